@@ -101,6 +101,7 @@ def _charge(
         name=item.name,
         held_through_cycle=settings.concurrency_limits_compatible is LimitCompatibility.EXACT,
         scale=SCALE,
+        mode=settings.mode(item.name),
         source=effective.source,
     )
     limit, amount = effective.limit, item.total

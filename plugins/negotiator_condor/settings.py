@@ -10,8 +10,9 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import ClassAd, NegotiatorError, Problem, ScalarText, Severity, Source, parse
+from negotiator.plugin import ClassAd, Mode, NegotiatorError, Problem, ScalarText, Severity, Source, parse
 from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
+from negotiator_condor.modes import mode_of, mode_problems
 
 DEFAULT = "CONCURRENCY_LIMIT_DEFAULT"
 _PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
@@ -39,13 +40,14 @@ class ConcurrencyLimits:
 
     The limit of ``large`` is also that of each ``large.something`` without a limit of its own. ``knobs`` are HTCondor's own
     settings: ``LARGE_LIMIT`` is the limit of ``large`` alone, ``CONCURRENCY_LIMIT_DEFAULT_LARGE`` that of each
-    ``large.something``. ``sources`` has the place of each configured value by its path, such as
+    ``large.something``. ``concurrency_limit_modes`` has the modes of some names; ``*`` is that of all others. ``sources`` has the place of each configured value by its path, such as
     ``concurrency_limits.large``.
     """
 
     concurrency_limits: dict[str, float] = attrs.field(factory=dict)
     CONCURRENCY_LIMIT_DEFAULT: float = 2_308_032  # HTCondor's default
     concurrency_limits_compatible: LimitCompatibility = LimitCompatibility.EXACT
+    concurrency_limit_modes: dict[str, Mode] = attrs.field(factory=dict)
     knobs: Mapping[str, ScalarText] = attrs.field(factory=dict)
     source: Source | None = None
     sources: Mapping[str, Source] = attrs.field(factory=dict)
@@ -55,6 +57,14 @@ class ConcurrencyLimits:
         before, dot, _ = name.partition(".")
         found = self.own.get(name) or (self.prefixes.get(before) if dot else None)
         return found or self.default
+
+    def mode(self, name: str) -> Mode:
+        """Return the mode of a name in lower case; ``*`` is that of names without a limit of their own."""
+        return mode_of(self._modes, name)
+
+    @cached_property
+    def _modes(self) -> Mapping[str, Mode]:
+        return {name.lower(): mode for name, mode in self.concurrency_limit_modes.items()}
 
     @cached_property
     def default(self) -> ConfiguredLimit:
@@ -105,6 +115,7 @@ class ConcurrencyLimits:
             if other.key != each.key:
                 text = f"{other.key} and {each.key} limit the same names; neither takes precedence"
                 yield Problem(Severity.ERROR, other.source, text, "remove one of the two")
+        yield from mode_problems(self.concurrency_limit_modes, {*self.own, *self.prefixes}, self.sources)
 
     def _knobs(self, *, prefixes: bool) -> Iterator[tuple[str, str]]:
         """Yield the settings of prefixes, or those of names, each in lower case and as written."""

@@ -13,19 +13,24 @@ from negotiator_condor.settings import ConcurrencyLimits, ConfiguredLimit
 def limit_usage(settings: ConcurrencyLimits, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, Any]]:
     """Yield an entry for each name that is configured or in use, then for the defaults of all other names.
 
+    Entries have the mode if the bundle configures any.
+
     :param sums: the amounts in use, in millionths, by name.
     """
     used = {key[0]: amount for key, amount in sums.items() if amount}
     for name in sorted({*settings.own, *used}):
-        yield _entry(name, settings.of(name), used.get(name, 0))
+        yield _entry(settings, name, settings.of(name), used.get(name, 0))
     for prefix, limit in sorted(settings.prefixes.items()):
-        yield _entry(f"{prefix}.*", limit)
-    yield _entry("*", settings.default)
+        yield _entry(settings, f"{prefix}.*", limit)
+    yield _entry(settings, "*", settings.default)
 
 
-def _entry(name: str, limit: ConfiguredLimit, used: int | None = None) -> dict[str, Any]:
+def _entry(
+    settings: ConcurrencyLimits, name: str, limit: ConfiguredLimit, used: int | None = None
+) -> dict[str, Any]:
     amounts = {} if used is None else {"used": _number(used)}
-    return {"limit": name, **amounts, "maximum": _number(limit.limit), "set_by": limit.key}
+    entry = {"limit": name, **amounts, "maximum": _number(limit.limit), "set_by": limit.key}
+    return entry | {"mode": str(settings.mode(name))} if settings.concurrency_limit_modes else entry
 
 
 def _number(amount: int) -> int | float:

@@ -131,3 +131,23 @@ def test_the_matches_are_those_of_the_queues_with_only_what_enforces(chosen, job
     assert matched(result) == matched(bare)
     modes = {reason.mode for match in result.matches for reason in match.warnings}
     assert Mode.ENFORCE not in modes
+
+
+NAMES = ("matlab", "large", "large.special")
+LICENCES = st.tuples(*(st.integers(0, 3) for _ in NAMES)), st.tuples(*(_MODES for _ in NAMES))
+LISTS = st.lists(st.sampled_from(["matlab", "matlab:2", "large.x", "large.special", "large, matlab"]), min_size=2, max_size=7)  # fmt: skip
+
+
+@FEW
+@given(*LICENCES, LISTS)
+def test_the_matches_are_those_of_the_concurrency_limits_that_enforce(most, modes, lists):
+    jobs = [app(number, 0, ConcurrencyLimits=f'"{text}"') for number, text in enumerate(lists, 1)]
+    limits, kinds = dict(zip(NAMES, most, strict=True)), dict(zip(NAMES, modes, strict=True))
+    # Without its limit, large.special has that of large: a limit that refuses nothing is as none.
+    bare = {name: limit if kinds[name] is Mode.ENFORCE else 99 for name, limit in limits.items()}
+    texts = {name: str(mode) for name, mode in kinds.items()}
+    result, without = (
+        decided("", jobs, f"{POOL}concurrency_limits: {json.dumps(each)}\n{more}")
+        for each, more in ((limits, f"concurrency_limit_modes: {json.dumps(texts)}\n"), (bare, ""))
+    )
+    assert matched(result) == matched(without)

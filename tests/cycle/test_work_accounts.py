@@ -1,8 +1,11 @@
 """Steps of evaluation are charged to the owner of the ad that causes them; nobody else loses anything."""
 
+import pytest
+
 from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE, WorkAccounts, owner_of
 from negotiator.hooks.records import AdKind
 from negotiator.plugin import Cycle
+from negotiator.records import Mode
 from pools import NOW, cycle, job, matched, slot, snapshot, write_bundle
 
 ZOE = {"Owner": '"zoe"', "User": '"zoe@d"'}
@@ -120,9 +123,11 @@ def test_amounts_that_take_too_many_steps_are_charged_before_the_match():
     assert reasons(result, "1.39") == {"work_exceeded"}
 
 
-def test_a_match_whose_attributes_cannot_be_evaluated_is_withdrawn(tmp_path):
+@pytest.mark.parametrize("mode", Mode)
+def test_a_match_whose_attributes_cannot_be_evaluated_is_withdrawn(tmp_path, mode):
     """A later cycle would count it for too little; what it was charged is released."""
-    bundle = write_bundle(tmp_path / "b", "concurrency_limits:\n  matlab: 100\n")
+    modes = f"concurrency_limit_modes: {{matlab: {mode}}}\n"
+    bundle = write_bundle(tmp_path / "b", f"concurrency_limits:\n  matlab: 100\n{modes}")
     costly = job(1, RequestGPUs=slow("TARGET.Name"), ConcurrencyLimits='"matlab"', **MALLORY)
     costly = costly.with_items([("_condor_RESOURCE_COUNT", 60)]).project(
         set(costly.names()) - {"JobStatus"} | {"_condor_RESOURCE_COUNT"}
@@ -130,7 +135,7 @@ def test_a_match_whose_attributes_cannot_be_evaluated_is_withdrawn(tmp_path):
     result = cycle(snapshot([slot(n) for n in range(60)], [costly, job(2, **ZOE)]), bundle)
     assert [name for name, _ in matched(result)] == ["1.2"]
     assert reasons(result, "1.1") == {"work_exceeded"}
-    assert not any(amount for key, amount in result.ledger.counters() if "matlab" in key)
+    assert not any(amount for key, amount in result.ledger.counters(mode) if "matlab" in key)
 
 
 def test_priorities_that_are_slow_to_read_cost_nobody_elses_priority():
