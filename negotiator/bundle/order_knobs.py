@@ -43,6 +43,6 @@ def unused_order_settings(
 def _decides(known: KnownSettings, key: str, entry: MapEntry) -> bool:
     """True for a known setting with another value than its default."""
     setting = known.find(key)
-    if setting is None or not isinstance(entry.value, ScalarNode):
+    if setting is None:
         return False
-    return not is_default(setting, entry.value.value.text)
+    return not isinstance(entry.value, ScalarNode) or not is_default(setting, entry.value.value.text)

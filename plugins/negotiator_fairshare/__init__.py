@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import click
 
-from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator.plugin import KnownSetting, RequestOrderType, Section, SlotRanks, hookimpl
 from negotiator_fairshare.account_requests import change_rows
 from negotiator_fairshare.cycle_figures import check_row
 from negotiator_fairshare.groups.knobs import PATTERNS
@@ -18,11 +18,15 @@ from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_order import SubmitterOrder
 from negotiator_fairshare.userprio.command import userprio
 
+_COMPATIBLE = KnownSetting(name="compatible", plugin="fairshare")
+
 
 @hookimpl
 def negotiator_section() -> Section:
     """Declare the knobs."""
-    return Section(schema=FairShareSettings, check=FairShareSettings.problems, knobs=PATTERNS)
+    return Section(
+        schema=FairShareSettings, check=FairShareSettings.problems, knobs=PATTERNS, known=(_COMPATIBLE,)
+    )
 
 
 @hookimpl

@@ -64,7 +64,7 @@ class SlotUsers:
 
 @attrs.frozen(eq=False)
 class SlotUserAccounts:
-    """What slots show of the accounts of their users: now, and the quotas of groups in the cycle before."""
+    """What slots show of the accounts of their users, and of the quotas of groups."""
 
     accounts: Accounts
     use: UseCounter
@@ -107,10 +107,7 @@ def slot_offer(
     if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
         return SlotOffer(slots, withheld)
     users = SlotUsers.of(slots, env)
-    requirements = settings.PREEMPTION_REQUIREMENTS
-    rules = PreemptionRules(
-        users.names, None if requirements is None else requirements.tree, settings.PREEMPTION_RANK.tree
-    )
+    rules = PreemptionRules(users.names, settings.preemption_requirements, settings.PREEMPTION_RANK.tree)
     return SlotOffer(accounts.add_to(slots, users), withheld, rules)
 
 

@@ -12,8 +12,10 @@ import attrs
 
 from negotiator.plugin import PRE_JOB_RANK, Expr, Expression, Problem, RankExpression, SlotRanks, parse
 from negotiator_fairshare.accounts.settings import AccountSettings
+from negotiator_fairshare.compatibility import CompatibilitySettings, Compatible
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
-from negotiator_fairshare.pie.settings import PieSettings
+from negotiator_fairshare.groups.settings import GroupQuirks
+from negotiator_fairshare.pie.settings import PieQuirks, PieSettings
 
 
 def _cpus() -> Expression:
@@ -28,6 +30,9 @@ def _post_job_rank() -> RankExpression:
     return RankExpression(parse(text), text)
 
 
+#: Priorities of the users of slots are rounded to single precision: equal ones must not differ.
+_BETTER_PRIORITY = "TARGET.SubmitterUserPrio < MY.RemoteUserPrio * 0.999999"
+
 _SLOT_RANK = parse("MY.Rank")
 
 
@@ -38,6 +43,18 @@ def _no_preemption() -> Expression:
 def _preemption_rank() -> RankExpression:
     text = "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"
     return RankExpression(parse(text), text)
+
+
+@attrs.frozen
+class OfferQuirks:
+    """The quirks of the slots that condor_negotiator considers, each reproduced or not.
+
+    ``preemption_priority``: PREEMPTION_REQUIREMENTS alone compare the priorities of the two users.
+    ``remote_group_quota``: slots show the quotas of the cycle before, and none in the first cycle.
+    """
+
+    preemption_priority: Compatible = Compatible.EXACT
+    remote_group_quota: Compatible = Compatible.EXACT
 
 
 @attrs.frozen
@@ -66,11 +83,12 @@ class FairShareSettings(GroupKnobs):
     NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
     REMOTE_PRIO_FACTOR: float = attrs.field(default=1e7, validator=attrs.validators.gt(0))
     ACCOUNTANT_LOCAL_DOMAIN: str = ""
+    compatible: CompatibilitySettings = attrs.field(factory=CompatibilitySettings)
 
     @cached_property
     def groups(self) -> GroupConfiguration:
         """The accounting groups."""
-        return read_groups(self)
+        return read_groups(self, self.compatible.quirks(GroupQuirks))
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of knobs that contradict each other or are not used as written."""
@@ -92,6 +110,19 @@ class FairShareSettings(GroupKnobs):
         )
 
     @property
+    def offer_quirks(self) -> OfferQuirks:
+        """Which quirks of the slots that are offered are reproduced."""
+        return self.compatible.quirks(OfferQuirks)
+
+    @cached_property
+    def preemption_requirements(self) -> Expr | None:
+        """The expression that a match by priority needs to be true; None if there is no such match."""
+        given = self.PREEMPTION_REQUIREMENTS
+        if given is None or self.offer_quirks.preemption_priority is Compatible.EXACT:
+            return None if given is None else given.tree
+        return parse(f"(({given.text}\n) =?= true) && {_BETTER_PRIORITY}")
+
+    @property
     def ranks(self) -> SlotRanks:
         """The pool's own order of slots."""
         after, of_job = self.NEGOTIATOR_POST_JOB_RANK.tree, not self.NEGOTIATOR_IGNORE_JOB_RANKS
@@ -104,8 +135,8 @@ class FairShareSettings(GroupKnobs):
         if self.NEGOTIATOR_CONSIDER_PREEMPTION:
             yield _SLOT_RANK
             yield self.PREEMPTION_RANK.tree
-            if self.PREEMPTION_REQUIREMENTS is not None:
-                yield self.PREEMPTION_REQUIREMENTS.tree
+            if self.preemption_requirements is not None:
+                yield self.preemption_requirements
 
     @property
     def pie(self) -> PieSettings:
@@ -116,4 +147,5 @@ class FairShareSettings(GroupKnobs):
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
             use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
             keep_candidates=self.NEGOTIATOR_MATCHLIST_CACHING,
+            quirks=self.compatible.quirks(PieQuirks),
         )

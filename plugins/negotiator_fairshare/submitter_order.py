@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Self
 
@@ -28,6 +29,7 @@ from negotiator_fairshare.accounts.state_rows import (
     rows_of,
 )
 from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.offer import SlotUserAccounts, slot_offer
@@ -86,7 +88,10 @@ class SubmitterOrder(RequestOrder):
             groups = GroupTurns.of(
                 *(settings.groups, size.of_groups, submitters, use, last_served_of(context.rows), env),
             )
-        of_slots = SlotUserAccounts(accounts, use, own, quotas_of(context.rows))
+        quotas: Mapping[str, float] = quotas_of(context.rows)  # of the cycle before
+        if settings.offer_quirks.remote_group_quota is Compatible.FIXED:
+            quotas = {} if groups is None else groups.quotas.assigned
+        of_slots = SlotUserAccounts(accounts, use, own, quotas)
         offer = slot_offer(context.slots, in_use, of_slots, settings, env)
         trimmed = np.zeros(len(weights), np.bool_)
         for withheld in offer.withheld:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table
 from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities
 from negotiator_fairshare.pie.settings import PieSettings
@@ -72,7 +73,9 @@ class PieCycle:
 
     @cached_property
     def min_slot_weight(self) -> float:
-        """The least weight of all slots; the largest number if there are none."""
+        """The least weight of all slots; without slots, the largest number with the quirk ``empty_pool``, else 0."""
+        if not len(self.weights) and self.settings.quirks.empty_pool is Compatible.FIXED:
+            return 0.0
         return float(self.weights.min(initial=LARGEST))
 
     def take(self, name: str, feedback: Feedback) -> list[float]:

@@ -68,11 +68,14 @@ class SlotScan:
 class LimitMarks:
     """The limits reached so far in one turn, until slots are looked at again.
 
-    ``every_job``: slots are looked at for every job anew (NEGOTIATOR_MATCHLIST_CACHING is false).
+    ``every_job``: slots are looked at for every job anew (NEGOTIATOR_MATCHLIST_CACHING is false). ``left_over``: the limits
+    are left over from earlier requests, the quirk ``rejection_marks``.
     """
 
     quotas: QuotaQuery
     every_job: bool = False
+    left_over: bool = True
+    _request: int | None = attrs.field(default=None, init=False)  # the number of the last request
     _names: set[str] = attrs.field(factory=set, init=False)
     _scan: SlotScan | None = attrs.field(default=None, init=False)
     _kind: int | None = attrs.field(default=None, init=False)  # of the jobs for which slots were looked at
@@ -89,6 +92,12 @@ class LimitMarks:
     def is_limited(self) -> bool:
         """True if the submitter's limit refused a slot when slots were last looked at."""
         return self._scan is not None and self._scan.is_limited
+
+    def begin(self, queued: QueuedRequest) -> None:
+        """Forget the limits of earlier requests, unless they are left over."""
+        if not self.left_over and queued.number != self._request:
+            self.forget()
+        self._request = queued.number
 
     def reject(self, queued: QueuedRequest) -> bool:
         """Return whether a limit refuses a request before slots are looked at."""

@@ -11,15 +11,20 @@ from typing import TypeAlias
 import attrs
 
 from negotiator.plugin import Feedback, QueuedRequest
+from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.job_priorities import joined
-from negotiator_fairshare.pie.shares import LARGEST, Accounts, GroupLimit, Shares, divide
+from negotiator_fairshare.pie.settings import PieQuirks
+from negotiator_fairshare.pie.shares import LARGEST, Accounts, GroupLimit, ShareAccount, Shares, divide
 from negotiator_fairshare.pie.submitter_turn import SubmitterTurn, Turns
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import PieHalt, PieRecord, SpinRecord, TurnEnd, TurnRecord, TurnSkip
 
 #: condor_negotiator's period of LastHeardFrom, by which submitters with equal priorities take turns to be first.
 _HEARD_PERIOD = 1009
+
+#: Limits below it are errors of rounding.
+_DUST = 1e-6
 
 #: Yields turns, is sent their outcomes, and returns the submitters that are left.
 PieTurns: TypeAlias = Generator[QueuedRequest, Feedback, list[SubmitterAd]]
@@ -175,7 +180,7 @@ class FairShareOrder:
             return TurnRecord(submitter.name, submitter.schedd, TurnEnd.DONE, skip=TurnSkip.NO_IDLE_JOBS)
         account, share = self.accounts(submitter.name), shares.of[submitter.name]
         own = shares.limit(submitter.name, account)
-        bounded = min(own, float(account.floor)) if floor_round else own
+        bounded = min(own, self._floor(account)) if floor_round else own
         limit = min(bounded, self.cycle.pie_left)
         record = TurnRecord(
             submitter.name,
@@ -191,11 +196,13 @@ class FairShareOrder:
             ceiling_left=account.headroom if account.has_ceiling else None,
         )
         least = self.cycle.min_slot_weight
-        if not first and (limit < least or self.cycle.pie_left < least):
+        if not first and self._is_too_small(min(limit, self.cycle.pie_left)):
             return attrs.evolve(record, skip=TurnSkip.PIE_TOO_SMALL)
         if account.headroom < least or account.headroom <= 0:
             return attrs.evolve(record, skip=TurnSkip.CEILING, end=TurnEnd.DONE)
         unclaimed = shares.unclaimed_limit(submitter.name, account)
+        if self._quirks.unclaimed_limit is Compatible.FIXED:
+            unclaimed = min(unclaimed, self.cycle.pie_left)
         turn = SubmitterTurn(self.cycle, submitter, account, limit, unclaimed, first=first)
         yield from turn.run()
         return attrs.evolve(
@@ -206,6 +213,21 @@ class FairShareOrder:
             stop=turn.stop,
             end=turn.end,
         )
+
+    @property
+    def _quirks(self) -> PieQuirks:
+        return self.cycle.settings.quirks
+
+    def _floor(self, account: ShareAccount) -> float:
+        """Return the limit of a submitter in the round up to the floors."""
+        in_use = account.usage if self._quirks.floors is Compatible.FIXED else 0.0
+        return float(account.floor) - in_use
+
+    def _is_too_small(self, limit: float) -> bool:
+        """True if a submitter has no turn with a limit after the first spin; by the quirk ``crumbs``, below any slot."""
+        if self._quirks.crumbs is Compatible.FIXED:
+            return limit < _DUST
+        return limit < self.cycle.min_slot_weight
 
 
 def single_call(order: FairShareOrder) -> Turns:

@@ -4,6 +4,26 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator_fairshare.compatibility import Compatible
+
+
+@attrs.frozen
+class PieQuirks:
+    """The quirks of condor_negotiator's pie, each reproduced or not.
+
+    ``unclaimed_limit``: unclaimed slots are granted beyond what is left of the pie, up to the submitter's share.
+    ``crumbs``: after the first spin, a share below the least slot weight is not rounded up, so that slots stay free.
+    ``floors``: a floor is given whole, although a part of it is in use.
+    ``empty_pool``: without slots, all submitters are passed over, for their ceiling.
+    ``rejection_marks``: limits that rejected a request are named in later rejections of the submitter's turn too.
+    """
+
+    unclaimed_limit: Compatible = Compatible.EXACT
+    crumbs: Compatible = Compatible.EXACT
+    floors: Compatible = Compatible.EXACT
+    empty_pool: Compatible = Compatible.EXACT
+    rejection_marks: Compatible = Compatible.EXACT
+
 
 @attrs.frozen
 class PieSettings:
@@ -11,7 +31,7 @@ class PieSettings:
 
     ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
     ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS,
-    ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING.
+    ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING. ``quirks``: which quirks are reproduced.
     """
 
     consider_preemption: bool = True
@@ -19,3 +39,4 @@ class PieSettings:
     ignore_priorities: bool = False
     use_counts: bool = True
     keep_candidates: bool = True
+    quirks: PieQuirks = attrs.field(factory=PieQuirks)

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from negotiator.plugin import ClaimedAllowance, Feedback, Preemption, QueuedRequest, SlotAllowance
+from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.depth_first import JobCounts
 from negotiator_fairshare.pie.limit_marks import LimitMarks
@@ -54,7 +55,12 @@ class SubmitterTurn:
     _marks: LimitMarks = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._marks = LimitMarks(self.cycle.quotas, every_job=not self.cycle.settings.keep_candidates)
+        settings = self.cycle.settings
+        self._marks = LimitMarks(
+            self.cycle.quotas,
+            every_job=not settings.keep_candidates,
+            left_over=settings.quirks.rejection_marks is Compatible.EXACT,
+        )
 
     def run(self) -> Turns:
         """Serve the queue of the submitter."""
@@ -68,6 +74,7 @@ class SubmitterTurn:
                 self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
                 return
             queued = queue[place]
+            self._marks.begin(queued)
             jobs = self._jobs_left(queued)
             if jobs <= 0:
                 place += 1
