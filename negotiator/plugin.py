@@ -98,6 +98,9 @@ from negotiator.hooks.summary import CycleSummary as CycleSummary
 from negotiator.hooks.summary import Denial as Denial
 from negotiator.hooks.summary import DiscardCount as DiscardCount
 from negotiator.hooks.summary import ReasonCount as ReasonCount
+from negotiator.hooks.turn_time import TimeLimit as TimeLimit
+from negotiator.hooks.turn_time import TurnTime as TurnTime
+from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
 from negotiator.ledger import CounterKey as CounterKey
 from negotiator.ledger import Ints as Ints
 from negotiator.queues import RECOVERY as RECOVERY

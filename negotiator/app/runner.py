@@ -82,7 +82,7 @@ class Runner:
     _pool: _PoolReader
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
-        """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT.
+        """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
 
         Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
@@ -99,7 +99,7 @@ class Runner:
         )
         total = count or (1 if every is None else None)
         complete = True
-        with CycleTimer(self.reloader.request, every, total) as timer:
+        with CycleTimer(self.reloader.request, every, total, stop=self.runtime.stop) as timer:
             for _ in timer.cycles(lambda: self._between_cycles(observer)):
                 with _nothing_handed_out(_IN_THIS_CYCLE):
                     report = self.runtime.next_cycle()

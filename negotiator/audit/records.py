@@ -15,6 +15,8 @@ import attrs
 from negotiator import __version__
 from negotiator.audit.denials import bounded_denials
 from negotiator.audit.queueing import change_fields, placement_fields
+from negotiator.audit.time_stops import KIND as STOP_KIND
+from negotiator.audit.time_stops import stop_fields
 from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, bind, evaluate
@@ -45,12 +47,13 @@ def intent_records(
     denials = _denial_records(result, _selector(settings.denials, result))
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
     failures = [_failure_record(result, failure) for failure in result.failures[:_FAILURES]]
+    stops = [{**_common(STOP_KIND, result), **stop_fields(reached)} for reached in result.reached]
     queues = [{**_common("queue_change", result), **change_fields(change)} for change in result.changes]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
     ]
     last = _cycle_record(result, len(matches), len(denials), inputs)
-    return [*queues, *placements, *matches, *denials, *discards, *failures, last]
+    return [*queues, *placements, *matches, *denials, *discards, *failures, *stops, last]
 
 
 def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
@@ -215,4 +218,5 @@ def _cycle_record(
         "failures_left_out": max(0, len(result.failures) - _FAILURES),
         "placements": len(result.placements),
         "queue_changes": len(result.changes),
+        "time_stops": len(result.reached),
     }

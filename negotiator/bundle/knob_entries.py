@@ -13,6 +13,7 @@ from negotiator.bundle.knob_owners import KnobOwners
 from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style
+from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.records import Problem, Severity
 
 CORE = "the core"
@@ -39,7 +40,8 @@ def knob_entries(
     :param known: the settings that plugins know, with their defaults.
     :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
     """
-    owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE}
+    core_knobs = frozenset(TIME_KNOBS.values())
+    owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE or key in core_knobs}
     of_patterns = {key.lower(): key for key in top.entries if owners.of_pattern(key)}
     entries: dict[str, MapEntry] = {}
     problems: list[Problem] = []

@@ -28,6 +28,7 @@ from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.text import SourceText
+from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
 from negotiator.hooks import specs
@@ -107,14 +108,20 @@ class BundleLoader:
         mode = self._core(top, "match", MatchMode, no_files, MatchMode.ONE)
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
-        self.problems += (*problems, *unused)
+        limits, wrong_limits = read_time_limits(self.entries)
+        self.problems += (*problems, *unused, *wrong_limits)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
-        if kill is None or notify is None or mode is None:
+        if kill is None or notify is None or mode is None or limits is None:
             return None
         commands = SiteCommands(kill, notify)
         return attrs.evolve(
-            bundle, accounting=accounting, ordering=ordering, match=mode, site_commands=commands
+            bundle,
+            accounting=accounting,
+            ordering=ordering,
+            match=mode,
+            time_limits=limits,
+            site_commands=commands,
         )
 
     def all_problems(self) -> tuple[Problem, ...]:

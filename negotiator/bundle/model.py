@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.bundle.site_commands import SiteCommands
+from negotiator.bundle.time_limits import TimeLimits
 from negotiator.classad import Expr, JobExpression, bind, parse
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.loading import PluginSettings
@@ -138,6 +139,7 @@ class Bundle:
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
     ordering: Ordering = attrs.field(factory=Ordering)
     match: MatchMode = MatchMode.ONE
+    time_limits: TimeLimits = attrs.field(factory=TimeLimits)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited

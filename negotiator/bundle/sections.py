@@ -18,6 +18,7 @@ from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
+from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.hooks import specs
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
@@ -26,7 +27,10 @@ from negotiator.hooks.records import Section
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
-CORE_KEYS = ("plugins", "audit", "placement", "accounting", "order", "match", "kill", "notify")
+CORE_KEYS = (
+    *("plugins", "audit", "placement", "accounting", "order", "match", "kill", "notify"),
+    *TIME_KNOBS.values(),
+)
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 
 

@@ -1,7 +1,7 @@
 """One negotiation cycle: admit, place, order, match, charge.
 
-A pure function of (snapshot, bundle, cycle, state): no I/O, no wall clock, no randomness of its own. The same input
-gives the same output, byte for byte. The stations *record* and *settle* are the runtime's (``negotiator.runtime``).
+A pure function of (snapshot, bundle, cycle, state, stops by time limits): no I/O, no wall clock, no randomness of its own.
+The same input gives the same output, byte for byte. The stations *record* and *settle* are the runtime's (``negotiator.runtime``).
 
 Counters of quotas are built anew at the beginning, from what runs and from the matches of earlier cycles. At the end
 each counter is compared with the sum of its charges.
@@ -17,24 +17,28 @@ from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.cycle_time import CycleTime, RecordedTime
 from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.order import feedback_of
+from negotiator.cycle.order import feedback_of, untimely
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
+from negotiator.cycle.progress import CycleProgress, ProgressWatcher, unwatched
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
 from negotiator.cycle.submitter_name_order import BY_NAME
+from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
 from negotiator.hooks.records import AdKind, Cycle
 from negotiator.pool.snapshot import Snapshot
+from negotiator.records import Station
 
 
 def run_cycle(
@@ -43,6 +47,8 @@ def run_cycle(
     cycle: Cycle,
     state: CycleState | None = None,
     make_order: OrderMaker | None = None,
+    time: CycleTime | None = None,
+    watch: ProgressWatcher = unwatched,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -51,14 +57,20 @@ def run_cycle(
     :param cycle: number, time and digest.
     :param state: the state after earlier cycles and requests of administrators; without it this is the first cycle.
     :param make_order: makes the allocator that decides which request is served next; by default the bundle's.
+    :param time: tells which time limits are reached; by default none.
+    :param watch: called with the progress.
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)
+    time = RecordedTime() if time is None else time
+    watch(CycleProgress(Station.ADMIT))
     work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
     of_jobs = work.for_ads(cycle, AdKind.JOB)
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
+    watch(CycleProgress(Station.PLACE))
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
     in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
+    watch(CycleProgress(Station.ORDER))
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
     fill = bundle.match is MatchMode.FILL
     divisible = DivisibleSlots.of(admitted.slots, cycle.environment, fill=fill)
@@ -81,7 +93,9 @@ def run_cycle(
         slot_amounts=partial(slot_amounts, admitted.slots, bundle),
         partition=bundle.partition,
         refusals=refusals.of,
+        time=time,
     )
+    time.begin_turns()
     order = make_order(context) if make_order is not None else _allocator(bundle, context)
     offered = OfferedSlots.of(order.offer(), admitted.slots, bundle.ordering.chosen)
     if divisible is not None:
@@ -93,8 +107,14 @@ def run_cycle(
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     users = None if offered.preemption is None else offered.preemption.users
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, users)
-    while (queued := order.next()) is not None:
+    while (queued := order.next()) is not None and not time.ends_cycle():
+        watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
         request = queued.matched()
+        time.begin_turn()
+        if time.reached(request.submitter, request.schedd) is not None:
+            order.feedback(untimely(queued))
+            time.end_turn(request)
+            continue
         paid = work.for_request(cycle, request)
         matcher.prefer(queued.scores)
         candidates = match(request, matcher, bundle, paid, queued.slots)
@@ -109,8 +129,11 @@ def run_cycle(
         feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
+        time.end_turn(request)
+    limits = bundle.time_limits
     for queued in requests:
-        outcomes.add_without_turn(queued)
+        late = time.reached_last(queued.request)
+        outcomes.end(queued, None if late is None else time_reason(late, limits))
     in_use.ledger.verify()
     ended = order.ended()
 
@@ -136,6 +159,7 @@ def run_cycle(
         ledger=in_use.ledger,
         journal=journal,
         order=ended.record,
+        reached=tuple(ReachedLimit(stop, time_reason(stop.limit, limits)) for stop in time.stops),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.match import MatchCandidates
 from negotiator.hooks.order import Feedback, QueuedRequest, StopCause
@@ -26,6 +28,12 @@ def feedback_of(
         protected=candidates.protected,
         preemptions=granted.preemptions,
     )
+
+
+def untimely(queued: QueuedRequest) -> Feedback:
+    """Return the feedback of a turn of a request that has no time left: nothing was matched."""
+    nothing = np.zeros(0, np.intp)
+    return Feedback(queued, nothing, nothing, queued.request.count, StopCause.TIME, ())
 
 
 def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots, left: int) -> StopCause:

@@ -28,6 +28,7 @@ from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
 from negotiator.hooks.records import Cycle, Match, PreemptedJob
 from negotiator.hooks.slot_offer import Preemption
+from negotiator.records import Reason
 
 
 @attrs.define(eq=False)
@@ -70,18 +71,33 @@ class Outcomes:
             removals=merged_removals(before.removals if before else (), removals),
         )
 
-    def add_without_turn(self, queued: QueuedRequest) -> None:
-        """Add a request that had no turn."""
-        if queued.number not in self._by_number:
-            slots = len(self.slots)
-            self._by_number[queued.number] = RequestOutcome(
-                request=queued.request,
-                matches=(),
-                first_unmatched=queued.request.first_job,
-                candidates=0,
-                removals=(Removal(NO_TURN if slots else NO_SLOTS, slots, slots),),
-            )
-            self._last_turns[queued.number] = queued, np.zeros(0, np.intp)
+    @property
+    def requests(self) -> int:
+        """The number of requests that had a turn."""
+        return len(self._by_number)
+
+    def end(self, queued: QueuedRequest, late: Reason | None) -> None:
+        """End a request: give it an outcome if it had no turn.
+
+        :param late: the reason if its submitter had no time left; it replaces that of a request that may have had more turns.
+        """
+        found = self._by_number.get(queued.number)
+        if found is None:
+            self._add_without_turn(queued, late or NO_TURN)
+        elif late is not None and found.removals and found.removals[-1].reason is ALLOWANCE_USED:
+            last = attrs.evolve(found.removals[-1], reason=late)
+            self._by_number[queued.number] = attrs.evolve(found, removals=(*found.removals[:-1], last))
+
+    def _add_without_turn(self, queued: QueuedRequest, reason: Reason) -> None:
+        slots = len(self.slots)
+        self._by_number[queued.number] = RequestOutcome(
+            request=queued.request,
+            matches=(),
+            first_unmatched=queued.request.first_job,
+            candidates=0,
+            removals=(Removal(reason if slots else NO_SLOTS, slots, slots),),
+        )
+        self._last_turns[queued.number] = queued, np.zeros(0, np.intp)
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""

@@ -12,7 +12,8 @@ import attrs
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.reasons import core_reason
+from negotiator.cycle.reasons import CORE, core_reason
+from negotiator.cycle.time_reasons import ReachedLimit
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
@@ -150,8 +151,9 @@ class RequestOutcome:
 
     def _decisive(self) -> Reason:
         """Return the enforced reason that took the last candidate slots, in the order of the stations."""
-        if self.removals and self.removals[-1].reason is ALLOWANCE_USED:
-            return ALLOWANCE_USED
+        last = self.removals[-1].reason if self.removals else None
+        if last is not None and last.provenance.plugin == CORE and last.provenance.station is Station.ORDER:
+            return last
         if any(removal.reason is NO_SLOTS for removal in self.removals):
             return NO_SLOTS
         for removal in reversed(self.removals):
@@ -197,6 +199,7 @@ class CycleResult:
     journal: tuple[JournalEntry, ...] = attrs.field(
         default=(), repr=False
     )  # one entry a match, in their order
+    reached: tuple[ReachedLimit, ...] = ()  # time limits, in the order in which they decided something
 
     @property
     def matches(self) -> tuple[Match, ...]:

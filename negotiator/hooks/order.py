@@ -19,6 +19,7 @@ from negotiator.classad import Expr, Table, bind, parse
 from negotiator.hooks.charges import Quota
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import PreemptionStates, SlotOffer
+from negotiator.hooks.turn_time import TurnTime, UnlimitedTime
 from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
 from negotiator.records import Problem, Reason
 
@@ -139,6 +140,7 @@ class StopCause(enum.StrEnum):
     NO_SLOTS = "no_slots"  # every candidate slot is granted, or there was none
     QUOTA = "quota"  # quotas refuse the remaining candidates
     FAILURE = "failure"  # a plugin failed, so that nothing was granted
+    TIME = "time"  # its submitter or schedd has no time left in this cycle (TurnTime): nothing was matched
 
 
 @attrs.frozen(eq=False)
@@ -265,7 +267,8 @@ class OrderContext:
     (S,) are those that take part in the cycle, claimed ones included; ``submitters`` the submitter ads that do.
     ``queues`` are the current queues, and ``partition`` their configuration. ``in_use`` has a request for all jobs in
     use that are charged alike; ``slot_amounts`` returns what each slot has of each resource, (S,), in the units of
-    queues.yaml. ``refusals`` may be called at any time before the cycle ends.
+    queues.yaml. ``refusals`` may be called at any time before the cycle ends. ``time`` tells which submitters have no time
+    left: a request of one of them is not matched (``StopCause.TIME``), and nobody has a turn once the time of the cycle is over.
     """
 
     requests: Sequence[QueuedRequest]
@@ -282,6 +285,7 @@ class OrderContext:
         factory=lambda: PartitionConfig("default", QueueConfig("root", leaf=False))
     )
     refusals: QuotaQuery = _no_refusals
+    time: TurnTime = attrs.field(factory=UnlimitedTime)
 
 
 @attrs.frozen

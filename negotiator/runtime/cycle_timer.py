@@ -15,6 +15,7 @@ from typing import Any, Self
 import attrs
 
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
+from negotiator.runtime.stop_request import StopRequest
 
 #: Seconds that a call of a plugin may go on after SIGTERM or SIGINT, before it ends the process.
 HANGING_SECONDS = 10.0
@@ -28,18 +29,21 @@ _LOOKS = 10
 class CycleTimer:
     """Starts a cycle every ``every`` seconds, ``count`` times.
 
-    SIGHUP calls ``reload`` with "signal". SIGTERM or SIGINT let the current cycle end and start no other one; without
-    ``every`` they keep their usual effect. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
+    SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT ends the current cycle before its next turn, with the
+    matches it has, and starts no other one; the second has its usual effect. Without ``every`` so has the first outside
+    of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
     process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
 
     :param every: seconds between the beginnings of two cycles; None starts each when the one before has ended.
     :param count: None sets no limit.
+    :param stop: ends the current cycle.
     """
 
     reload: Callable[[str], None]
     every: float | None = None
     count: int | None = None
     hanging_seconds: float = HANGING_SECONDS
+    stop: StopRequest = attrs.field(factory=StopRequest)
     _stopping: bool = False
     # Ends a wait. Not an Event: its lock may be held by the very thread that a signal handler interrupts.
     _woken: queue.SimpleQueue[None] = attrs.field(factory=queue.SimpleQueue)
@@ -48,9 +52,9 @@ class CycleTimer:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._handle(signal.SIGHUP, self._hang_up)
-            if self.every is not None:
-                self._handle(signal.SIGTERM, self._end)
-                self._handle(signal.SIGINT, self._end)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                if self.every is not None or signal.getsignal(number) is not signal.SIG_IGN:
+                    self._handle(number, self._end)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -86,9 +90,12 @@ class CycleTimer:
         self._woken.put(None)
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        if not self._stopping:
-            self._end_a_hanging_call(number)
-        self._stopping = True
+        if self._stopping or (self.every is None and not self.stop.is_listening):
+            signal.signal(number, self._before[number])
+            signal.raise_signal(number)
+            return
+        self._stopping = self.stop.is_requested = True
+        self._end_a_hanging_call(number)
         self._woken.put(None)
 
     def _end_a_hanging_call(self, number: int) -> None:

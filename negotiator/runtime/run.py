@@ -18,7 +18,9 @@ from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.cycle_time import MeasuredTime
 from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.progress import ProgressWatcher, unwatched
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
 from negotiator.errors import StateError
@@ -35,6 +37,7 @@ from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Delivery, DeliveryStatus, Settler, with_status
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
+from negotiator.runtime.stop_request import StopRequest
 
 
 class OutcomeLostError(AuditError):
@@ -68,6 +71,9 @@ class Runtime:
     :param store: keeps queues and applications beyond the process; with None they are in memory only.
     :param uptime: returns the uptime of the machine, which proves that time passed.
     :param reloader: finds a changed bundle between cycles; with None the first one stays active.
+    :param monotonic: returns the seconds that time limits go by, from any beginning.
+    :param stop: an administrator's wish that a cycle ends.
+    :param watch: called with the progress of each cycle, until its decisions are complete.
     """
 
     bundle: Bundle
@@ -78,6 +84,9 @@ class Runtime:
     store: StateStore | None = None
     reloader: Reloader | None = None
     uptime: Callable[[], Uptime] = system_uptime
+    monotonic: Callable[[], float] = time.monotonic
+    stop: StopRequest = attrs.field(factory=StopRequest)
+    watch: ProgressWatcher = unwatched
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0
@@ -107,11 +116,19 @@ class Runtime:
         :raises ReleaseError: undelivered matches could not be removed from the state.
         """
         seconds: dict[str, float] = {}
+        begun = self.monotonic()
         with _timed(seconds, "read"):
             snapshot, vault = self.read()
+        with self.stop.listening():
+            return self._cycle(number, begun, snapshot, vault, seconds)
+
+    def _cycle(
+        self, number: int, begun: float, snapshot: Snapshot, vault: ClaimVault, seconds: dict[str, float]
+    ) -> CycleReport:
+        """Decide, record, settle, record and notify observers; ``begun`` is the monotonic time of the cycle's beginning."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         with _timed(seconds, "cycle"):
-            state, result = self._decide(snapshot, cycle)
+            state, result = self._decide(snapshot, cycle, begun)
         with _timed(seconds, "record_intent"):
             self._record_intent(result, snapshot, state)
         with _timed(seconds, "settle"):
@@ -158,11 +175,14 @@ class Runtime:
             self._record([self._drain_record(each) for each in ended])
         return ended
 
-    def _decide(self, snapshot: Snapshot, cycle: Cycle) -> tuple[CycleState, CycleResult]:
+    def _decide(self, snapshot: Snapshot, cycle: Cycle, begun: float) -> tuple[CycleState, CycleResult]:
         """Run the pure cycle, and add to its result what changed between the cycles."""
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now)
-        result = run_cycle(snapshot, self.bundle, cycle, state)
+        limits = MeasuredTime(
+            self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
+        )
+        result = run_cycle(snapshot, self.bundle, cycle, state, time=limits, watch=self.watch)
         return state, attrs.evolve(
             result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
         )

@@ -17,7 +17,6 @@ _NETWORK: Final = "it tunes the connections of condor_negotiator, which this pro
 _DAEMON: Final = "it configures the process condor_negotiator"
 _AD: Final = "no ad of the negotiator is sent to the collector"
 _READ_AT_ONCE: Final = "all requests are read before the cycle"
-_TIMES: Final = "cycles have no time limits"
 _OBSOLETE: Final = "it is the old name of another setting"
 
 #: Settings by which condor_negotiator decides which job gets which slot.
@@ -54,10 +53,6 @@ _DECIDING: Final = (
     KnownSetting(
         name="NEGOTIATOR_MATCH_EXPRS", reason="matched jobs get no attributes NegotiatorMatchExpr..."
     ),
-    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_CYCLE", default="1200", reason=_TIMES),
-    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_PIESPIN", default="120", reason=_TIMES),
-    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_SCHEDD", default="120", reason=_TIMES),
-    KnownSetting(name="NEGOTIATOR_MAX_TIME_PER_SUBMITTER", default="60", reason=_TIMES),
     KnownSetting(name="NEGOTIATOR_MIN_INTERVAL", default="5", reason=_OPTION, hint=_EVERY),
     KnownSetting(
         name="PREEMPTION_RANK_STABLE",

@@ -108,6 +108,7 @@ class SubmitterOrder(RequestOrder):
             quotas=context.refusals,
             group_attributes=no_attributes if groups is None else partial(groups.attributes_of, use=use),
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
+            time=context.time,
         )
         pie = FairShareOrder(
             submitters=submitters,

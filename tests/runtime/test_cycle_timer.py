@@ -111,9 +111,43 @@ def test_signal_handlers_are_restored():
 
 
 def test_a_run_without_interval_is_interrupted_like_any_command():
-    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    with CycleTimer(print, None, 1):
-        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+    """Outside of a cycle."""
+    with pytest.raises(KeyboardInterrupt), CycleTimer(print, None, 1):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("every", [None, FOREVER])
+def test_the_first_signal_in_a_cycle_stops_it_and_the_second_interrupts_it(every, events):
+    def interrupt_twice():
+        with CycleTimer(print, every, 5) as timer, timer.stop.listening():
+            signal.raise_signal(signal.SIGINT)
+            events.append(timer.stop.is_requested)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt_twice()
+    assert events == [True]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_after_a_stopped_cycle_no_other_one_begins(events):
+    with CycleTimer(print, None, 5) as timer:
+        for cycle in timer.cycles(no_request):
+            with timer.stop.listening():
+                signal.raise_signal(signal.SIGTERM)
+            events.append(cycle)
+    assert events == [1]
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    """As for a command in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with CycleTimer(print, None, 1) as timer, timer.stop.listening():
+            signal.raise_signal(signal.SIGINT)
+        assert not timer.stop.is_requested
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_outside_the_main_thread_no_signal_is_handled(events):

@@ -14,8 +14,8 @@ FAIR = "order: submitters\naccounting: {trust_names: true}\n"
 
 def submitter(name, idle=9, **attributes):
     """Return the ad of a submitter ``NAME@d`` at one schedd."""
-    own = {"IdleJobs": str(idle), "RunningJobs": "0", "LastHeardFrom": "1"}
-    return ad(Name=f'"{name}@d"', ScheddName='"h"', **(own | attributes))
+    own = {"IdleJobs": str(idle), "RunningJobs": "0", "LastHeardFrom": "1", "ScheddName": '"h"'}
+    return ad(Name=f'"{name}@d"', **(own | attributes))
 
 
 def jobs_of(name, count, cluster, **changed):

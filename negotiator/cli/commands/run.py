@@ -110,10 +110,13 @@ def run(**given: Any) -> None:
     be used are set aside and reported; the others are used. Nothing runs if a file cannot be read to its end. In folders,
     audit logs and states of the program are skipped. [env var: NEGOTIATOR_POOL]
 
-    With --every it runs until SIGTERM or SIGINT, and finishes the current cycle. SIGHUP, --watch and negotiator admin
-    reload make it read its bundle again between two cycles. A new bundle replaces the active one as a whole; a bundle with
-    errors is reported and does not replace it. Instead of tables it prints a line with time and level for each event, to
-    standard error; the reasons of all decisions are in the audit log.
+    Ctrl-C (SIGINT) or SIGTERM ends a cycle before its next turn: its matches so far are recorded and printed. A second one
+    ends the program at once.
+
+    With --every it runs until SIGTERM or SIGINT. SIGHUP, --watch and negotiator admin reload make it read its bundle again
+    between two cycles. A new bundle replaces the active one as a whole; a bundle with errors is reported and does not
+    replace it. Instead of tables it prints a line with time and level for each event, to standard error; the reasons of all
+    decisions are in the audit log.
 
     \b
     Exit codes:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table
+from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table, TurnTime, UnlimitedTime
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.depth_first import DepthFirst
@@ -41,8 +41,8 @@ class PieCycle:
     ``queues`` are the requests by submitter and schedd. ``weights`` (S,) are those of the slots, ``weigh`` returns the
     weight that was taken of each slot, ``free`` is the number of slots that are left, and ``any_claimed`` is True if some of
     them run jobs that matches may end. ``use`` counts the usage, matches included. ``quotas`` returns the concurrency
-    limits that refuse a request, ``group_attributes`` what requests have of the group of a user. ``rejections`` records
-    the rejections in their order.
+    limits that refuse a request, ``group_attributes`` what requests have of the group of a user. ``time`` tells which
+    submitters have no time left. ``rejections`` records the rejections in their order.
 
     Free slots only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
     matched again, until a match ends a job. Slots with jobs are matched anew, as what their policy reads may have changed.
@@ -59,6 +59,7 @@ class PieCycle:
     quotas: QuotaQuery
     group_attributes: Callable[[str], Mapping[str, str | float]] = no_attributes
     depth_first: DepthFirst | None = None
+    time: TurnTime = attrs.field(factory=UnlimitedTime)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
     #: Requests that no slot is left for: number, group in which it negotiated, and whether only preferring slots were left.
     hopeless: set[tuple[int, str, bool]] = attrs.field(factory=set, init=False)

@@ -195,7 +195,10 @@ class FairShareOrder:
             usage=account.usage,
             ceiling_left=account.headroom if account.has_ceiling else None,
         )
-        least = self.cycle.min_slot_weight
+        least, time = self.cycle.min_slot_weight, self.cycle.time
+        time.begin_spin(*submitter.key)
+        if time.reached(*submitter.key) is not None:
+            return attrs.evolve(record, skip=TurnSkip.TIME, end=TurnEnd.DONE)
         if not first and self._is_too_small(min(limit, self.cycle.pie_left)):
             return attrs.evolve(record, skip=TurnSkip.PIE_TOO_SMALL)
         if account.headroom < least or account.headroom <= 0:

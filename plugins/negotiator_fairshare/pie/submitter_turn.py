@@ -197,6 +197,8 @@ class SubmitterTurn:
         return min(jobs, len(queued.rows))
 
     def _is_over(self) -> bool:
+        if self.stop is None and self.cycle.time.reached(*self.submitter.key) is not None:
+            self.stop = TurnStop.TIME
         if self.stop is not None:
             return True
         goes_on = self.first and self.cycle.settings.consider_preemption

@@ -20,6 +20,7 @@ class TurnStop(StrEnum):
     LIMIT = "limit"
     UNWEIGHTED_LIMIT = "limit, unweighted"
     CEILING = "ceiling"
+    TIME = "time"
 
 
 class TurnSkip(StrEnum):
@@ -28,6 +29,7 @@ class TurnSkip(StrEnum):
     NO_IDLE_JOBS = "no idle jobs"
     PIE_TOO_SMALL = "pie_left < min_slot_weight"
     CEILING = "ceiling"
+    TIME = "time"
 
 
 class PieHalt(StrEnum):

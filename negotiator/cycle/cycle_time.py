@@ -1,0 +1,164 @@
+"""The time of a cycle: who reached which limit, and at which turn.
+
+A cycle learns the time between two turns only. So all that it decides by the time is in its stops: a cycle that is given the
+recorded stops of another one decides the same.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import attrs
+
+from negotiator.bundle.time_limits import TimeLimits
+from negotiator.hooks.records import Request
+from negotiator.hooks.turn_time import TimeLimit, TurnTime
+
+#: A submitter and a schedd; empty where a limit is of all.
+_Account: TypeAlias = tuple[str, str]
+_ALL: _Account = ("", "")
+_LONGEST = 200  # characters of a name: the rest does not matter, so that records have names whole
+
+
+@attrs.frozen
+class TimeStop:
+    """A limit that was reached; ``turn`` is the number of turns before it.
+
+    ``submitter`` is empty for a limit of a schedd, and so is ``schedd`` for one of the cycle.
+    """
+
+    limit: TimeLimit
+    submitter: str
+    schedd: str
+    turn: int
+
+
+@attrs.define(eq=False)
+class CycleTime(TurnTime):
+    """The time of one cycle: make one for each.
+
+    ``stops`` are the limits that were reached, in the order in which that decided something.
+    """
+
+    stops: list[TimeStop] = attrs.field(factory=list, init=False)
+    turn: int = attrs.field(default=0, init=False)  # the number of turns that have ended
+    _over: set[tuple[TimeLimit, _Account]] = attrs.field(factory=set, init=False)
+
+    def reached(self, submitter: str, schedd: str) -> TimeLimit | None:
+        """Return the limit that leaves a submitter no time."""
+        return next((limit for limit, of in _limits_of(submitter, schedd) if self._is_over(limit, of)), None)
+
+    def begin_spin(self, submitter: str, schedd: str) -> None:
+        """Count the time of this submitter in a spin from zero."""
+        self._over.discard((TimeLimit.SPIN, _account(submitter, schedd)))
+
+    def ends_cycle(self) -> bool:
+        """True if nobody has another turn."""
+        return any(self._is_over(limit, _ALL) for limit in TimeLimit if limit.ends_cycle)
+
+    def reached_last(self, request: Request) -> TimeLimit | None:
+        """Return the limit that left the submitter of a request no time, as far as that decided something."""
+        limits = _limits_of(request.submitter, request.schedd)
+        return next((limit for limit, of in limits if (limit, of) in self._over), None)
+
+    def begin_turns(self) -> None:
+        """Begin with the turns; what came before counts for the cycle."""
+
+    def begin_turn(self) -> None:
+        """Begin to count the time of a turn."""
+
+    def end_turn(self, request: Request) -> None:
+        """Count the time of a turn for the submitter and the schedd of its request."""
+        del request
+        self.turn += 1
+
+    @abstractmethod
+    def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
+        """Return whether a limit is reached now, for the first time."""
+
+    def _is_over(self, limit: TimeLimit, of: _Account) -> bool:
+        if (limit, of) not in self._over and self._is_reached(limit, of):
+            self._over.add((limit, of))
+            self.stops.append(TimeStop(limit, *of, self.turn))
+        return (limit, of) in self._over
+
+
+@attrs.define(eq=False)
+class RecordedTime(CycleTime):
+    """The time as it passed in an earlier cycle with the same input: its stops. Without any, no limit is ever reached."""
+
+    recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=Counter)
+
+    def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
+        stop = TimeStop(limit, *of, self.turn)
+        found = self.recorded[stop] > 0
+        self.recorded[stop] -= found  # a submitter may reach the limit of two spins without a turn in between
+        return found
+
+
+@attrs.define(eq=False)
+class MeasuredTime(CycleTime):
+    """The time by a clock, which is read when turns begin and end.
+
+    :param limits: how much time there is.
+    :param seconds: returns the seconds since the cycle began.
+    :param is_stopped: returns whether an administrator wants the cycle to end.
+    """
+
+    limits: TimeLimits
+    seconds: Callable[[], float]
+    is_stopped: Callable[[], bool] = lambda: False
+    _now: float = attrs.field(default=0.0, init=False)
+    _stopped: bool = attrs.field(default=False, init=False)
+    _begun: float = attrs.field(default=0.0, init=False)
+    _used: defaultdict[tuple[TimeLimit, _Account], float] = attrs.field(
+        factory=lambda: defaultdict(float), init=False
+    )
+
+    def begin_spin(self, submitter: str, schedd: str) -> None:
+        """Count the time of this submitter in a spin from zero."""
+        super().begin_spin(submitter, schedd)
+        self._used[TimeLimit.SPIN, _account(submitter, schedd)] = 0.0
+
+    def begin_turns(self) -> None:
+        """Read the clock."""
+        self._read()
+
+    def begin_turn(self) -> None:
+        """Read the clock."""
+        self._begun = self.seconds()
+
+    def end_turn(self, request: Request) -> None:
+        """Read the clock, and count the time of the turn."""
+        super().end_turn(request)
+        self._read()
+        for limit, of in _limits_of(request.submitter, request.schedd):
+            if limit is not TimeLimit.SPIN or (limit, of) in self._used:
+                self._used[limit, of] += self._now - self._begun
+
+    def _read(self) -> None:
+        self._now, self._stopped = self.seconds(), self.is_stopped()
+
+    def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
+        if limit is TimeLimit.ADMINISTRATOR:
+            return self._stopped
+        used = self._now if limit is TimeLimit.CYCLE else self._used.get((limit, of), 0.0)
+        return used >= self.limits.seconds(limit)
+
+
+def _limits_of(submitter: str, schedd: str) -> Iterable[tuple[TimeLimit, _Account]]:
+    """Yield all limits of a submitter, in the order in which condor_negotiator tests them."""
+    account = _account(submitter, schedd)
+    yield TimeLimit.SUBMITTER, account
+    if schedd:
+        yield TimeLimit.SCHEDD, ("", account[1])
+    yield TimeLimit.ADMINISTRATOR, _ALL
+    yield TimeLimit.CYCLE, _ALL
+    yield TimeLimit.SPIN, account
+
+
+def _account(submitter: str, schedd: str) -> _Account:
+    return submitter[:_LONGEST], schedd[:_LONGEST]
