@@ -53,6 +53,7 @@ from negotiator.hooks.charges import Family as Family
 from negotiator.hooks.charges import Grouping as Grouping
 from negotiator.hooks.charges import KeyCharge as KeyCharge
 from negotiator.hooks.charges import Quota as Quota
+from negotiator.hooks.claims_in_use import ClaimsInUse as ClaimsInUse
 from negotiator.hooks.command_options import target_options as target_options
 from negotiator.hooks.known_settings import KnownSetting as KnownSetting
 from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
@@ -92,6 +93,7 @@ from negotiator.hooks.records import Request as Request
 from negotiator.hooks.records import Section as Section
 from negotiator.hooks.slot_offer import Preemption as Preemption
 from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
+from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
 from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
 from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
 from negotiator.hooks.summary import CycleSummary as CycleSummary

@@ -457,3 +457,33 @@ class TestQueueOrder:
             pools.snapshot(slots, [pools.job(Queue='"root.research"')]), HERE / "queue-order"
         )
         assert [match.slot for match in result.matches] == ["s2@h"]
+
+    @staticmethod
+    def ended(waited, **used):
+        """Return how many jobs of each queue are ended for production, whose 9 jobs have waited for so many seconds."""
+        slots, jobs = [], []
+        for number, queue in enumerate(name for name, count in used.items() for _ in range(count)):
+            ids = {"GlobalJobId": f'"h#{90 + number}.0#1"'}
+            one = {"RequestCpus": "1", "RequestMemory": "1", "ClusterId": str(90 + number)}
+            taken = {
+                "RemoteUser": '"tester@d"',
+                "JobId": f'"{90 + number}.0"',
+                "JobStart": str(1000 + number),
+            }
+            slots.append(pools.slot(number, Cpus="1", State='"Claimed"', **taken, **ids))
+            host = {"RemoteHost": f'"s{number}@h"', "JobStatus": "2", "JobPrio": "99"}
+            jobs.append(pools.job(Queue=f'"root.{queue}"', **one, **host, **ids))
+        for number in range(9):
+            one = {"RequestCpus": "1", "RequestMemory": "1", "QDate": str(int(pools.NOW) - waited)}
+            jobs.append(pools.job(number, Queue='"root.production.day"', **one))
+        result = pools.cycle(pools.snapshot(slots, jobs), HERE / "queue-order")
+        return Counter(match.preempts.queue.removeprefix("root.") for match in result.matches)
+
+    def test_production_takes_its_guarantee_back_from_scavengers_first_and_then_from_research(self):
+        assert self.ended(600, research=10, scavenger=2) == {"scavenger": 2, "research": 6}
+
+    def test_research_keeps_its_guarantee(self):
+        assert self.ended(600, research=4, scavenger=1) == {"scavenger": 1}
+
+    def test_jobs_wait_for_ten_minutes_before_others_are_ended(self):
+        assert not self.ended(599, research=10, scavenger=2)

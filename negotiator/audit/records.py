@@ -17,7 +17,16 @@ from negotiator.audit.denials import bounded_denials
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.audit.time_stops import KIND as STOP_KIND
 from negotiator.audit.time_stops import stop_fields
-from negotiator.audit.values import TEXT, Record, bounded, instant, number, provenance_fields, reason_fields
+from negotiator.audit.values import (
+    TEXT,
+    Record,
+    bounded,
+    instant,
+    number,
+    number_fields,
+    provenance_fields,
+    reason_fields,
+)
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, bind, evaluate
 from negotiator.hooks.manager import HookFailure
@@ -154,9 +163,16 @@ def _match_fields(match: Match) -> Record:
 
 def _preempted_fields(match: Match) -> Record:
     """Return whose job the match ends, and why; nothing if the slot was free."""
-    if match.preempts is None:
+    ended = match.preempts
+    if ended is None:
         return {}
-    return {"preempts": {"user": bounded(match.preempts.user), "by": match.preempts.by}}
+    fields: Record = {"user": bounded(ended.user), "by": ended.by}
+    if ended.provenance is not None:
+        fields["queue"] = bounded(ended.queue, TEXT)
+        fields["text"] = bounded(ended.text, TEXT)
+        fields["numbers"] = number_fields(ended.numbers)
+        fields["provenance"] = provenance_fields(ended.provenance)
+    return {"preempts": fields}
 
 
 _RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")

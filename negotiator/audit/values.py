@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -41,11 +42,14 @@ def reason_fields(reason: Reason) -> Record:
         "mode": str(reason.mode),
         "code": bounded(reason.code),
         "text": bounded(reason.text, TEXT),
-        "numbers": {
-            bounded(name, _NUMBER): number(value) for name, value in list(reason.numbers.items())[:_NUMBERS]
-        },
+        "numbers": number_fields(reason.numbers),
         "provenance": provenance_fields(reason.provenance),
     }
+
+
+def number_fields(numbers: Mapping[str, int | float | str]) -> Record:
+    """Return the first numbers of a reason, with bounded names."""
+    return {bounded(name, _NUMBER): number(value) for name, value in list(numbers.items())[:_NUMBERS]}
 
 
 def provenance_fields(provenance: Provenance) -> Record:

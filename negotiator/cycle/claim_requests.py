@@ -24,14 +24,13 @@ from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.place import PlacedJobs, PlacedPool
 from negotiator.cycle.requests import RequestFactory
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.claims_in_use import ClaimsInUse
+from negotiator.hooks.records import Cycle
 from negotiator.ledger import Rows
 
 
-def claim_requests(
-    pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle
-) -> Iterator[tuple[Request, Rows]]:
-    """Yield a request for the claims that are charged alike, and the rows of their slots, -1 if not in the pool.
+def claim_requests(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> Iterator[ClaimsInUse]:
+    """Yield the claims that are charged alike together; their ``slots`` are rows in the pool.
 
     :param slots: all slots of the pool, in use or not.
     """
@@ -39,7 +38,7 @@ def claim_requests(
     amounts, claims = ClaimAmounts.of(slots, bundle), ClaimAttributes.of(slots)
     for placed, matches in zip(pool.in_use, pool.claims.of_jobs, strict=True):
         if len(placed.jobs):
-            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims).requests()
+            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims).claims_alike()
     yield from _of_journal(pool.unseen, amounts, factory)
 
 
@@ -70,8 +69,8 @@ class _ClaimedJobs:
         columns = amounts.columns(placed.jobs, rows, factory.env)
         return cls(placed, rows, matches, journal, factory, amounts, claims, columns)
 
-    def requests(self) -> Iterator[tuple[Request, Rows]]:
-        """Yield a request for the jobs that are charged alike, in the order of the pool, and the rows of their slots."""
+    def claims_alike(self) -> Iterator[ClaimsInUse]:
+        """Yield the jobs that are charged alike together, in the order of the pool."""
         placed, jobs = self.placed, self.placed.jobs
         autoclusters = running_autoclusters(self.amounts.slots, jobs, self.factory.bundle)
         submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
@@ -91,7 +90,8 @@ class _ClaimedJobs:
             if self.matches[first] < 0:
                 claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else ClassAd()
             counted = self.amounts.complete(ad, slot)
-            yield requests.of_ad(ad, counted, rows, len(rows), claim), self.rows[rows]
+            request = requests.of_ad(ad, counted, rows, len(rows), claim)
+            yield ClaimsInUse(request, self.rows[rows], jobs, rows)
 
     def _sizes(self) -> Iterator[NDArray[np.float64]]:
         """Yield what distinguishes jobs beside their ads: the amounts that their slots give them, (N,)."""
@@ -126,8 +126,8 @@ def _kinds(matches: Numbers, journal: Sequence[JournalEntry]) -> Numbers:
 
 def _of_journal(
     entries: Sequence[JournalEntry], amounts: ClaimAmounts, factory: RequestFactory
-) -> Iterator[tuple[Request, Rows]]:
-    """Yield a request for the matches that are charged alike and not seen in the pool yet, and the rows of their slots."""
+) -> Iterator[ClaimsInUse]:
+    """Yield the matches that are charged alike and not seen in the pool yet."""
     if not entries:
         return
     rows_of = {name: row for row, name in enumerate(amounts.slots.strings("Name")) if name}
@@ -138,4 +138,5 @@ def _of_journal(
         kinds.setdefault(kind, []).append(entry)
     for alike in kinds.values():
         rows = np.array([rows_of.get(entry.slot, -1) for entry in alike], np.intp)
-        yield factory.of_journal(alike, partial(amounts.complete, row=int(rows[0]))), rows
+        request = factory.of_journal(alike, partial(amounts.complete, row=int(rows[0])))
+        yield ClaimsInUse(request, rows, pending=True)

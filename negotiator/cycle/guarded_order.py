@@ -14,6 +14,7 @@ from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import WrongAnswerError, check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import (
+    ClaimedAllowance,
     Feedback,
     OrderContext,
     OrderResult,
@@ -22,7 +23,7 @@ from negotiator.hooks.order import (
     RequestOrderType,
     Weights,
 )
-from negotiator.hooks.slot_offer import SlotOffer
+from negotiator.hooks.slot_offer import PreemptionVictims, SlotOffer
 
 R = TypeVar("R")
 
@@ -65,6 +66,8 @@ class GuardedOrder(RequestOrder):
             check_exactly(queued, QueuedRequest, "a QueuedRequest or None")
             if queued.scores is not None:
                 self._check_scores(queued.scores)
+            if queued.slots is not None and queued.slots.claimed is not None:
+                self._check_victims(queued.slots.claimed)
         return queued
 
     def _check_scores(self, scores: Weights) -> None:
@@ -72,6 +75,17 @@ class GuardedOrder(RequestOrder):
         if scores.dtype != np.float64 or scores.shape != (self.slots,):
             raise WrongAnswerError(
                 f"expected {self.slots} float64 as scores of a QueuedRequest, got {scores.shape} {scores.dtype}"
+            )
+
+    def _check_victims(self, claimed: ClaimedAllowance) -> None:
+        if claimed.victims is None:
+            return
+        check_exactly(claimed.victims, PreemptionVictims, "PreemptionVictims or None as victims")
+        mask = claimed.victims.slots
+        check_exactly(mask, np.ndarray, "a NumPy array as slots of PreemptionVictims")
+        if mask.dtype != np.bool_ or mask.shape != (self.slots,):
+            raise WrongAnswerError(
+                f"expected {self.slots} bool as slots of PreemptionVictims, got {mask.shape} {mask.dtype}"
             )
 
     def _offer(self) -> SlotOffer | None:
@@ -95,6 +109,8 @@ def _check_sizes(offer: SlotOffer, slots: int) -> None:
     sizes = [len(offer.slots), *(len(each.slots) for each in offer.withheld)]
     if offer.preemption is not None:
         sizes.append(len(offer.preemption.users))
+        if offer.preemption.queues is not None:
+            sizes.append(len(offer.preemption.queues))
     if any(size != slots for size in sizes):
         raise WrongAnswerError(f"expected an offer of {slots} slots, got one of {sizes}")
 

@@ -89,7 +89,7 @@ def run_cycle(
         settings=bundle.ordering.settings,
         rows=rows,
         queues=placed.state.queues,
-        in_use=in_use.requests,
+        in_use=in_use.claims,
         slot_amounts=partial(slot_amounts, admitted.slots, bundle),
         partition=bundle.partition,
         refusals=refusals.of,
@@ -105,8 +105,7 @@ def run_cycle(
     )
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
-    users = None if offered.preemption is None else offered.preemption.users
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, users)
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
     while (queued := order.next()) is not None and not time.ends_cycle():
         watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
         request = queued.matched()

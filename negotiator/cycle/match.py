@@ -98,6 +98,11 @@ class SlotMatcher:
         """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
         self.ranks.scores = scores
 
+    @property
+    def running(self) -> Mask:
+        """The slots that have a job, whether a match may end it or not, (N,)."""
+        return self.in_use if self.preemption is None else self.in_use | self.preemption.has_user
+
     def take(self, rows: NDArray[np.intp], consumption: Consumption | None = None) -> int:
         """Use a claim id of each slot, withdraw the slots from later requests, and return how many are withdrawn.
 
@@ -157,7 +162,9 @@ def match(
     if is_exceeded(cycle):
         candidates = CandidateSet(matcher.slots)
         candidates.remove_all(WORK_EXCEEDED)
-    candidates.remove(matcher.in_use, _IN_USE_REASON)
+    claimed = None if allowance is None else allowance.claimed
+    preemption = None if claimed is None else matcher.preemption
+    candidates.remove(matcher.running if preemption is None else matcher.in_use, _IN_USE_REASON)
     if len(matcher.claimed.rows):
         candidates.remove(matcher.claimed.of_others(request.schedd), _OTHER_SCHEDD)
     candidates.remove(matcher.taken, _TAKEN_REASON)
@@ -165,12 +172,8 @@ def match(
     for mask, reason in matcher.withheld:
         candidates.remove(mask, reason)
     preempting, protected = None, 0
-    if matcher.preemption is not None:
-        claimed = None if allowance is None else allowance.claimed
-        if claimed is None:
-            candidates.remove(matcher.preemption.has_user, _IN_USE_REASON)
-        else:
-            preempting, protected = matcher.preemption.apply(candidates, request, cycle.environment, claimed)
+    if preemption is not None and claimed is not None:
+        preempting, protected = preemption.apply(candidates, request, cycle.environment, claimed)
     if not len(matcher.slots):
         candidates.removals.append(Removal(NO_SLOTS, 0, 0))
 

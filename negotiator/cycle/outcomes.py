@@ -7,7 +7,6 @@ from functools import cached_property
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Table
 from negotiator.cycle.charge import GrantedSlots
@@ -15,6 +14,8 @@ from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.matched_attributes import Attributes
+from negotiator.cycle.offered_slots import OfferedSlots
+from negotiator.cycle.preempted_jobs import ended_job
 from negotiator.cycle.result import (
     ALLOWANCE_USED,
     NO_SLOTS,
@@ -26,8 +27,7 @@ from negotiator.cycle.result import (
 from negotiator.cycle.text_columns import TextColumn
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Match, PreemptedJob
-from negotiator.hooks.slot_offer import Preemption
+from negotiator.hooks.records import Cycle, Match
 from negotiator.records import Reason
 
 
@@ -38,7 +38,7 @@ class Outcomes:
     cycle: Cycle
     jobs: Table
     slots: Table
-    slot_users: NDArray[np.object_] | None = None  # whose jobs matches may end, (S,); None: none are ended
+    offered: OfferedSlots
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
@@ -118,6 +118,7 @@ class Outcomes:
             job = ads.get(job_row) or ads.setdefault(job_row, self.jobs.ad(job_row))
             warnings = [reason for reason, mask in candidates.warnings if mask[row]]
             warnings += (reason for reason, places in granted.warnings if place in places)
+            preempts = ended_job(self.offered, queued.slots, granted.preemptions, place, row)
             yield Match(
                 id=f"{self.cycle.number}.{made + place}",
                 submitter=queued.request.submitter,
@@ -129,16 +130,8 @@ class Outcomes:
                 rank=rank,
                 queue=queued.request.queue,
                 warnings=tuple(warnings),
-                preempts=self._preempted(granted, place),
+                preempts=preempts,
             )
-
-    def _preempted(self, granted: GrantedSlots, place: int) -> PreemptedJob | None:
-        if granted.preemptions is None or self.slot_users is None:
-            return None
-        by = Preemption(int(granted.preemptions[place]))
-        if by is Preemption.NONE:
-            return None
-        return PreemptedJob(self.slot_users[granted.rows[place]], by.name.lower())
 
     def _entries(
         self,

@@ -18,12 +18,13 @@ from negotiator.cycle.numbering import Numbers
 from negotiator.cycle.rank import Ranks, RankValues
 from negotiator.hooks.order import ClaimedAllowance
 from negotiator.hooks.records import Mask, Request
-from negotiator.hooks.slot_offer import Preemption, PreemptionRules, PreemptionStates
-from negotiator.records import Provenance, Reason, Station, Verdict
+from negotiator.hooks.slot_offer import Preemption, PreemptionRules, PreemptionStates, PreemptionVictims
+from negotiator.records import Provenance, Reason, Source, Station, Verdict
 
 _CURRENT = "(MY.PreemptingRank ?: MY.CurrentRank)"
 _PREFERS: Expr = bind(parse(f"MY.Rank > {_CURRENT}"))
 _LIKES_AS_MUCH: Expr = bind(parse(f"MY.Rank >= {_CURRENT}"))
+_LIKES_LESS: Expr = bind(parse(f"MY.Rank < {_CURRENT}"))
 #: The rank of slots that are free: no preemption rank is lower.
 _NO_RANK = float(-np.finfo(np.float32).max)
 
@@ -58,6 +59,8 @@ class SlotPreemption:
         :returns: what matches with the others end, None if all of them are free; and the number of slots whose jobs
             the requirements protect.
         """
+        if claimed.victims is not None:
+            return self._of_victims(candidates, request, env, claimed.victims), 0
         by_rank = self.has_user & self.cache.get(_PREFERS, request.ad, Side.MY, env).rows
         others = self.has_user & ~by_rank
         protected = 0
@@ -82,6 +85,20 @@ class SlotPreemption:
         ranks = self.pool_ranks.of_pool(self.rules.rank, request.ad, env)
         order = states.astype(np.float64), np.where(self.has_user, ranks, _NO_RANK)
         return PreemptingCandidates(states, order), protected
+
+    def _of_victims(
+        self, candidates: CandidateSet, request: Request, env: Environment, victims: PreemptionVictims
+    ) -> PreemptingCandidates | None:
+        """Remove all slots but those whose jobs the turn may end."""
+        ending = self.has_user & victims.slots
+        text = "no job that may be ended for this one runs on the slot"
+        candidates.remove(~ending, self._reason("not_preemptable", text, victims.rule, victims.source))
+        liked_less = ending & self.cache.get(_LIKES_LESS, request.ad, Side.MY, env).rows
+        candidates.remove(liked_less, self._liked_less)
+        if not candidates.keep.any():
+            return None
+        states = np.where(ending, Preemption.GUARANTEE, Preemption.NONE).astype(np.int8)
+        return PreemptingCandidates(states, ())
 
     @cached_property
     def _requirements(self) -> Expr | None:
@@ -122,5 +139,5 @@ class SlotPreemption:
     def _liked_less(self) -> Reason:
         return self._reason("slot_rank", "the slot prefers the job that it runs", "Rank")
 
-    def _reason(self, code: str, text: str, rule: str) -> Reason:
-        return Reason(Verdict.WAITING, code, text, Provenance(Station.MATCH, *self.plugin, rule))
+    def _reason(self, code: str, text: str, rule: str, source: Source | None = None) -> Reason:
+        return Reason(Verdict.WAITING, code, text, Provenance(Station.MATCH, *self.plugin, rule, source))

@@ -36,8 +36,9 @@ def queue_usage(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) ->
     """
     resources: dict[str, Resources] = {}
     running: dict[str, set[str]] = defaultdict(set)
-    for request, rows in claim_requests(pool, slots, bundle, cycle):
-        used = {name: amount * len(rows) for name, amount in request.resources.items()}
+    for claims in claim_requests(pool, slots, bundle, cycle):
+        request = claims.request
+        used = {name: amount * len(claims.slots) for name, amount in request.resources.items()}
         resources[request.queue] = added(resources.get(request.queue, {}), used)
         running[request.queue].update(request.applications)
     return dict(_with_parents(resources, running))

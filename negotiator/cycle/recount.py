@@ -23,8 +23,9 @@ from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
+from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.records import Cycle
 from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode
 
@@ -34,15 +35,15 @@ class Recount:
     """The ledger with everything in use, and the receipts of what runs.
 
     ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
-    ``requests`` has one for all jobs in use that are charged alike. ``slots`` (S,) are the rows in the pool of the slots
-    that take part in the cycle.
+    ``claims`` are the jobs in use, those that are charged alike together. ``slots`` (S,) are the rows in the pool of the slots
+    that take part in the cycle; the ``slots`` of ``claims`` are rows of these.
     """
 
     ledger: Ledger
     receipts: ClaimReceipts
     uncertain: Mapping[str, HookFailure]
     slots: Rows
-    requests: tuple[Request, ...] = ()
+    claims: tuple[ClaimsInUse, ...] = ()
 
     @cached_property
     def held(self) -> HeldAmounts:
@@ -80,9 +81,10 @@ def recount(
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
-    requests = []
-    for request, rows in claim_requests(pool, slots, bundle, cycle):
-        requests.append(request)
+    found = []
+    for claims in claim_requests(pool, slots, bundle, cycle):
+        request, rows = claims.request, claims.slots
+        found.append(claims)
         paid = work.for_request(cycle, request)
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
@@ -107,7 +109,25 @@ def recount(
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
     taking_part = np.arange(len(slots)) if taking_part is None else taking_part
-    return Recount(ledger, receipts, uncertain, taking_part, tuple(requests))
+    return Recount(ledger, receipts, uncertain, taking_part, tuple(_of_cycle(found, taking_part, len(slots))))
+
+
+def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: int) -> Iterator[ClaimsInUse]:
+    """Yield the claims with the rows of their slots among those that take part in the cycle."""
+    # One element more, for a slot that is not in the pool.
+    places, running = np.full(slots + 1, -1, np.intp), np.zeros(slots + 1, np.int64)
+    places[taking_part] = np.arange(len(taking_part))
+    pending = np.zeros(slots + 1, np.bool_)
+    for each in claims:
+        if each.pending:
+            pending[each.slots] = True
+        else:
+            np.add.at(running, each.slots, 1)
+    is_ended = pending & (running == 1)  # of jobs that share a slot it is not known which one ends
+    is_ended[-1] = False
+    for each in claims:
+        ended = None if each.pending or not is_ended.any() else is_ended[each.slots]
+        yield attrs.evolve(each, slots=places[each.slots], ended=ended)
 
 
 def _count(

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Table, bind, parse
 from negotiator.hooks.charges import Quota
+from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.records import Cycle, Mask, Request
-from negotiator.hooks.slot_offer import PreemptionStates, SlotOffer
+from negotiator.hooks.slot_offer import PreemptionStates, PreemptionVictims, SlotOffer
 from negotiator.hooks.turn_time import TurnTime, UnlimitedTime
 from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
 from negotiator.records import Problem, Reason
@@ -38,13 +39,15 @@ class ClaimedAllowance:
     positive, and is granted if a free one of its weight would be, or if ``used + w <= limit``, likewise: condor_negotiator
     tests the one when it lists candidates, the others when it takes one. A slot that prefers the request to its job is a
     candidate regardless of the limits, and granted so if it is the first of those listed.
-    ``only_by_rank``: no other slots are granted, free ones neither.
+    ``only_by_rank``: no other slots are granted, free ones neither. ``victims`` restrict the turn to some slots, whatever
+    their Rank and whose job they run.
     """
 
     limit: float
     used: float = 0.0
     used_before: float = 0.0
     only_by_rank: bool = False
+    victims: PreemptionVictims | None = None
 
 
 @attrs.frozen(eq=False)
@@ -265,9 +268,9 @@ class OrderContext:
 
     ``requests`` come in the order of ``queued_requests``; their rows are rows of ``jobs``, the admitted jobs. ``slots``
     (S,) are those that take part in the cycle, claimed ones included; ``submitters`` the submitter ads that do.
-    ``queues`` are the current queues, and ``partition`` their configuration. ``in_use`` has a request for all jobs in
-    use that are charged alike; ``slot_amounts`` returns what each slot has of each resource, (S,), in the units of
-    queues.yaml. ``refusals`` may be called at any time before the cycle ends. ``time`` tells which submitters have no time
+    ``queues`` are the current queues, and ``partition`` their configuration. ``in_use`` are the jobs in use, those that are
+    charged alike together; ``slot_amounts`` returns what each slot has of each resource, (S,), in the units of
+        queues.yaml. ``refusals`` may be called at any time before the cycle ends. ``time`` tells which submitters have no time
     left: a request of one of them is not matched (``StopCause.TIME``), and nobody has a turn once the time of the cycle is over.
     """
 
@@ -279,7 +282,7 @@ class OrderContext:
     settings: Any = None  # of the plugin that orders
     rows: OrderRows = attrs.field(factory=dict)  # that the last cycle under this order left
     queues: QueueTree = attrs.field(factory=lambda: QueueTree({}))
-    in_use: Sequence[Request] = ()
+    in_use: Sequence[ClaimsInUse] = ()
     slot_amounts: Callable[[], Mapping[str, Weights]] = dict
     partition: PartitionConfig = attrs.field(
         factory=lambda: PartitionConfig("default", QueueConfig("root", leaf=False))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from negotiator.classad import ClassAd, Environment, Expr, Payers
 from negotiator.hooks.known_settings import KnownSetting
 from negotiator.queues.model import read_only_amounts
-from negotiator.records import Mode, Problem, Reason, Source, Verdict
+from negotiator.records import Mode, Problem, Provenance, Reason, Source, Verdict
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -167,10 +167,18 @@ class Filter:
 
 @attrs.frozen
 class PreemptedJob:
-    """The job that a match ends: its user, and why, ``rank`` (the slot prefers the new job) or ``priority``."""
+    """The job that a match ends: its user, and why.
+
+    ``by`` is ``rank`` (the slot prefers the new job), ``priority``, or ``guarantee`` (its queue is above its guaranteed resources).
+    For a guarantee ``queue`` is the job's queue, and ``provenance`` the rule that the text and the numbers explain.
+    """
 
     user: str
     by: str
+    queue: str = ""
+    text: str = ""
+    numbers: Mapping[str, int | float | str] = attrs.field(factory=dict)
+    provenance: Provenance | None = None
 
 
 @attrs.frozen

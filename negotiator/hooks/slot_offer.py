@@ -1,21 +1,24 @@
 """The slots that an order offers to requests, and the running jobs that a match may end (preemption).
 
-Source: HTCondor manual, "Negotiation" and PREEMPTION_REQUIREMENTS, PREEMPTION_RANK.
+Source: HTCondor manual, "Negotiation" and PREEMPTION_REQUIREMENTS, PREEMPTION_RANK; YuniKorn's documentation, "Preemption".
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Expr, Table
+from negotiator.classad import Expr, Table, parse
 from negotiator.hooks.records import Mask
+from negotiator.records import Source
 
+#: All slots are equal.
+NO_RANK: Expr = parse("0")
 #: The state of each slot for one request, a value of ``Preemption`` each.
 PreemptionStates: TypeAlias = NDArray[np.int8]
 
@@ -23,9 +26,10 @@ PreemptionStates: TypeAlias = NDArray[np.int8]
 class Preemption(enum.IntEnum):
     """What a match with a slot ends; larger values are preferred."""
 
-    PRIORITY = 0  # a job of a user whom the pool's policy lets others preempt
-    RANK = 1  # a job that the slot likes less
-    NONE = 2  # nothing: the slot is free
+    GUARANTEE = 0  # a job of a queue above its guaranteed resources, for one below its own
+    PRIORITY = 1  # a job of a user whom the pool's policy lets others preempt
+    RANK = 2  # a job that the slot likes less
+    NONE = 3  # nothing: the slot is free
 
 
 @attrs.frozen(eq=False)
@@ -35,12 +39,29 @@ class PreemptionRules:
     ``users`` (S,) is the user of each slot, a str, empty if it has none. A slot that prefers the request (its Rank of
     the request is above its CurrentRank) is taken from any user; another one only from other submitters, if ``requirements`` is
     the boolean true and the slot likes the request as much as its job. In the expressions MY is the slot and TARGET the
-    request; ``requirements`` None allows all. ``rank`` sorts slots that are equal in all else.
+    request; ``requirements`` None allows all. ``rank`` sorts slots that are equal in all else. ``queues`` (S,) are the queues
+    of the running jobs, a str each, for the record. A turn with ``PreemptionVictims`` is subject to these alone.
     """
 
     users: NDArray[np.object_]
-    requirements: Expr | None
-    rank: Expr
+    requirements: Expr | None = None
+    rank: Expr = NO_RANK
+    queues: NDArray[np.object_] | None = None
+
+
+@attrs.frozen(eq=False)
+class PreemptionVictims:
+    """The slots whose jobs one turn may end, a mask (S,): no other slot is a candidate of the turn, not even a free one.
+
+    A slot that prefers its job to the request keeps it: its startd would refuse the claim. ``rule`` names the setting that
+    allows the turn to end jobs, ``text`` says why it applies, with the ``numbers`` that were compared, and ``source`` is its place.
+    """
+
+    slots: Mask
+    rule: str
+    text: str
+    source: Source | None = None
+    numbers: Mapping[str, int | float | str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(eq=False)

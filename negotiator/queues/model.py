@@ -85,7 +85,7 @@ class QueueConfig:
 class OrderKeyUse:
     """A key that matters only to an order that follows the queues, at its first occurrence.
 
-    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, or the name of a property of queues; ``notice`` is the
+    ``key`` is ``guaranteed``, ``nodesortpolicy``, ``preemption``, ``quotapreemptionenabled``, or the name of a property of queues; ``notice`` is the
     message if the order of the bundle does not follow it.
     """
 

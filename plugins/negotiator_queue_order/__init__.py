@@ -1,7 +1,8 @@
 """The order ``queues``: guaranteed resources, priorities and sort policies of ``queues.yaml`` decide whose turn it is.
 
 ``queues`` has the queue tree of a cycle, ``leaf_jobs`` the jobs of a leaf in their order, ``machines`` the scores of slots
-under ``nodesortpolicy``; ``order`` gives the turns.
+under ``nodesortpolicy``; ``order`` gives the turns. ``running_jobs``, ``guarantees`` and ``preemption`` find the running jobs that
+a queue below its guarantee may end, ``preempting_turns`` gives it turns for that.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Iterable
 from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl, parse
 from negotiator_queue_order.checks import check_queues
 from negotiator_queue_order.order import QueueOrder
-from negotiator_queue_order.properties import KNOWN, PREEMPTION_DELAY, PREEMPTION_POLICY
+from negotiator_queue_order.preemption import check_row
+from negotiator_queue_order.properties import KNOWN
 from negotiator_queue_order.settings import QueueOrderSettings
 
 
 @hookimpl
 def negotiator_section() -> Section:
-    """Declare the key ``queue_turns:``."""
+    """Declare the keys ``queue_turns:`` and ``queue_preemption:``."""
     return Section(schema=QueueOrderSettings)
 
 
@@ -28,8 +30,9 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         name="queues",
         make=QueueOrder.of,
         ranks=_ranks,
-        queue_keys=(KNOWN - {PREEMPTION_POLICY, PREEMPTION_DELAY}) | {"guaranteed", "nodesortpolicy"},
+        queue_keys=KNOWN | {"guaranteed", "nodesortpolicy", "preemption"},
         check_queues=check_queues,
+        check_row=check_row,
     )
 
 

@@ -49,6 +49,7 @@ class LeafJobs:
     pending: (
         Ints  # the number of jobs of each priority that have no slot, also if they get none in this cycle
     )
+    unserved: Mask  # (N,) the jobs that have no slot
 
     @classmethod
     def of(
@@ -82,7 +83,7 @@ class LeafJobs:
         application = application.reshape(-1)
         submitted = np.full(len(first), np.inf)
         np.minimum.at(submitted, application, dates)
-        priority = _priorities(jobs)[rows]
+        priority = job_priorities(jobs)[rows]
         levels, counts = np.unique(priority, return_counts=True)
         resources = tuple(sorted({name for each in requests for name in amounts[each.number]}))
         counted = [[amounts[each.number].get(name, 0) for name in resources] for each in requests]
@@ -102,6 +103,7 @@ class LeafJobs:
             left=np.arange(len(rows)),
             levels=levels,
             pending=counts,
+            unserved=np.ones(len(rows), np.bool_),
         )
         found.sort()
         return found
@@ -138,6 +140,7 @@ class LeafJobs:
 
     def served(self, jobs: Ints) -> None:
         """Remove jobs that got slots."""
+        self.unserved[jobs] = False
         np.add.at(self.usage, self.application[jobs], self.amounts[self.request[jobs]])
         np.subtract.at(self.pending, np.searchsorted(self.levels, self.priority[jobs]), 1)
         self._remove(jobs)
@@ -147,6 +150,16 @@ class LeafJobs:
         self._remove(jobs)
         if self.properties.sort is SortPolicy.FAIR and self._of_applications(jobs).any():
             self.sort()
+
+    def offer_again(self, jobs: Mask) -> None:
+        """Offer the jobs of a mask, (N,), that have no slot."""
+        self.left = np.flatnonzero(self.unserved & jobs)
+        self.sort()
+
+    @property
+    def rows(self) -> Ints:
+        """The row of each job in the table of jobs, (N,)."""
+        return np.concatenate([queued.rows for queued in self.requests])
 
     @property
     def highest(self) -> int:
@@ -176,7 +189,7 @@ class LeafJobs:
         return usage_shares(usage, self.guaranteed, self.resources)
 
 
-def _priorities(jobs: Table) -> Ints:
+def job_priorities(jobs: Table) -> Ints:
     """Return the JobPrio of all jobs as 32-bit integers, 0 for a missing one."""
     numbers = np.nan_to_num(jobs.numbers("JobPrio", default=0.0), nan=0.0)
     return np.clip(numbers, MIN_PRIORITY, MAX_PRIORITY).astype(np.int64)

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from negotiator.plugin import (
+    ClaimedAllowance,
     Feedback,
     OrderContext,
     OrderResult,
@@ -16,14 +17,19 @@ from negotiator.plugin import (
     RequestOrder,
     Resources,
     SlotAllowance,
+    SlotOffer,
     StopCause,
     Weights,
 )
-from negotiator_queue_order.leaf_jobs import Ints, LeafJobs
+from negotiator_queue_order.leaf_jobs import LeafJobs
 from negotiator_queue_order.machines import Machines
-from negotiator_queue_order.queues import QueueNode, Queues
+from negotiator_queue_order.preempting_turns import PreemptingTurns
+from negotiator_queue_order.preemption import Endable, QueuePreemptor, checked_row, is_due, rules_of
+from negotiator_queue_order.queues import QueueNode, Queues, SortKey
+from negotiator_queue_order.running_jobs import RunningJobs
 from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
 from negotiator_queue_order.shares import add_amounts
+from negotiator_queue_order.turns import Leaf, Turn
 from negotiator_queue_order.unserved import UnservedJobs
 
 #: One turn may take 1/8 of the slots that its queue got, and of those left for it (QueueTurns.BATCHED).
@@ -32,46 +38,39 @@ _BATCH = 8
 
 @attrs.frozen
 class QueueRecord:
-    """A queue with waiting jobs, after the cycle: ``share`` is the largest part of its guarantee that it uses."""
+    """A queue with waiting jobs, after the cycle.
+
+    ``share`` is the largest part of its guarantee that it uses. ``granted`` is the number of slots that it got; jobs were
+    ended on ``ended`` of them.
+    """
 
     path: str
     priority: int
     share_before: float
     share: float
     granted: int
-
-
-@attrs.define(eq=False)
-class _Leaf:
-    """A leaf queue and its jobs. ``quota_refused`` are the requests of which quotas refused some jobs: a turn then offers all."""
-
-    node: QueueNode
-    jobs: LeafJobs
-    share_before: float
-    granted: int = 0
-    quota_refused: set[int] = attrs.field(factory=set)
-
-
-@attrs.frozen(eq=False)
-class _Turn:
-    leaf: _Leaf
-    request: int  # its place among the requests of the leaf
-    jobs: Ints  # their places in the leaf's jobs, (M,)
-    most: int  # the number of jobs that may get slots
+    ended: int = 0
 
 
 @attrs.define(eq=False)
 class QueueOrder(RequestOrder):
-    """Each turn goes to the first queue on each level, and there to the first job of the leaf."""
+    """Each turn goes to the first queue on each level, and there to the first job of the leaf.
+
+    When all free slots are granted, queues below their guaranteed resources have turns that end running jobs.
+    """
 
     queues: Queues
-    leaves: Mapping[str, _Leaf]
+    leaves: Mapping[str, Leaf]
     machines: Machines
     unserved: UnservedJobs
     amounts: Mapping[int, Resources]  # what one job of each request counts for, by its number
     settings: QueueOrderSettings
+    context: OrderContext
+    running: RunningJobs | None  # None: no job is ended in this cycle
     _ones: Weights
-    _turn: _Turn | None = None
+    _preempting: PreemptingTurns | None = None
+    _checked: bool = False
+    _turn: Turn | None = None
     # At least so many slots are left for a request, by its number, when none of this cycle's were granted yet.
     _candidates: dict[int, int] = attrs.field(factory=dict)
     _granted: int = 0
@@ -84,31 +83,59 @@ class QueueOrder(RequestOrder):
         queues = Queues.of(context.queues, {name: int(own.sum()) for name, own in slots.items() if own.any()})
         amounts = _amounts(context.requests, slots)
         applications: dict[str, dict[str, int]] = {}
-        for request in context.in_use:
+        for claims in context.in_use:
+            request = claims.request
             queues.count_usage(request.queue, request.resources, request.count)
             for name in request.applications:
                 add_amounts(applications.setdefault(name, {}), request.resources)
         policy = context.partition.node_sort
+        settings = context.settings or QueueOrderSettings()
+        running = None
+        if is_due(context, settings.queue_preemption) and queues.have_guarantees:
+            running = RunningJobs.of(context.in_use, context.slots, env)
         return cls(
             queues,
             _leaves(context, queues, amounts, applications),
             Machines.of(policy, context.slots, slots, env),
             UnservedJobs.of(context.requests, len(context.jobs)),
             amounts,
-            context.settings or QueueOrderSettings(),
+            settings,
+            context,
+            running,
             np.ones(len(context.slots)),
         )
 
+    def offer(self) -> SlotOffer | None:
+        """Return the slots, with those whose jobs may be ended."""
+        rules = None if self.running is None else rules_of(self.running)
+        return None if rules is None else SlotOffer(self.context.slots, preemption=rules)
+
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
-        node = self.queues.root
-        if not node.waiting:
-            return None
-        rivals = []
+        if self._preempting is None:
+            if self.queues.root.waiting:
+                return self._turn_of_free_slots()
+            if self.running is None or not len(self.running.slots):
+                return None
+            self._preempting = self._begin_preempting(self.running)
+        while self.queues.root.waiting:
+            leaf, _ = self._first_leaf()
+            self._turn = self._preempting.turn(leaf)
+            if self._turn is not None and self._turn.endable is not None:
+                return self._preempting_request(self._turn, self._turn.endable)
+            self._end_turns(leaf)
+        return None
+
+    def _first_leaf(self) -> tuple[Leaf, list[tuple[QueueNode, SortKey | None]]]:
+        """Return the first leaf, and the queues on the way to it, each with the sort key of its first rival."""
+        node, rivals = self.queues.root, []
         while node.path not in self.leaves:
             node, rival = node.first_child()
             rivals.append((node, rival))
-        leaf = self.leaves[node.path]
+        return self.leaves[node.path], rivals
+
+    def _turn_of_free_slots(self) -> QueuedRequest:
+        leaf, rivals = self._first_leaf()
         place, most = leaf.jobs.next_run()
         queued = leaf.jobs.requests[place]
         for each, rival in rivals:
@@ -116,9 +143,26 @@ class QueueOrder(RequestOrder):
         most = max(most, self._batch(leaf, queued))
         offers_all = place in leaf.quota_refused
         jobs = leaf.jobs.of_request(place) if offers_all else leaf.jobs.among_first(place, most)
-        self._turn = _Turn(leaf, place, jobs, min(most, len(jobs)))
+        self._turn = Turn(leaf, place, jobs, min(most, len(jobs)))
         turn = self.unserved.turn(queued, leaf.jobs.copy[jobs], self.machines.scores)
         return attrs.evolve(turn, slots=SlotAllowance(self._ones, most, most)) if offers_all else turn
+
+    def _begin_preempting(self, running: RunningJobs) -> PreemptingTurns:
+        """Offer the jobs without slots again, if enough of the pool is in use."""
+        root, now = self.queues.root, self.context.cycle.now
+        is_used = root.share >= self.settings.queue_preemption.threshold
+        sources = {queue.path: queue.source for queue in self.context.partition.root.walk()}
+        turns = PreemptingTurns(QueuePreemptor.of(self.queues, running, root.fair_max, sources), self.amounts)
+        if is_used:
+            self._checked = turns.offer_again(self.leaves.values(), self.context.jobs, now)
+        return turns
+
+    def _preempting_request(self, turn: Turn, endable: Endable) -> QueuedRequest:
+        """Return the request of a turn that ends one running job."""
+        queued = turn.leaf.jobs.requests[turn.request]
+        request = self.unserved.turn(queued, turn.leaf.jobs.copy[turn.jobs], endable.scores)
+        claimed = ClaimedAllowance(1.0, victims=endable.victims)
+        return attrs.evolve(request, slots=SlotAllowance(self._ones, 1.0, 1.0, claimed=claimed))
 
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of a turn."""
@@ -133,32 +177,49 @@ class QueueOrder(RequestOrder):
         leaf.jobs.served(turn.jobs[feedback.copies])
         if granted:
             leaf.granted += granted
-            self.machines.take(feedback.slots)
             self._count(leaf, self.amounts[queued.number], granted)
-        if granted < turn.most:
-            self._refused(turn, feedback.cause, granted)
-        if not len(leaf.jobs.left):
-            for node in leaf.node.upwards():
-                node.waiting -= 1
+        if self._preempting is not None and turn.endable is not None:
+            self._ended(self._preempting, turn, feedback)
+        else:
+            self.machines.take(feedback.slots)
+            if granted < turn.most:
+                self._refused(turn, feedback.cause, granted)
+        self._end_turns(leaf)
+
+    def _ended(self, preempting: PreemptingTurns, turn: Turn, feedback: Feedback) -> None:
+        """Count the running job that a turn ended; withdraw jobs if it ended none."""
+        for slot in feedback.slots.tolist():
+            preempting.preemptor.ended(slot, turn.leaf.node)
+            turn.leaf.ended += 1
+        if not len(feedback.slots):
+            preempting.refused(turn)
+
+    def _end_turns(self, leaf: Leaf) -> None:
+        """Give a leaf without further jobs no more turns."""
+        if not len(leaf.jobs.left) or (
+            self._preempting is not None and not self._preempting.may_continue(leaf)
+        ):
+            leaf.end_turns()
 
     def ended(self) -> OrderResult:
-        """Return the shares of the queues."""
+        """Return the shares of the queues, and the time if it was checked whether jobs are to be ended."""
         records = tuple(
             QueueRecord(
-                *(path, leaf.node.priority, leaf.share_before, leaf.node.share, leaf.granted),
+                *(path, leaf.node.priority, leaf.share_before, leaf.node.share, leaf.granted, leaf.ended),
             )
             for path, leaf in sorted(self.leaves.items())
         )
-        return OrderResult(record=records)
+        rows = checked_row(self.context.cycle.now) if self._checked else None
+        return OrderResult(rows, records)
 
-    def _batch(self, leaf: _Leaf, queued: QueuedRequest) -> int:
+    def _batch(self, leaf: Leaf, queued: QueuedRequest) -> int:
         """Return how many jobs a turn may serve although others come first in between."""
         if self.settings.queue_turns is QueueTurns.EXACT:
             return 1
         left = self._candidates.get(queued.number, 0) - self._granted
         return max(1, min(leaf.granted, left // self.queues.root.waiting) // _BATCH)
 
-    def _count(self, leaf: _Leaf, amounts: Resources, granted: int) -> None:
+    def _count(self, leaf: Leaf, amounts: Resources, granted: int) -> None:
         """Count jobs that got slots in the leaf and the queues above it."""
         for node in leaf.node.upwards():
             add_amounts(node.used, amounts, granted)
@@ -166,7 +227,7 @@ class QueueOrder(RequestOrder):
         _set_priority(leaf)
 
     @staticmethod
-    def _refused(turn: _Turn, cause: StopCause, granted: int) -> None:
+    def _refused(turn: Turn, cause: StopCause, granted: int) -> None:
         """Withdraw the jobs that get no slot: all of the request, unless other applications may still fit the quotas."""
         jobs = turn.leaf.jobs
         if cause is StopCause.QUOTA and turn.request not in turn.leaf.quota_refused:
@@ -195,7 +256,7 @@ def _leaves(
     queues: Queues,
     amounts: Mapping[int, Resources],
     applications: Mapping[str, Resources],
-) -> dict[str, _Leaf]:
+) -> dict[str, Leaf]:
     """Return the leaves with waiting jobs by path, and count these in the queues above them."""
     found: dict[str, list[QueuedRequest]] = {}
     for queued in context.requests:
@@ -206,16 +267,16 @@ def _leaves(
     for path, requests in found.items():
         node = queues.nodes[path]
         jobs = LeafJobs.of(*(requests, context.jobs, node.properties, node.guaranteed, amounts, applications))
-        leaves[path] = _Leaf(node, jobs, node.share)
+        leaves[path] = Leaf(node, jobs, node.share)
+        leaves[path].await_turns()
         for each in node.upwards():
-            each.waiting += 1
             for queued in requests:
                 add_amounts(each.pending, amounts[queued.number], queued.request.count)
         _set_priority(leaves[path])
     return leaves
 
 
-def _set_priority(leaf: _Leaf) -> None:
+def _set_priority(leaf: Leaf) -> None:
     """Recompute the priorities of a leaf and the queues above it; their sort keys change."""
     highest = leaf.jobs.highest
     for node in leaf.node.upwards():

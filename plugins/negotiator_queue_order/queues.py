@@ -134,6 +134,11 @@ class Queues:
         """The root queue."""
         return self.nodes[ROOT]
 
+    @property
+    def have_guarantees(self) -> bool:
+        """True if any queue has guaranteed resources."""
+        return any(node.guaranteed for node in self.nodes.values())
+
     def node(self, path: str) -> QueueNode:
         """Return a queue; one that is not in the tree gets default settings. Jobs without a queue are in ``root.default``."""
         path = path if path.startswith(f"{ROOT}.") else f"{ROOT}.default"

@@ -23,7 +23,7 @@ def expected(allowance, rows, jobs, states):
             break
         weight, state = allowance.weights[row], states[row]
         fits = is_within(used_free, weight, allowance.limit)
-        if state == Preemption.PRIORITY:
+        if state in {Preemption.PRIORITY, Preemption.GUARANTEE}:
             fits = fits or is_within(used, weight, claimed.limit)
             fits = fits and is_within(claimed.used_before, weight, claimed.limit)
         if state == Preemption.RANK:

@@ -8,69 +8,10 @@ from hypothesis import given, settings
 from negotiator.bundle import load_bundle
 from pools import cycle, job, slot, snapshot
 from queue_order_model import ModelJob, ModelQueue, sequence
+from queue_order_pools import bundle_of, machines, served, waiting
 
 PATHS = ("root", "root.a", "root.a.x", "root.a.y", "root.b", "root.c")
 LEAVES = ("root.a.x", "root.a.y", "root.b", "root.c")
-
-
-def written(queues, path="root"):
-    """Return a queue and those below it as queues.yaml writes them."""
-    queue = queues[path]
-    resources = {
-        key: {"vcore": f"{amount}m"}
-        for key, amount in (("guaranteed", queue.guaranteed), ("max", queue.max))
-        if amount is not None
-    }
-    properties = {
-        "application.sort.policy": queue.sort,
-        "application.sort.priority": "enabled" if queue.by_priority else "disabled",
-        "priority.policy": "fence" if queue.fence else "default",
-        "priority.offset": str(queue.offset),
-    }
-    children = [each for each in queues if each.rpartition(".")[0] == path]
-    found = {"name": path.rpartition(".")[2], "properties": properties}
-    if resources:
-        found["resources"] = resources
-    if path == "root":
-        found["submitacl"] = "*"
-    if children:
-        found["queues"] = [written(queues, each) for each in children]
-    return found
-
-
-def bundle_of(folder, queues, pool="order: queues\nqueue_turns: exact\n"):
-    """Return a bundle with these queues, by path; further keys of the partition are in ``pool`` after ``---``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    partition = {"name": "default", "placementrules": [{"name": "provided"}], "queues": [written(queues)]}
-    (folder / "queues.yaml").write_text(str({"partitions": [partition]}))
-    (folder / "pool.yaml").write_text(pool)
-    return load_bundle(folder)
-
-
-def waiting(jobs):
-    """Return the ads of jobs."""
-    return [
-        job(
-            each.proc,
-            ClusterId=str(each.cluster),
-            Queue=f'"{each.queue}"',
-            RequestCpus=repr(each.vcore / 1000),
-            RequestMemory="1",
-            JobPrio=str(each.priority),
-            QDate=str(each.date),
-            Rank=str(each.cluster),  # so that jobs of two clusters are two requests
-        )
-        for each in jobs
-    ]
-
-
-def machines(count):
-    return [slot(number, Machine=f'"m{number}"', Cpus="4", Memory="100") for number in range(count)]
-
-
-def served(result):
-    """Return the jobs in the order in which they got their slots."""
-    return [match.job for match in sorted(result.matches, key=lambda match: int(match.id.split(".")[1]))]
 
 
 amounts = st.one_of(st.none(), st.integers(1, 20_000))

@@ -30,28 +30,32 @@ class ModelQueue:
     by_priority: bool = True
     fence: bool = False
     offset: int = 0
+    preemption: str = "default"
 
 
 def sequence(queues, jobs, capacity, count):
     """Return the first so many jobs in the order in which they get slots, on slots that are all alike."""
     waiting, done = list(jobs), []
     while waiting and len(done) < count:
-        job = _next(queues, waiting, done, capacity)
+        job = next_job(queues, waiting, done, capacity)
         waiting.remove(job)
         done.append(job)
     return done
 
 
-def _next(queues, waiting, done, capacity):
+def next_job(queues, waiting, done, capacity, offered=None):
+    """Return the job that gets the next slot, of those ``offered``; None for all that wait."""
+    offered = waiting if offered is None else offered
     path = "root"
     while True:
         children = {
             f"{path}.{job.queue[len(path) + 1 :].split('.')[0]}"
-            for job in waiting
+            for job in offered
             if job.queue.startswith(f"{path}.")
         }
         if not children:
-            return _first_job(queues[path], [job for job in waiting if job.queue == path], done)
+            own = [job for job in offered if job.queue == path]
+            return _first_job(queues[path], own, [*waiting, *done], done)
         path = min(children, key=lambda each: _queue_key(queues, path, each, waiting, done, capacity))
 
 
@@ -91,7 +95,7 @@ def _priority(queues, path, waiting):
     return queues[path].offset if queues[path].fence else highest + queues[path].offset
 
 
-def _first_job(queue, jobs, done):
+def _first_job(queue, jobs, known, done):
     def app_key(app):
         own = [job for job in jobs if job.cluster == app]
         priority = -max(job.priority for job in own)
@@ -101,7 +105,7 @@ def _first_job(queue, jobs, done):
         first = (priority, *by) if queue.by_priority else (*by, priority)
         return (*first, dates[app], app)
 
-    everything = [*jobs, *(job for job in done if job.queue == queue.path)]
+    everything = [job for job in known if job.queue == queue.path]
     dates = {
         app: min(job.date for job in own)
         for app, own in itertools.groupby(

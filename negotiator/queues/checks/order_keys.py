@@ -12,6 +12,7 @@ from negotiator.records import ScalarText, Source
 GUARANTEED = "guaranteed"
 NODE_SORT = "nodesortpolicy"
 PREEMPTION = "preemption"
+QUOTA_PREEMPTION = "quotapreemptionenabled"
 _IGNORED = "has no effect here"
 
 
@@ -24,9 +25,13 @@ def order_keys(entry: PartitionEntry) -> tuple[OrderKeyUse, ...]:
 
 
 def _uses(entry: PartitionEntry) -> Iterator[OrderKeyUse]:
-    for key, value in ((NODE_SORT, entry.nodesortpolicy), (PREEMPTION, entry.preemption)):
+    preemption = entry.preemption
+    for key, value in ((NODE_SORT, entry.nodesortpolicy), (PREEMPTION, preemption)):
         if value is not None:
             yield OrderKeyUse(key, f"{key} {_IGNORED}", value.source or NOWHERE)
+    if preemption is not None and preemption.quotapreemptionenabled is not None:
+        message = f"{QUOTA_PREEMPTION} {_IGNORED}"
+        yield OrderKeyUse(QUOTA_PREEMPTION, message, preemption.source or NOWHERE)
     for queue in _walk(entry.queues or ()):
         for each in (queue, queue.childtemplate):
             if each is None:

@@ -1,0 +1,63 @@
+"""The turns after all free slots are granted: a queue below its guaranteed resources may end a running job in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from negotiator.plugin import Resources, Table
+from negotiator_queue_order.preemption import MOST, QueuePreemptor, waiting_since
+from negotiator_queue_order.turns import Leaf, Turn
+
+
+@attrs.frozen(eq=False)
+class PreemptingTurns:
+    """Chooses the job of each turn, and the running jobs that it may end."""
+
+    preemptor: QueuePreemptor
+    amounts: Mapping[int, Resources]  # what one job of each request counts for, by its number
+
+    def offer_again(self, leaves: Iterable[Leaf], jobs: Table, now: float) -> bool:
+        """Offer the jobs that have waited for ``preemption.delay`` again; False if there are none.
+
+        :param jobs: all waiting jobs.
+        """
+        since, found = waiting_since(jobs), False
+        for leaf in leaves:
+            leaf.jobs.offer_again(since[leaf.jobs.rows] + leaf.node.properties.preemption_delay <= now)
+            if len(leaf.jobs.left):
+                leaf.await_turns()
+                found = True
+        return found
+
+    def turn(self, leaf: Leaf) -> Turn | None:
+        """Return the turn of a leaf, or withdraw jobs of its first request, which may end none, and return None."""
+        jobs = leaf.jobs
+        place, first = int(jobs.request[jobs.left[0]]), int(jobs.left[0])
+        amounts = self.amounts[jobs.requests[place].number]
+        endable = self.preemptor.find(leaf.node, amounts, int(jobs.priority[first]))
+        offered = jobs.of_request(place)
+        offered = offered[jobs.priority[offered] >= jobs.priority[first]]
+        turn = Turn(leaf, place, offered, 1, endable)
+        if endable is None:
+            self.refused(turn)
+            return None
+        return turn
+
+    @staticmethod
+    def refused(turn: Turn) -> None:
+        """Withdraw the jobs of a turn that ended none, and all others of the request but those with its highest priority.
+
+        So a request has at most two such turns, however many priorities its jobs have.
+        """
+        jobs = turn.leaf.jobs
+        left = jobs.of_request(turn.request)
+        highest = int(jobs.priority[left].max())
+        is_highest = int(jobs.priority[turn.jobs[0]]) == highest
+        jobs.refused(left if is_highest else left[jobs.priority[left] < highest])
+
+    @staticmethod
+    def may_continue(leaf: Leaf) -> bool:
+        """True if a leaf may have another turn."""
+        return bool(len(leaf.jobs.left)) and leaf.ended < MOST

@@ -1,0 +1,179 @@
+"""Preemption between queues: which running jobs a queue below its guaranteed resources may end, and when.
+
+Source: YuniKorn's documentation, "Preemption", and its ``CheckPreconditions`` and ``SortAllocations``; "Scheduler
+Configuration", threshold and interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from negotiator.plugin import (
+    Mask,
+    OrderContext,
+    OrderRows,
+    PreemptionRules,
+    PreemptionVictims,
+    Resources,
+    Source,
+    Table,
+    Weights,
+)
+from negotiator_queue_order.guarantees import Guarantees, Levels, guaranteeing, levels_of
+from negotiator_queue_order.leaf_jobs import Numbers
+from negotiator_queue_order.properties import PreemptionPolicy
+from negotiator_queue_order.queues import QueueNode, Queues
+from negotiator_queue_order.running_jobs import RunningJobs
+from negotiator_queue_order.settings import QueuePreemption
+from negotiator_queue_order.shares import Matrix, fair_share
+
+#: A queue may end the jobs of so many slots in one cycle, as in YuniKorn.
+MOST: Final = 10
+#: The row of the last check, and its key.
+_ROW, _CHECKED = "preemption", "checked"
+
+
+@attrs.frozen(eq=False)
+class Endable:
+    """The slots whose jobs one turn may end, and scores that sort them, (S,)."""
+
+    victims: PreemptionVictims
+    scores: Weights
+
+
+@attrs.define(eq=False)
+class QueuePreemptor:
+    """The jobs that may be ended in one cycle; made when all free slots are granted."""
+
+    queues: Queues
+    jobs: RunningJobs
+    sources: Mapping[str, Source]
+    _guarantees: Guarantees
+    _amounts: Matrix  # (U, R)
+    _sizes: Numbers  # (U,) the largest part of the pool that a job uses
+    _rows: np.ndarray[
+        Any, np.dtype[np.intp]
+    ]  # (U,) the row of each job's queue, -1 if its jobs may not be ended
+    _found: dict[tuple[str, Levels, QueueNode, int], Endable | None] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(
+        cls, queues: Queues, jobs: RunningJobs, capacity: Resources, sources: Mapping[str, Source]
+    ) -> QueuePreemptor:
+        """Return the jobs that may be ended now; jobs that end already are no more use of their queues.
+
+        :param capacity: what the pool has of each resource.
+        :param sources: the places of the queues in the configuration, by path.
+        """
+        for request, count in jobs.ending:
+            queues.count_usage(request.queue, request.resources, -count)
+        nodes = [queues.node(each.queue) for each in jobs.requests]
+        names = {name for node in queues.nodes.values() for name in node.guaranteed}
+        guarantees = Guarantees.of(queues.nodes.values(), sorted(names))
+        rows = [
+            -1 if node.properties.preemption is PreemptionPolicy.DISABLED else guarantees.rows[node.path]
+            for node in nodes
+        ]
+        sizes = [fair_share(each.resources, {}, capacity) for each in jobs.requests]
+        amounts = jobs.amounts(guarantees.resources)
+        return cls(
+            *(
+                queues,
+                jobs,
+                sources,
+                guarantees,
+                amounts,
+                np.array(sizes, np.float64),
+                np.array(rows, np.intp),
+            )
+        )
+
+    def find(self, leaf: QueueNode, amounts: Resources, priority: int) -> Endable | None:
+        """Return the slots whose jobs a job of a leaf may end; None if there are none.
+
+        :param amounts: what the job requests.
+        """
+        levels = levels_of(leaf, amounts)
+        if not levels:
+            return None
+        own = guaranteeing(leaf, amounts)
+        key = leaf.path, levels, own, priority
+        if key not in self._found:
+            self._found[key] = self._find(leaf, levels, own, priority)
+        return self._found[key]
+
+    def ended(self, slot: int, leaf: QueueNode) -> None:
+        """Note that a match of a leaf ends the job on a slot; the leaf's own use is counted already."""
+        request = self.jobs.requests[self.jobs.kind[self.jobs.at(slot)]]
+        self.queues.count_usage(request.queue, request.resources, -1)
+        self.jobs.running[self.jobs.at(slot)] = False
+        self._guarantees.update(self.queues.node(request.queue))
+        self._guarantees.update(leaf)
+        self._found.clear()
+
+    def _find(self, leaf: QueueNode, levels: Levels, own: QueueNode, priority: int) -> Endable | None:
+        asked = self._guarantees.asked(leaf, levels, priority)
+        fits = ((self._amounts == 0) | (self._amounts <= asked.spare[self._rows])).all(axis=1)
+        ahead = np.where(fits & (self._rows >= 0), asked.ahead[self._rows], -np.inf)[self.jobs.kind]
+        ahead -= asked.counts[self._rows][self.jobs.kind] * self.jobs.priority
+        found = np.flatnonzero(self.jobs.running & (ahead >= 0))
+        if not len(found):
+            return None
+        slots = self.jobs.slots[found]
+        keys = slots, self._sizes[self.jobs.kind[found]], -self.jobs.started[found], -ahead[found]
+        mask, scores = np.zeros(self.jobs.size, np.bool_), np.zeros(self.jobs.size)
+        mask[slots] = True
+        scores[slots[np.lexsort(keys)]] = -np.arange(len(found), dtype=np.float64)
+        return Endable(self._victims(mask, own), scores)
+
+    def _victims(self, slots: Mask, own: QueueNode) -> PreemptionVictims:
+        numbers = {
+            f"{name}_{what}": values.get(name, 0)
+            for name in sorted(own.guaranteed)
+            for what, values in (("used", own.used), ("guaranteed", own.guaranteed))
+        }
+        text = f"{own.path} uses less than its guaranteed resources, the queue of the ended job more than its own"
+        return PreemptionVictims(slots, "guaranteed", text, self.sources.get(own.path), numbers)
+
+
+def waiting_since(jobs: Table) -> Numbers:
+    """Return since when each job waits, (J,) in seconds since the epoch; infinity if that is unknown."""
+    status, submitted = (jobs.numbers(name, default=0.0) for name in ("EnteredCurrentStatus", "QDate"))
+    since = np.where(status > 0, status, submitted)
+    return np.where(since > 0, since, np.inf)
+
+
+def rules_of(jobs: RunningJobs) -> PreemptionRules | None:
+    """Return the rules that offer the slots of the jobs; None if there are none."""
+    return PreemptionRules(jobs.users, queues=jobs.queues) if len(jobs.slots) else None
+
+
+def is_due(context: OrderContext, settings: QueuePreemption) -> bool:
+    """True if the partition allows preemption, and the interval since the last check is over.
+
+    A last check in the future is ignored: the clock was set back.
+    """
+    last = context.rows.get(_ROW, {}).get(_CHECKED, -math.inf)
+    return context.partition.preemption and not 0 <= context.cycle.now - last < settings.interval
+
+
+def checked_row(now: float) -> OrderRows:
+    """Return the row of a check."""
+    return {_ROW: {_CHECKED: now}}
+
+
+def check_row(key: str, row: Mapping[str, Any]) -> None:
+    """Check a row that an earlier process left.
+
+    :raises ValueError: it is damaged.
+    """
+    if key != _ROW or set(row) != {_CHECKED}:
+        raise ValueError(f"expected the row {_ROW} with {_CHECKED}")
+    time = row[_CHECKED]
+    if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
+        raise ValueError(f"expected seconds since the epoch as {_CHECKED}")
