@@ -17,6 +17,7 @@ from negotiator.classad import bind as bind
 from negotiator.classad import evaluate_table as evaluate_table
 from negotiator.classad import parse as parse
 from negotiator.classad import references as references
+from negotiator.classad import unparse as unparse
 from negotiator.classad import unparse_value as unparse_value
 from negotiator.errors import BundleError as BundleError
 from negotiator.errors import CommandError as CommandError

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
-from negotiator_fairshare.accounts.log_reader import read_log
 from negotiator_fairshare.groups.figures import GroupFigures
-from negotiator_fairshare.groups.settings import ConfiguredGroup
-from negotiator_fairshare.groups.tree import GroupTree
 from negotiator_fairshare.userprio.columns import ColumnSet
 from negotiator_fairshare.userprio.report import report_of
 from negotiator_fairshare.userprio.table import UserprioView, table_lines
 from real_condor import real_condor
+from userprio_report import recorded, settings_with
 
 DATA = Path(__file__).parent / "data"
 NOW = 1_800_000_000
@@ -25,26 +23,6 @@ OPTIONS = {
     "usage": ColumnSet.USAGE,
     "quotas": ColumnSet.QUOTAS,
 }
-
-
-def settings_with(*groups):
-    tree = GroupTree.of_groups([ConfiguredGroup(name) for name in groups])
-    return AccountSettings(group_of=tree.group_of, groups=tuple(tree.nodes))
-
-
-def recorded():
-    """The pool of ``data/Accountantnew.log``: its report, with the quotas that the negotiator had."""
-    figures = {
-        "<none>": GroupFigures(
-            effective_quota=0.3333332000000002, subtree_quota=3.3333332, sort_key=3.4e38, surplus="byquota"
-        ),
-        "group_a": GroupFigures(
-            effective_quota=3.0, config_quota=3.0, subtree_quota=3.0, sort_key=0.4444443333333334
-        ),
-        "group_a.x": GroupFigures(effective_quota=1.0, config_quota=1.0, subtree_quota=1.0),
-    }
-    accounts = read_log(DATA / "Accountantnew.log").accounts
-    return report_of(accounts, settings_with("group_a", "group_a.x"), figures)
 
 
 def test_the_long_form_is_that_of_condor_userprio():

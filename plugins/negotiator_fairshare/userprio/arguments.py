@@ -6,16 +6,19 @@ Source: condor_userprio 25.14.1. Its options are long words after one hyphen, an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
 import attrs
 
-from negotiator.plugin import InvalidCallError
+from negotiator.plugin import Expr, InvalidCallError, NegotiatorError, parse
 from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind
 from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.userprio.autoformat import AutoFormat
 from negotiator_fairshare.userprio.columns import ColumnSet
 from negotiator_fairshare.userprio.report import UserprioReport
+from negotiator_fairshare.userprio.selection import constrained, rolled_up, with_names
 from negotiator_fairshare.userprio.table import UserprioView
 
 DAY = 86_400
@@ -37,10 +40,13 @@ _OPTIONS = (
     ("delete", 3, 1),
     ("resetall", 1, 0),
     ("long", 1, 0),
+    ("constraint", 1, 1),
     ("legacy", 3, 0),
     ("modular", 3, 0),
     ("hierarchical", 2, 0),
     ("flat", 2, 0),
+    ("grouprollup", 1, 0),
+    ("grouporder", 1, 0),
     ("quotas", 1, 0),
     ("surplus", 1, 0),
     ("sortkey", 2, 0),
@@ -58,16 +64,10 @@ _OTHERS = frozenset(
         "pool",
         "debug",
         "inputfile",
-        "getreslist",
-        "grouporder",
-        "grouprollup",
         "groupid",
         "order",
         "collector",
         "negotiator",
-        "constraint",
-        "autoformat",
-        "af",
     ]
 )
 _COLUMNS = {
@@ -79,6 +79,9 @@ _COLUMNS = {
     "usage": ColumnSet.USAGE,
     "priority": ColumnSet.PRIORITIES,
 }
+_CONSTRAINT = "constraint"
+_AUTOFORMAT = "autoformat"
+_AUTOFORMAT_WORD = re.compile(r"-{1,2}(?:af|autof(?:o(?:r(?:m(?:a(?:t)?)?)?)?)?)(?::(.*))?", re.DOTALL)
 _CHANGES = {str(kind): kind for kind in ChangeKind}
 
 
@@ -87,28 +90,46 @@ class UserprioArguments:
     """What to show, unless ``change`` is the change to make.
 
     ``names`` are submitters, full (``user@domain``) or by user alone; none means all. ``long`` shows ads, one for each
-    entry if ``modular``.
+    entry if ``modular``; ``autoformat`` shows lines of expressions instead. Entries are shown if all ``constraints`` are
+    true for their ads. With ``rollup``, groups have the sums of the groups below them.
     """
 
     view: UserprioView = attrs.field(factory=UserprioView)
     long: bool = False
     modular: bool = False
+    autoformat: AutoFormat | None = None
+    constraints: tuple[Expr, ...] = ()
+    rollup: bool = False
     names: tuple[str, ...] = ()
     change: AccountChange | None = None
 
     def selected(self, report: UserprioReport) -> UserprioReport:
-        """Return the report with the entries of ``names``, all if there are none."""
-        if not self.names:
-            return report
-        wanted = set(self.names)
-        return attrs.evolve(
-            report,
-            entries=tuple(
-                entry
-                for entry in report.entries
-                if entry.name in wanted or entry.name.partition("@")[0] in wanted
-            ),
-        )
+        """Return the report with the entries that are to be shown."""
+        if self.rollup:
+            report = rolled_up(report)
+        return constrained(with_names(report, self.names), self.constraints)
+
+
+@attrs.define
+class _ReadWords:
+    """The words of a command line: the options with their operands, the last ones of each, and all that may be repeated."""
+
+    options: dict[str, list[str]] = attrs.field(factory=dict)
+    names: list[str] = attrs.field(factory=list)
+    constraints: list[Expr] = attrs.field(factory=list)
+    autoformat: AutoFormat | None = None
+
+    def add(self, option: str, operands: list[str]) -> None:
+        """Add an option; without an option, names."""
+        if not option:
+            self.names += operands
+            return
+        self.options[option] = operands
+        if option == _CONSTRAINT:
+            self.constraints.append(_constraint(operands[0]))
+        elif option == _AUTOFORMAT:
+            letters, *expressions = operands
+            self.autoformat = AutoFormat.of(letters, expressions).after_those_of(self.autoformat)
 
 
 def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) -> UserprioArguments:
@@ -118,13 +139,10 @@ def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) ->
     :param zone: of dates; None is the local one.
     :raises InvalidCallError: an option is unknown, or lacks an operand, or contradicts another one.
     """
-    given: dict[str, list[str]] = {}
-    names: list[str] = []
+    read = _ReadWords()
     for option, operands in _split(words):
-        if not option:
-            names += operands
-        else:
-            given[option] = operands
+        read.add(option, operands)
+    given, names = read.options, read.names
     changes = [option for option in given if option in _CHANGES]
     if len(changes) > 1:
         raise InvalidCallError(f"-{changes[0]} and -{changes[1]}: make one change at a time")
@@ -132,19 +150,32 @@ def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) ->
         return UserprioArguments(change=_change(changes[0], given, names))
     if "duration" in given:
         raise InvalidCallError("-duration is the time of a lease: add -setfactor, -setceiling or -setfloor")
-    if "hierarchical" in given and "flat" in given:
-        raise InvalidCallError("-hierarchical and -flat contradict each other")
+    return UserprioArguments(
+        view=_view(given, -1 if names or "allusers" in given else _active_since(given, now, zone), zone),
+        long="long" in given,
+        modular="modular" in given,
+        autoformat=read.autoformat,
+        constraints=tuple(read.constraints),
+        rollup="grouprollup" in given,
+        names=tuple(names),
+    )
+
+
+def _view(given: Collection[str], active_since: int, zone: tzinfo | None) -> UserprioView:
+    flat = "flat" in given or "grouporder" in given
+    if "hierarchical" in given and flat:
+        other = "flat" if "flat" in given else "grouporder"
+        raise InvalidCallError(f"-hierarchical and -{other} contradict each other")
     columns = ColumnSet(0)
     for option in given:
         columns |= _COLUMNS.get(option, ColumnSet(0))
-    hierarchical = True if "hierarchical" in given else False if "flat" in given else None
-    view = UserprioView(
+    return UserprioView(
         columns=columns or ColumnSet.MOST,
-        active_since=-1 if names or "allusers" in given else _active_since(given, now, zone),
-        hierarchical=hierarchical,
+        active_since=active_since,
+        hierarchical=True if "hierarchical" in given else False if flat else None,
+        groups_first="grouporder" in given,
         zone=zone,
     )
-    return UserprioArguments(view=view, long="long" in given, modular="modular" in given, names=tuple(names))
 
 
 def _split(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -156,6 +187,13 @@ def _split(words: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             if not word[:1].isalpha() and word != ROOT_GROUP:
                 raise InvalidCallError(f"invalid name {word!r}: the name of a submitter begins with a letter")
             yield "", [word]
+            continue
+        if (formatted := _AUTOFORMAT_WORD.fullmatch(word)) is not None:
+            count = next((place for place, each in enumerate(left) if each.startswith("-")), len(left))
+            if not count:
+                raise InvalidCallError(f"{word} needs at least one attribute or expression")
+            yield _AUTOFORMAT, [formatted[1] or "", *left[:count]]
+            left = left[count:]
             continue
         option, count = _option(word)
         if len(left) < count:
@@ -170,12 +208,24 @@ def _option(word: str) -> tuple[str, int]:
     for name, least, count in _OPTIONS:
         if text == name or (not exact and len(text) >= least and name.startswith(text)):
             return name, count
+    if text == "getreslist":
+        raise InvalidCallError(
+            f"{word} is not supported: accounts have no records of single slots; "
+            "use condor_status -constraint 'RemoteUser == \"USER@DOMAIN\"'"
+        )
     if text.partition(":")[0] in _OTHERS:
         raise InvalidCallError(
             f"{word} is not supported: write the ads with -long, and use it with condor_userprio -inputfile"
         )
-    known = ", ".join(f"-{name}" for name, _least, _count in _OPTIONS)
+    known = ", ".join([*(f"-{name}" for name, _least, _count in _OPTIONS), "-autoformat"])
     raise InvalidCallError(f"unknown option {word!r}: there are {known}")
+
+
+def _constraint(text: str) -> Expr:
+    try:
+        return parse(text)
+    except NegotiatorError as error:
+        raise InvalidCallError(f"-constraint: invalid expression {text!r}: {error}") from error
 
 
 def _change(option: str, given: dict[str, list[str]], names: Sequence[str]) -> AccountChange:

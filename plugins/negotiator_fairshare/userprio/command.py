@@ -63,7 +63,10 @@ def userprio(
     Show (with names: those submitters):
       -most  -all  -priority  -usage  -quotas  -surplus  -sortkey    columns
       -allusers  -activefrom MONTH DAY YEAR                          submitters
-      -hierarchical  -flat                                           below their groups, or in one list
+      -hierarchical  -flat  -grouporder                              below their groups, or in one list
+      -grouprollup                                                   groups with the sums of those below
+      -constraint EXPRESSION                                         entries for whose ads it is true
+      -autoformat[:jlhVr,tng] EXPRESSION...  (-af)                   lines of attributes
       -long [-legacy|-modular]                                       ads; condor_userprio -inputfile reads them
 
     \b
@@ -126,7 +129,9 @@ def _change(
 def _show(stored: StoredAccounts, arguments: UserprioArguments) -> None:
     _warn(stored.damaged)
     report = arguments.selected(stored.report())
-    if not arguments.long:
+    if arguments.autoformat is not None:
+        click.echo(arguments.autoformat.text(report.ads()), nl=False)
+    elif not arguments.long:
         for line in table_lines(report, arguments.view):
             click.echo(line)
     else:

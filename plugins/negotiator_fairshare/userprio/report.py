@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 
 import attrs
 
-from negotiator.plugin import unparse_value
 from negotiator_fairshare.accounts.account import AccountRecord
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.groups.figures import GroupFigures
 from negotiator_fairshare.groups.settings import ROOT_GROUP
+from negotiator_fairshare.userprio.literals import literal
 
 
 @attrs.frozen(kw_only=True)
@@ -46,7 +45,7 @@ class UserprioReport:
         The attributes of each entry end with its number; reals are as HTCondor prints them.
         """
         numbered = [
-            (name, number, _literal(value))
+            (name, number, literal(value))
             for number, entry in enumerate(self.entries, 1)
             for name, value in _attributes(entry).items()
         ]
@@ -54,14 +53,14 @@ class UserprioReport:
         lines += [f"LastUpdate = {self.last_update}", f"NumSubmittors = {len(self.entries)}"]
         return "".join(f"{line}\n" for line in sorted(lines, key=_attribute_order))
 
-    def ads(self) -> Iterator[dict[str, object]]:
+    def ads(self) -> Iterator[dict[str, str | float]]:
         """Iterate over the entries as ads of their own, as ``condor_userprio -long`` prints those of a negotiator."""
         for entry in self.entries:
             yield dict(sorted({**_attributes(entry), "LastUpdate": self.last_update}.items()))
 
     def modular_long_form(self) -> str:
         """Return the report as one ad for each entry, in long form, with a blank line after each."""
-        ads = ("".join(f"{name} = {_literal(value)}\n" for name, value in ad.items()) for ad in self.ads())
+        ads = ("".join(f"{name} = {literal(value)}\n" for name, value in ad.items()) for ad in self.ads())
         return "".join(f"{ad}\n" for ad in ads)
 
 
@@ -110,9 +109,9 @@ def _group_above(name: str, settings: AccountSettings) -> str:
     return settings.group_of(above) if above else ROOT_GROUP
 
 
-def _attributes(entry: UserprioEntry) -> dict[str, object]:
+def _attributes(entry: UserprioEntry) -> dict[str, str | float]:
     record = entry.record
-    values: dict[str, object] = {
+    values: dict[str, str | float] = {
         "Name": entry.name,
         "IsAccountingGroup": entry.figures is not None,
         "AccountingGroup": entry.group,
@@ -141,23 +140,6 @@ def _attributes(entry: UserprioEntry) -> dict[str, object]:
         "SurplusPolicy": entry.figures.surplus,
         "Requested": entry.figures.requested,
     }
-
-
-def _literal(value: object) -> str:
-    """Return the text of a value in long form, where a quote is the one character that is escaped."""
-    if isinstance(value, str):
-        return '"' + value.replace('"', '\\"') + '"'
-    if isinstance(value, float) and math.isfinite(value):
-        return real_text(value)
-    if isinstance(value, bool | int | float):
-        return unparse_value(value)
-    raise TypeError(type(value))
-
-
-def real_text(value: float) -> str:
-    """Return a real as HTCondor prints it: 16 significant digits, and a point or an exponent."""
-    text = f"{value:.16G}"
-    return text if "." in text or "E" in text else f"{text}.0"
 
 
 def _attribute_order(line: str) -> tuple[str, int]:

@@ -28,12 +28,14 @@ _LAST = 3.4028234663852886e38
 class UserprioView:
     """What a table shows: its columns, entries used since a time (-1: all), and groups above their submitters or not.
 
-    ``hierarchical`` None means below their groups, unless the columns have priorities alone.
+    ``hierarchical`` None means below their groups, unless the columns have priorities alone. ``groups_first``: in one list,
+    groups are above all submitters, in the order of the tree.
     """
 
     columns: ColumnSet = ColumnSet.MOST
     active_since: int = -1
     hierarchical: bool | None = None
+    groups_first: bool = False
     zone: tzinfo | None = UTC
 
 
@@ -156,7 +158,12 @@ class _Layout:
 
     def _sorted(self) -> list[UserprioEntry]:
         if not self.hierarchical:
-            return sorted(self.report.entries, key=self._column_key)
+            submitters = self.report.entries
+            groups: list[UserprioEntry] = []
+            if self.view.groups_first:
+                groups = [each for each in self.report.entries if each.figures is not None]
+                submitters = tuple(each for each in self.report.entries if each.figures is None)
+            return [*groups, *sorted(submitters, key=self._column_key)]
         root_last = self._surplus() == surplus_name("regroup")
         by_name = {each.name: each for each in self.report.entries if each.figures}
         order = {name: place for place, name in enumerate(sorted(by_name.keys() - {ROOT_GROUP}), 1)}

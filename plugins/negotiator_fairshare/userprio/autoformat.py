@@ -1,0 +1,160 @@
+"""Lines of attributes and expressions: ``-autoformat`` of condor_userprio.
+
+Source: the HTCondor manual, condor_userprio, and condor_userprio 25.14.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Self
+
+import attrs
+
+from negotiator.plugin import (
+    ClassAd,
+    Expr,
+    InvalidCallError,
+    NegotiatorError,
+    Value,
+    parse,
+    printable,
+    references,
+    unparse,
+    unparse_value,
+)
+from negotiator_fairshare.userprio.literals import as_sent, literal
+
+#: Letters without a meaning are ignored, as in HTCondor; times as durations and dates are not supported.
+_UNSUPPORTED: Final = "TY"
+
+
+@attrs.frozen
+class OutputColumn:
+    """An attribute or an expression of a line, as written and parsed, and how the letters of its option want it printed."""
+
+    text: str
+    tree: Expr
+    labelled: bool = False
+    quoted: bool = False
+    raw: bool = False
+
+    @classmethod
+    def of(cls, text: str, letters: str) -> Self:
+        """Parse a column.
+
+        :raises InvalidCallError: the expression is invalid.
+        """
+        raw = "r" in letters or "o" in letters
+        labelled = "l" in letters and "h" not in letters
+        try:
+            return cls(text, parse(text), labelled, "V" in letters, raw)
+        except NegotiatorError as error:
+            raise InvalidCallError(f"-autoformat: invalid expression {text!r}: {error}") from error
+
+
+@attrs.frozen
+class OutputCell:
+    """A printable text, and how wide its column must be at least: of a real, as wide as its longest form."""
+
+    text: str
+    width: int
+
+    @classmethod
+    def of(cls, value: Value, text: str) -> Self:
+        """Return the cell of a value with this text."""
+        shown = printable(text)
+        return cls(shown, len(unparse_value(value)) if isinstance(value, float) else len(shown))
+
+
+@attrs.frozen(kw_only=True)
+class AutoFormat:
+    """The columns of ``-autoformat``, and how lines are made of them.
+
+    ``before_row``, ``between`` and ``after`` are the texts before a line, before each column but the first, and after each
+    column but the last.
+    """
+
+    columns: tuple[OutputColumn, ...]
+    headings: bool = False
+    job_id: bool = False
+    before_row: str = ""
+    between: str = " "
+    after: str = ""
+
+    @classmethod
+    def of(cls, letters: str, columns: Sequence[str]) -> Self:
+        """Return the format of an option ``-autoformat:LETTERS COLUMN...``.
+
+        :raises InvalidCallError: an expression is invalid, or a letter is not supported.
+        """
+        for letter in letters:
+            if letter in _UNSUPPORTED:
+                raise InvalidCallError(f"-autoformat:{letter} is not supported: use the letters jlhVr,tng")
+        between, before_row, after = " ", "", ""
+        for letter in letters:
+            if letter in ",n":
+                after = "\n" if letter == "n" else ","
+            elif letter == "t":
+                between = "\t"
+            elif letter == "g":
+                between, before_row = "", "\n"
+        return cls(
+            columns=tuple(OutputColumn.of(each, letters) for each in columns),
+            headings="h" in letters,
+            job_id="j" in letters,
+            before_row=before_row,
+            between=between,
+            after=after,
+        )
+
+    def after_those_of(self, other: Self | None) -> Self:
+        """Return the format with the columns of an earlier option before its own; the later option decides on the lines."""
+        if other is None:
+            return self
+        return attrs.evolve(
+            self,
+            columns=(*other.columns, *self.columns),
+            headings=self.headings or other.headings,
+            job_id=self.job_id or other.job_id,
+        )
+
+    def text(self, ads: Iterator[Mapping[str, str | float]]) -> str:
+        """Return the lines of all ads, after their headings. A column with a heading is as wide as its widest cell so far."""
+        widths = [len(column.text) for column in self.columns]
+        rows = [self._row(" ID", [column.text for column in self.columns])] if self.headings else []
+        for ad in ads:
+            cells = self._cells(as_sent(ad))
+            widths = [max(width, cell.width) for width, cell in zip(widths, cells, strict=True)]
+            padded = widths if self.headings else [0] * len(cells)
+            rows.append(
+                self._row("", [cell.text.ljust(width) for cell, width in zip(cells, padded, strict=True)])
+            )
+        return "".join(rows)
+
+    def _row(self, job_id: str, cells: list[str]) -> str:
+        """Return a line; ``job_id`` is the cell of ``j``: accounts are no jobs."""
+        all_cells = [job_id, *cells] if self.job_id else cells
+        return f"{self.before_row}{f'{self.after}{self.between}'.join(all_cells)}\n"
+
+    def _cells(self, ad: ClassAd) -> list[OutputCell]:
+        names = [f"_{number}" for number in range(len(self.columns))]
+        row = ad.with_items(zip(names, (column.tree for column in self.columns), strict=True))
+        return [
+            _raw(ad, column) if column.raw else _formatted(column, row.evaluate(name))
+            for name, column in zip(names, self.columns, strict=True)
+        ]
+
+
+def _formatted(column: OutputColumn, value: Value) -> OutputCell:
+    bare = isinstance(value, str) and not column.quoted
+    cell = OutputCell.of(value, str(value) if bare else literal(value))
+    return attrs.evolve(cell, text=f"{column.text} = {cell.text}") if column.labelled else cell
+
+
+def _raw(ad: ClassAd, column: OutputColumn) -> OutputCell:
+    """Return what an ad has of an attribute, not evaluated; of any other expression its own text."""
+    is_attribute = column.text.isidentifier() and references(column.tree).unscoped
+    text = "undefined" if is_attribute else unparse(column.tree)
+    shown = printable(literal(ad.evaluate(column.text)) if column.text in ad else text)
+    cell = OutputCell(shown, len(shown))
+    return attrs.evolve(cell, text=f"{column.text} = {shown}") if column.labelled else cell
