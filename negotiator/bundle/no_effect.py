@@ -38,6 +38,10 @@ class _Owned:
     known: KnownSettings
     refusal: str
 
+    def nearest(self, name: str) -> str:
+        """Return the setting that a misspelled name was intended for; empty if there is none."""
+        return self.known.nearest(name, filter(str.isupper, self.keys.values()))
+
 
 def unused_knobs(
     knobs: Knobs, names: Iterable[str], owned: Mapping[str, str], known: KnownSettings, refusal: str = ""
@@ -91,10 +95,15 @@ def _intended(name: str, definition: Definition, to: _Owned) -> Iterator[Problem
         yield report(Severity.ERROR, f"unknown knob {definition.name}", hint)
     setting = to.known.find(plain)
     unknown = setting is None or (setting.is_pattern and setting.decides)
-    if unknown and (near := to.known.nearest(plain, to.keys.values())):
+    if unknown and _is_knob(definition.name) and (near := to.nearest(plain)):
         yield report(Severity.WARNING, message, f"did you mean {near}?")
     if setting is not None and not _has_default(to.knobs, name, definition, setting):
         yield report(*_explained(message, setting))
+
+
+def _is_knob(name: str) -> bool:
+    """True unless a name is in mixed case, as macros with the name of an attribute are: ``SlotWeight = Cpus``."""
+    return name.isupper() or name.islower()
 
 
 def _explained(message: str, setting: KnownSetting) -> tuple[Severity, str, str]:

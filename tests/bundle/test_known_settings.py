@@ -6,6 +6,7 @@ KNOWN = """
 @attrs.frozen
 class Nothing:
     WEIGHT: int = 1
+    weighting: int = 1
 
 
 @hookimpl
@@ -53,6 +54,10 @@ def known(bare):
         ("POOL_COLOR_A = 3", "notice: POOL_COLOR_A has no effect here: pools have no color"),
         ("TIME_PER_TRUN = 5", "warning: TIME_PER_TRUN has no effect here (did you mean TIME_PER_TURN?)"),
         ("POOL_WEIGTH = 5", "warning: POOL_WEIGTH has no effect here (did you mean POOL_WEIGHT?)"),
+        ("pool_weigth = 5", "warning: pool_weigth has no effect here (did you mean POOL_WEIGHT?)"),
+        ("Time_Per_Trun = 5", "notice: Time_Per_Trun has no effect here"),
+        ("WEIGHTS = 5", "warning: WEIGHTS has no effect here (did you mean WEIGHT?)"),
+        ("weightings = 5", "notice: weightings has no effect here"),
         ("KIME_PER_TURN = 5", "notice: KIME_PER_TURN has no effect here"),
     ],
 )
