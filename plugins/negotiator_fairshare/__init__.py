@@ -18,7 +18,7 @@ from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_order import SubmitterOrder
 from negotiator_fairshare.userprio.command import userprio
 
-_COMPATIBLE = KnownSetting(name="compatible", plugin="fairshare")
+_COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
 
 
 @hookimpl

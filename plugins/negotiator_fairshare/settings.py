@@ -10,7 +10,17 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import PRE_JOB_RANK, Expr, Expression, Problem, RankExpression, SlotRanks, parse
+from negotiator.plugin import (
+    PRE_JOB_RANK,
+    Expr,
+    Expression,
+    Problem,
+    RankExpression,
+    ScalarText,
+    Severity,
+    SlotRanks,
+    parse,
+)
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.compatibility import CompatibilitySettings, Compatible
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
@@ -83,16 +93,20 @@ class FairShareSettings(GroupKnobs):
     NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
     REMOTE_PRIO_FACTOR: float = attrs.field(default=1e7, validator=attrs.validators.gt(0))
     ACCOUNTANT_LOCAL_DOMAIN: str = ""
-    compatible: CompatibilitySettings = attrs.field(factory=CompatibilitySettings)
+    compatible: CompatibilitySettings | ScalarText = attrs.field(factory=CompatibilitySettings)
 
     @cached_property
     def groups(self) -> GroupConfiguration:
         """The accounting groups."""
-        return read_groups(self, self.compatible.quirks(GroupQuirks))
+        return read_groups(self, self.compatibility.quirks(GroupQuirks))
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of knobs that contradict each other or are not used as written."""
         yield from self.groups.problems
+        if isinstance(self.compatible, ScalarText) and self.compatible.text not in list(Compatible):
+            message = f"compatible must be exact or fixed, got {self.compatible.text}"
+            hint = "or write a mapping with a switch for each quirk"
+            yield Problem(Severity.ERROR, self.compatible.source, message, hint)
 
     @property
     def accounts(self) -> AccountSettings:
@@ -109,10 +123,18 @@ class FairShareSettings(GroupKnobs):
             local_domain=self.ACCOUNTANT_LOCAL_DOMAIN,
         )
 
+    @cached_property
+    def compatibility(self) -> CompatibilitySettings:
+        """The switches of quirks; one word, ``exact`` or ``fixed``, is for all of them."""
+        if not isinstance(self.compatible, ScalarText):
+            return self.compatible
+        fixed = self.compatible.text == Compatible.FIXED
+        return CompatibilitySettings(default=Compatible.FIXED if fixed else Compatible.EXACT)
+
     @property
     def offer_quirks(self) -> OfferQuirks:
         """Which quirks of the slots that are offered are reproduced."""
-        return self.compatible.quirks(OfferQuirks)
+        return self.compatibility.quirks(OfferQuirks)
 
     @cached_property
     def preemption_requirements(self) -> Expr | None:
@@ -147,5 +169,5 @@ class FairShareSettings(GroupKnobs):
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
             use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
             keep_candidates=self.NEGOTIATOR_MATCHLIST_CACHING,
-            quirks=self.compatible.quirks(PieQuirks),
+            quirks=self.compatibility.quirks(PieQuirks),
         )

@@ -148,6 +148,12 @@ def test_one_switch_is_for_all_quirks_without_their_own():
     )
 
 
+@pytest.mark.parametrize(("value", "matches"), [(EXACT, 9), (FIXED, 10)])
+def test_one_word_is_for_all_quirks(tmp_path, value, matches):
+    bundle = write_bundle(tmp_path / "b", f"{FAIR}compatible: {value}\n")
+    assert sum(shares(run(bundle, pool({"ann": 9, "bob": 9, "sue": 9}, ones(10)))).values()) == matches
+
+
 def test_everything_is_exact_by_default():
     settings = CompatibilitySettings()
     for kind in (PieQuirks, OfferQuirks, GroupQuirks):
@@ -160,6 +166,7 @@ def test_everything_is_exact_by_default():
     [
         ("compatible: {crumb: fixed}", "unknown key 'crumb' (did you mean crumbs?)"),
         ("compatible: {crumbs: maybe}", "exact"),
+        ("compatible: fix", "pool.yaml:2:13: error: compatible must be exact or fixed, got fix"),
         (
             "order: names\ncompatible: {crumbs: fixed}",
             "warning: compatible has no effect: the order is names",
