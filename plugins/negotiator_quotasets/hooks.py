@@ -10,10 +10,9 @@ import attrs
 import click
 
 from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Section, Table, hookimpl
-from negotiator_quotasets.pool import PoolRules
+from negotiator_quotasets.pool import RequestReaders, RulesByMode
 from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qquota import as_entries, qquota
-from negotiator_quotasets.requests import RequestReader
 from negotiator_quotasets.settings import FILES, QuotaSettings, check
 
 
@@ -26,7 +25,7 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
     """Declare the job attributes that are read."""
-    return _state(settings).reader.attributes()
+    return _state(settings).readers.attributes()
 
 
 @hookimpl
@@ -34,8 +33,7 @@ def negotiator_filter_slots(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Filter]:
     """Remove slots without the resources that a job requests, and those excluded by a limit of a complex that is not consumed."""
-    rules = _pool_rules(settings, slots, cycle)
-    return rules.filters(request) if rules else ()
+    return _pool_rules(settings, slots, cycle).filters(request)
 
 
 @hookimpl
@@ -43,8 +41,7 @@ def negotiator_charges(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Charge]:
     """Charge a job by the rule of each set that applies to it, host by host."""
-    rules = _pool_rules(settings, slots, cycle)
-    return rules.charges(request) if rules else ()
+    return _pool_rules(settings, slots, cycle).charges(request)
 
 
 @hookimpl
@@ -66,10 +63,10 @@ class _SettingsState:
     ``latest`` is the table of the latest call: successive calls are about one.
     """
 
-    reader: RequestReader
+    readers: RequestReaders
     cycle: Cycle | None = None
-    pools: WeakKeyDictionary[Table, PoolRules] = attrs.field(factory=WeakKeyDictionary)
-    latest: tuple[ref[Table], PoolRules] | None = None
+    pools: WeakKeyDictionary[Table, RulesByMode] = attrs.field(factory=WeakKeyDictionary)
+    latest: tuple[ref[Table], RulesByMode] | None = None
 
     def begin(self, cycle: Cycle) -> None:
         """Forget the rules of another cycle: they were evaluated at its time, and a table may last for several cycles."""
@@ -85,20 +82,23 @@ _STATES: WeakKeyDictionary[QuotaSettings, _SettingsState] = WeakKeyDictionary()
 def _state(settings: QuotaSettings) -> _SettingsState:
     state = _STATES.get(settings)
     if state is None:
-        state = _STATES[settings] = _SettingsState(RequestReader(settings))
+        state = _STATES[settings] = _SettingsState(RequestReaders.of(settings))
     return state
 
 
-def _pool_rules(settings: QuotaSettings, slots: Table, cycle: Cycle) -> PoolRules | None:
-    """Return the rules over the slots of a cycle; None if the bundle configures no quotas."""
+_NO_RULES = RulesByMode(())
+
+
+def _pool_rules(settings: QuotaSettings, slots: Table, cycle: Cycle) -> RulesByMode:
+    """Return the rules over the slots of a cycle; none if the bundle configures no quotas."""
     state = _state(settings)
-    if not state.reader.active:
-        return None
+    if not state.readers.parts:
+        return _NO_RULES
     state.begin(cycle)
     if state.latest is not None and state.latest[0]() is slots:
         return state.latest[1]
     rules = state.pools.get(slots)
     if rules is None:
-        rules = state.pools[slots] = PoolRules(settings, state.reader, slots, cycle.environment)
+        rules = state.pools[slots] = state.readers.rules(slots, cycle.environment)
     state.latest = ref(slots), rules
     return rules

@@ -97,11 +97,13 @@ def configuration(chosen, **how):
     return json.dumps({"partitions": [{"name": "default", "queues": [root]}]})
 
 
-def decided(queues, jobs, pool=POOL):
-    """Return the cycle of a bundle with these queues."""
-    with TemporaryDirectory() as folder:
-        own = load_bundle(write(Path(folder) / "b", queues, pool))
-        return cycle(snapshot(SLOTS, jobs), own)
+def decided(queues, jobs, pool=POOL, slots=SLOTS, **files):
+    """Return the cycle of a bundle with these queues and further files."""
+    with TemporaryDirectory() as temporary:
+        folder = write(Path(temporary) / "b", queues, pool)
+        for name, text in files.items():
+            (folder / name.replace("_", ".")).write_text(text)
+        return cycle(snapshot(slots, jobs), load_bundle(folder))
 
 
 def ads(jobs):
@@ -151,3 +153,77 @@ def test_the_matches_are_those_of_the_concurrency_limits_that_enforce(most, mode
         for each, more in ((limits, f"concurrency_limit_modes: {json.dumps(texts)}\n"), (bare, ""))
     )
     assert matched(result) == matched(without)
+
+
+#: What a rule may limit: shared and separate counters, hosts, formulas, values that are not consumed, another complex.
+RULES = (
+    "users {{*}} to slots={0}",
+    "users {{*}} hosts {{*}} to slots={0}",
+    "hosts {{*}} to slots=$num_proc*0.{0}",
+    "hosts h1 to slots={0}",
+    "projects {{*}} to lic={0}",
+    "users * to arch=lx*",
+    "users ann to h_rt={0}",
+    "hosts h2 to NONE",
+)
+SETS = st.lists(
+    st.tuples(st.lists(st.sampled_from(RULES), min_size=1, max_size=3), st.integers(0, 4), _MODES, st.booleans()),
+    min_size=1,
+    max_size=4,
+)  # fmt: skip
+OFFERED = st.sampled_from(["", "hosts: {h1: {complex_values: {lic: 1}}}", "complex_values: {lic: 2}"])
+REQUESTS = st.lists(
+    st.tuples(
+        st.sampled_from(["ann", "bob"]),
+        st.sampled_from(["1", "2", "undefined"]),
+        st.sampled_from(["undefined", "1", "1", "-1"]),
+        st.sampled_from(["undefined", '"lx24"', '"sol"']),
+        st.sampled_from(["undefined", "undefined", '"0:0:2"', '"x"']),
+        st.sampled_from([None, None, 0, 4]),
+    ),
+    min_size=2,
+    max_size=7,
+)
+COMPLEX = 'complexes: [{name: lic, shortcut: l, type: INT, relop: <=, consumable: "YES"}]\n'
+HOSTS = [
+    slot(number, Machine=f'"h{number % 3}"', TotalCpus="4", arch='"lx24"' if number % 2 else None, lic="1" if number > 6 else None)
+    for number in range(9)
+]  # fmt: skip
+
+
+def rule_sets(sets):
+    """Return a file of sets; two rules of one set are tried in their order."""
+    return "\n".join(
+        "{\n"
+        f"   name s{number}\n   enabled {'TRUE' if enabled else 'FALSE'}\n"
+        + "".join(f"   limit {rule.format(limit)}\n" for rule in rules)
+        + "}"
+        for number, (rules, limit, _, enabled) in sets
+    )
+
+
+@FEW
+@given(SETS, OFFERED, REQUESTS)
+def test_the_matches_are_those_of_the_quota_sets_that_enforce(sets, offered, requests):
+    """Also what only a set that does not enforce would read of jobs and hosts decides nothing."""
+    jobs = [
+        app(
+            *(number, 0, user),
+            RequestCpus=cpus,
+            Requestlic=lic,
+            Requestarch=arch,
+            Requesth_rt=time,
+            JobStatus="1" if host is None else "2",
+            RemoteHost=None if host is None else f'"s{host}@h"',
+        )
+        for number, (user, cpus, lic, arch, time, host) in enumerate(requests, 1)
+    ]
+    numbered = list(enumerate(sets))
+    kept = [each for each in numbered if each[1][2] is Mode.ENFORCE or not each[1][3]]
+    modes = "".join(f"  s{number}: {mode}\n" for number, (_, _, mode, _) in numbered)
+    engine = f"{COMPLEX}{offered}\n"
+    result = decided("", jobs, f"{POOL}quota_set_modes:\n{modes}", HOSTS, a_rqs=rule_sets(numbered), gridengine_yaml=engine)  # fmt: skip
+    bare = decided("", jobs, POOL, HOSTS, a_rqs=rule_sets(kept), gridengine_yaml=engine)
+    assert matched(result) == matched(bare)
+    modes = {reason.mode for match in result.matches for reason in match.warnings}
+    assert Mode.ENFORCE not in modes

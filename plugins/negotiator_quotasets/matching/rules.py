@@ -16,7 +16,7 @@ from fractions import Fraction
 import attrs
 import numpy as np
 
-from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
+from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Mode, Quota, printable
 from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching.bounded_cache import BoundedCache
@@ -96,7 +96,7 @@ class _RuleRows:
 
 
 class Rules:
-    """The enabled sets over the hosts of a pool."""
+    """The enabled sets of one mode over the hosts of a pool."""
 
     def __init__(
         self,
@@ -104,7 +104,9 @@ class Rules:
         complexes: Complexes,
         usersets: Mapping[str, Sequence[str]],
         index: HostIndex,
+        mode: Mode = Mode.ENFORCE,
     ) -> None:
+        self._mode = mode
         self._sets = [each for each in sets if each.enabled]
         self._complexes, self._index = complexes, index
         self._usersets = {name: frozenset(members) for name, members in usersets.items()}
@@ -135,7 +137,7 @@ class Rules:
                         continue  # an error of the bundle, reported there
                     prefix = _key_prefix(label, limit, rule, claimant)
                     counter = self._counter(rule, prefix, rows, cache_key)
-                    quota = _quota(label, rule, complex_, prefix, counter)
+                    quota = _quota(label, rule, complex_, prefix, counter, self._mode)
                     if complex_.is_consumable:
                         rule_charges.append(
                             RuleCharge(complex_, counter, self._limit(limit, complex_), quota)
@@ -229,7 +231,12 @@ def _key_prefix(label: str, limit: RuleLimit, rule: QuotaRule, claimant: Claiman
 
 
 def _quota(
-    label: str, rule: QuotaRule, complex_: Complex, prefix: CounterKey, counter: CounterKey | Grouping
+    label: str,
+    rule: QuotaRule,
+    complex_: Complex,
+    prefix: CounterKey,
+    counter: CounterKey | Grouping,
+    mode: Mode,
 ) -> Quota:
     """Return the reason for a charge that does not fit, as ``qstat -j`` words it."""
     label = label[:_MAX_LABEL]
@@ -244,4 +251,5 @@ def _quota(
         code=CODE,
         scale=units_of(complex_),
         source=rule.source,
+        mode=mode,
     )

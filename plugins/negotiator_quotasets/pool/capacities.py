@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Quota, printable
+from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Mode, Quota, printable
 from negotiator_quotasets.complexes import (
     Complex,
     Complexes,
@@ -83,7 +83,10 @@ class _Layer:
 class Capacities:
     """The layers below the quota sets, over the hosts of a pool."""
 
-    def __init__(self, offered: OfferedValues, complexes: Complexes, index: HostIndex) -> None:
+    def __init__(
+        self, offered: OfferedValues, complexes: Complexes, index: HostIndex, mode: Mode = Mode.ENFORCE
+    ) -> None:
+        self._mode = mode
         self._offered, self._complexes, self._index = offered, complexes, index
         self.forced = [each for each in complexes if each.requestable is Requestable.FORCED]
         self._of_queue = lru_cache(_MAX_QUEUES)(lambda queue: tuple(self._queue_charges(queue)))
@@ -161,11 +164,12 @@ class Capacities:
                     each,
                     ("global", each.name),
                     _capacity(each, of_pool),
-                    _quota("global", each, text, None),
+                    _quota("global", each, text, None, self._mode),
                 )
             of_host = self._offered.of_host(each.name)
             if any(text is not None for text in of_host):
-                quota = _quota("host", each, 'cannot run at host "', '" because it exceeds what the host has')
+                text, after = 'cannot run at host "', '" because it exceeds what the host has'
+                quota = _quota("host", each, text, after, self._mode)
                 yield self._by_host(each, "host", of_host, self._index.hosts.names, quota)
 
     def _queue_charges(self, queue: str) -> Iterator[_CapacityCharge]:
@@ -174,9 +178,8 @@ class Capacities:
             value = self._queue_value(queue, each.name)
             if value is not None:
                 instances = [f"{queue}@{host}" for host in self._index.hosts.names]
-                quota = _quota(
-                    "queue", each, 'cannot run in queue "', '" because it exceeds what the queue has'
-                )
+                text, after = 'cannot run in queue "', '" because it exceeds what the queue has'
+                quota = _quota("queue", each, text, after, self._mode)
                 yield self._by_host(each, "queue", [value] * len(instances), instances, quota)
 
     def _by_host(
@@ -212,7 +215,7 @@ def _capacity(complex_: Complex, text: str) -> int:
         return 0
 
 
-def _quota(layer: str, complex_: Complex, text: str, after: str | None) -> Quota:
+def _quota(layer: str, complex_: Complex, text: str, after: str | None, mode: Mode) -> Quota:
     return Quota(
         rule=f"{layer} {complex_.name}",
         text=text,
@@ -220,4 +223,5 @@ def _quota(layer: str, complex_: Complex, text: str, after: str | None) -> Quota
         resource=complex_.name,
         code=CODE,
         scale=units_of(complex_),
+        mode=mode,
     )

@@ -6,7 +6,7 @@ unless ``gridengine.yaml`` declares others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from negotiator.plugin import (
     Charge,
     Environment,
     Filter,
+    Mode,
     Request,
     Table,
     Value,
@@ -45,7 +46,7 @@ from negotiator_quotasets.requests import (
     RequestValues,
     text_of,
 )
-from negotiator_quotasets.settings import QuotaSettings
+from negotiator_quotasets.settings import QuotaSettings, SetsOfMode
 
 _MAX_HOST = 255  # characters of a machine's name
 _MAX_REQUESTS = 20_000  # interpreted requests in the cache
@@ -61,11 +62,23 @@ class _InterpretedRequest(NamedTuple):
 
 
 class PoolRules:
-    """The rules and the capacities over the slots of one table."""
+    """The rules of one mode, and the capacities, over the slots of one table."""
 
     def __init__(
-        self, settings: QuotaSettings, reader: RequestReader, slots: Table, env: Environment
+        self,
+        settings: QuotaSettings,
+        reader: RequestReader,
+        slots: Table,
+        env: Environment,
+        part: SetsOfMode | None = None,
+        known: Collection[str] = (),
     ) -> None:
+        """Make the rules of some sets; by default all sets enforce.
+
+        :param known: names of complexes whose capacities other rules charge.
+        """
+        part = part or SetsOfMode(Mode.ENFORCE, settings.sets)
+        self._mode = part.mode
         engine = settings.gridengine
         codes, first, names = _machines(slots)
         self._one_slot_per_host, self._env = slots.take(first), env
@@ -75,9 +88,14 @@ class PoolRules:
         self._host_values: dict[str, Sequence[str | None]] = {}
         numbers = {name: self._numbers(name) for name in sorted(reader.formula_complexes)}
         self.index = HostIndex(self._hosts, codes, numbers)
-        self._rules = Rules(settings.sets, engine.all_complexes, engine.usersets, self.index)
+        self._rules = Rules(part.sets, engine.all_complexes, engine.usersets, self.index, part.mode)
         offered = OfferedValues(engine.of_pool, self._of_host, lru_cache(1000)(self._of_queue))
-        self._capacities = Capacities(offered, Complexes(reader.complexes), self.index)
+        self._capacities = Capacities(
+            offered,
+            Complexes([each for each in reader.complexes if each.name not in known]),
+            self.index,
+            part.mode,
+        )
         self._requests = BoundedCache[_InterpretedRequest](_MAX_REQUESTS)
         self._latest: tuple[Request, _InterpretedRequest] | None = None
 
@@ -101,20 +119,30 @@ class PoolRules:
         nowhere = np.zeros(len(self.index.codes), np.bool_)
         if read.problems:
             text = printable(f"invalid request: {read.problems}"[:_MAX_PROBLEMS])
-            verdict = Verdict.MISCONFIGURED
-            yield Filter(rule="request", allow=nowhere, code="request_unreadable", text=text, verdict=verdict)
+            yield Filter(
+                rule="request",
+                allow=nowhere,
+                code="request_unreadable",
+                text=text,
+                verdict=Verdict.MISCONFIGURED,
+                mode=self._mode,
+            )
             return
         for constraint in rules.violated(read.resources):
             quota = constraint.quota
             allow = nowhere if constraint.where is None else ~constraint.where
             yield Filter(
-                rule=quota.rule, allow=allow, code=quota.code, text=constraint.text(), source=quota.source
+                rule=quota.rule,
+                allow=allow,
+                code=quota.code,
+                text=constraint.text(),
+                source=quota.source,
+                mode=self._mode,
             )
         for shortage in self._capacities.shortages(read.claimant.queue, read.resources, read.by_job):
             name = f"complex {shortage.complex.name}"
-            yield Filter(
-                rule=name, allow=shortage.allow, code=CODE, text=f"cannot run because {shortage.text}"
-            )
+            text = f"cannot run because {shortage.text}"
+            yield Filter(rule=name, allow=shortage.allow, code=CODE, text=text, mode=self._mode)
 
     def _interpreted(self, request: Request) -> _InterpretedRequest:
         # Both hooks are called with the same request in turn, and equal requests share the result.

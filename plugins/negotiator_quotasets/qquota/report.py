@@ -48,8 +48,11 @@ def selected_rows(
 
 
 def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, str]]:
-    """Yield all rows as JSON values, without the hosts of the pool: formulas are printed as they were written."""
-    no_hosts = Hosts((), {})
+    """Yield all rows as JSON values, without the hosts of the pool: formulas are printed as they were written.
+
+    Entries have the mode of their set if the bundle configures any.
+    """
+    no_hosts, with_modes = Hosts((), {}), bool(settings.quota_set_modes)
     for row in usage_rows(settings.sets, settings.gridengine.all_complexes, sums, lambda _: {}):
         yield {
             "rule": row.rule,
@@ -57,6 +60,7 @@ def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Itera
             "used": row.used or "",
             "limit": row.limit,
             "filter": filters(row, no_hosts),
+            **({"mode": str(settings.mode(row.set_name))} if with_modes else {}),
         }
 
 

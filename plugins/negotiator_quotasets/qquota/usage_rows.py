@@ -33,6 +33,11 @@ class UsageRow:
     limit: str
     used: str | None = None
 
+    @property
+    def set_name(self) -> str:
+        """The name of the rule's set."""
+        return self.rule.partition("/")[0]
+
     def filter_names(self, hosts: Hosts) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
         """Yield the scope, the included and the excluded names of each filter; hosts as the pool spells them."""
         for scope, wanted in self.filters.items():

@@ -7,7 +7,7 @@ treated as not requested, so that a running job still counts; the problem is rep
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -24,6 +24,7 @@ from negotiator.plugin import (
     unparse_value,
 )
 from negotiator_quotasets.complexes import LARGEST, SLOTS, Complex, satisfies
+from negotiator_quotasets.language import RuleSet
 from negotiator_quotasets.requests.resources import Claimant, RequestedResources, requested_resources
 from negotiator_quotasets.settings import QuotaSettings
 
@@ -76,13 +77,15 @@ class RequestValues(NamedTuple):
 class RequestReader:
     """The complexes of a bundle that matter, and the expressions that read them from jobs and slots."""
 
-    def __init__(self, settings: QuotaSettings) -> None:
+    def __init__(self, settings: QuotaSettings, sets: Sequence[RuleSet] | None = None) -> None:
+        """Read what some sets limit, by default all, and the declared complexes."""
+        sets = settings.sets if sets is None else sets
         engine = settings.gridengine
         declared = {each.name: each for each in engine.complexes}
-        limits = [limit for each in settings.sets for rule in each.rules for limit in rule.limits]
+        limits = [limit for each in sets for rule in each.rules for limit in rule.limits]
         offered = set(engine.of_pool).union(*engine.of_hosts.values(), *engine.of_queues.values())
         relevant = {*declared, *(limit.resource for limit in limits), *offered}
-        self.active = bool(settings.sets or offered)
+        self.active = bool(sets or offered)
         self.complexes: tuple[Complex, ...] = tuple(
             each for each in engine.all_complexes if each.name in relevant
         )

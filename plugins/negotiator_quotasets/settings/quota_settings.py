@@ -13,20 +13,33 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import Problem, Severity, Source
-from negotiator_quotasets.language import ParsedSets, RuleSet, parse_sets
+from negotiator.plugin import Mode, Problem, Severity, Source, suggest
+from negotiator_quotasets.language import ParsedSets, RuleSet, parse_sets, quotable
 from negotiator_quotasets.settings.objects import GridEngine
 
 FILES = "*.rqs"
+MODES = "quota_set_modes"
+#: All sets without a mode of their own.
+OTHERS = "*"
 _SUPERSEDING = re.compile(r"# in place of: ([^\n]*)")
 
 
 @attrs.frozen(eq=False)
+class SetsOfMode:
+    """The sets that have a mode, in their order."""
+
+    mode: Mode
+    sets: tuple[RuleSet, ...]
+
+
+@attrs.frozen(eq=False)
 class QuotaSettings:
-    """The keys and files of this plugin."""
+    """The keys and files of this plugin. ``quota_set_modes`` has the modes of sets by name; ``*`` is that of all others."""
 
     files: Mapping[str, str] = attrs.field(factory=dict)
     gridengine: GridEngine = attrs.field(factory=GridEngine)
+    quota_set_modes: dict[str, Mode] = attrs.field(factory=dict)
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
 
     @cached_property
     def parsed_files(self) -> Mapping[str, ParsedSets]:
@@ -52,6 +65,23 @@ class QuotaSettings:
         """All sets, in their order."""
         return tuple(each for parsed in self.parsed_files.values() for each in parsed.sets)
 
+    @cached_property
+    def by_mode(self) -> tuple[SetsOfMode, ...]:
+        """The sets of each mode: of those that enforce, which may be none, then of the other modes in use.
+
+        A set that is not enabled is among the first, since it limits nothing.
+        """
+        found: dict[Mode, list[RuleSet]] = {mode: [] for mode in Mode}
+        for each in self.sets:
+            found[self.mode(each.name) if each.enabled else Mode.ENFORCE].append(each)
+        return tuple(
+            SetsOfMode(mode, tuple(sets)) for mode, sets in found.items() if sets or mode is Mode.ENFORCE
+        )
+
+    def mode(self, name: str) -> Mode:
+        """Return the mode of a set."""
+        return self.quota_set_modes.get(name) or self.quota_set_modes.get(OTHERS, Mode.ENFORCE)
+
 
 def superseding_line(names: Iterable[str]) -> str:
     """Return the first line of a file that supersedes others; empty if it supersedes none."""
@@ -76,3 +106,8 @@ def check(settings: QuotaSettings) -> Iterator[Problem]:
             if file_of.setdefault(each.name, name) != name:
                 message = f'resource quota set "{each.name}" is in {file_of[each.name]} too'
                 yield Problem(Severity.ERROR, each.source or Source(name), message, "rename one of them")
+    for name in settings.quota_set_modes:
+        if name != OTHERS and name not in file_of:
+            source = settings.sources.get(f"{MODES}.{name}") or Source("")
+            message = f'{MODES}: there is no resource quota set "{quotable(name)}"'
+            yield Problem(Severity.ERROR, source, message, suggest(name, file_of) or "remove the line")

@@ -1,0 +1,59 @@
+"""The rules over the slots of a pool, apart for each mode.
+
+Rules in mode warn or dryrun read of jobs and slots only what they need themselves: an amount or a capacity that only they name
+decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from negotiator.plugin import Charge, Environment, Filter, Request, Table
+from negotiator_quotasets.pool.pool_rules import PoolRules
+from negotiator_quotasets.requests import RequestReader
+from negotiator_quotasets.settings import QuotaSettings, SetsOfMode
+
+
+@attrs.frozen(eq=False)
+class RequestReaders:
+    """What the sets of each mode read of requests."""
+
+    settings: QuotaSettings
+    parts: tuple[tuple[SetsOfMode, RequestReader], ...]
+
+    @classmethod
+    def of(cls, settings: QuotaSettings) -> RequestReaders:
+        """Return a reader for each mode whose sets, or declared capacities, limit something."""
+        parts = ((each, RequestReader(settings, each.sets)) for each in settings.by_mode)
+        return cls(settings, tuple((part, reader) for part, reader in parts if reader.active))
+
+    def attributes(self) -> frozenset[str]:
+        """Return the attributes of jobs that are read, in lower case."""
+        return frozenset().union(*(reader.attributes() for _, reader in self.parts))
+
+    def rules(self, slots: Table, env: Environment) -> RulesByMode:
+        """Return the rules of all modes over some slots; a capacity is charged under the first mode that knows it."""
+        found, known = list[PoolRules](), set[str]()
+        for part, reader in self.parts:
+            found.append(PoolRules(self.settings, reader, slots, env, part, frozenset(known)))
+            known |= {each.name for each in reader.complexes}
+        return RulesByMode(tuple(found))
+
+
+@attrs.frozen(eq=False)
+class RulesByMode:
+    """The rules of all modes over the slots of one table; none if the bundle configures no quotas."""
+
+    parts: tuple[PoolRules, ...]
+
+    def charges(self, request: Request) -> Iterator[Charge]:
+        """Yield the charges of each match of a request."""
+        for part in self.parts:
+            yield from part.charges(request)
+
+    def filters(self, request: Request) -> Iterable[Filter]:
+        """Yield the slots that a request must not be matched with, regardless of usage."""
+        for part in self.parts:
+            yield from part.filters(request)
