@@ -57,11 +57,12 @@ def test_the_sets_of_the_page_are_those_of_the_example_bundle():
 
 
 def test_the_declarations_of_the_page_have_no_problems(tmp_path):
-    (declared,) = blocks("yaml")
-    (tmp_path / "pool.yaml").write_text("")
+    modes, declared = blocks("yaml")
+    (tmp_path / "pool.yaml").write_text(modes)
     (tmp_path / "gridengine.yaml").write_text(declared)
     (tmp_path / "page.rqs").write_text(blocks("")[0] + blocks("")[1])
     assert [str(problem) for problem in check_bundle(tmp_path)] == []
     settings = load_bundle(tmp_path).settings["quotasets"]
     assert [each.name for each in settings.sets] == ["per_host", "ruleset1", "ruleset2"]
+    assert str(settings.mode("per_host")) == "dryrun"
     assert settings.gridengine.hostgroups["@lab"] == ("lab1", "lab2", "@annex")
