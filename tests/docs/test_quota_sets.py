@@ -57,7 +57,7 @@ def test_the_sets_of_the_page_are_those_of_the_example_bundle():
 
 
 def test_the_declarations_of_the_page_have_no_problems(tmp_path):
-    modes, declared = blocks("yaml")
+    declared, modes = blocks("yaml")
     (tmp_path / "pool.yaml").write_text(modes)
     (tmp_path / "gridengine.yaml").write_text(declared)
     (tmp_path / "page.rqs").write_text(blocks("")[0] + blocks("")[1])
