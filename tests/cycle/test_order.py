@@ -293,6 +293,23 @@ def test_scores_that_are_not_one_number_a_slot_end_the_cycle_with_the_plugin(tmp
         run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
 
 
+@pytest.mark.parametrize(
+    "victims", ["7", "PreemptionVictims([True], 'r', 't')", "PreemptionVictims(np.ones(2, bool), 'r', 't')"]
+)
+def test_victims_that_are_not_a_mask_of_the_slots_end_the_cycle_with_the_plugin(tmp_path, victims):
+    body = (
+        "import attrs, numpy as np; from negotiator.plugin import ClaimedAllowance, PreemptionVictims, SlotAllowance; "
+        f"claimed = ClaimedAllowance(1.0, victims={victims}); "
+        "slots = SlotAllowance(np.ones(1), 1.0, 1.0, claimed=claimed); "
+        "return attrs.evolve(self.context.requests[0], slots=slots)"
+    )
+    bundle = write_bundle(tmp_path / "b", "order: failing\n", {"f": FAILING.replace("BODY", body)})
+    with pytest.raises(
+        PluginFailureError, match=r"plugin f: its order failed: .*(victims|PreemptionVictims)"
+    ):
+        run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+
+
 def test_the_feedback_counts_the_candidates_of_the_turn(plain):
     order = []
 

@@ -7,6 +7,9 @@ from negotiator.bundle import check_bundle
 from negotiator.classad import parse_old
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
+from negotiator.runtime.state import StateStore
+from negotiator.runtime.state_manager import StateManager
+from negotiator_queue_order.preemption import check_row
 from pools import NOW, cycle, job, matched, slot, snapshot, used
 from queue_order_model import ModelJob, ModelQueue
 from queue_order_pools import bundle_of, machines, waiting
@@ -188,3 +191,86 @@ def test_check_refuses_impossible_settings(tmp_path, value, message):
     (error,) = [each for each in check_bundle(tmp_path) if each.severity == "error"]
     assert message in error.message
     assert (error.source.file, error.source.line) == ("pool.yaml", 2)
+
+
+def test_a_queue_above_the_ended_jobs_keeps_its_guarantee_too(tmp_path):
+    queues = {
+        **QUEUES,
+        "root.p": ModelQueue("root.p", guaranteed=3000),
+        "root.p.x": ModelQueue("root.p.x"),
+        "root.p.y": ModelQueue("root.p.y"),
+    }
+    (jobs, slots), (other, taken) = running("root.p.x", 2), running("root.p.y", 2, 91)
+    result = run(tmp_path, asking(2), [*jobs, *other], [*slots, *taken], queues)
+    assert len(result.matches) == 1
+
+
+def test_a_guarantee_of_a_queue_above_is_taken_back_from_outside_it_alone(tmp_path):
+    queues = {
+        **QUEUES,
+        "root.p": ModelQueue("root.p", guaranteed=3000),
+        "root.p.x": ModelQueue("root.p.x"),
+        "root.p.y": ModelQueue("root.p.y"),
+    }
+    (jobs, slots), (other, taken) = running("root.b", 2), running("root.p.y", 2, 91)
+    result = run(tmp_path, asking(3, "root.p.x"), [*jobs, *other], [*slots, *taken], queues)
+    assert [match.preempts.queue for match in result.matches] == ["root.b"]
+
+
+@pytest.mark.parametrize(
+    "row", [{}, {"checked": "soon"}, {"checked": True}, {"checked": 1e999}, {"other": 1}]
+)
+def test_a_damaged_row_of_the_last_check_is_refused(row):
+    with pytest.raises(ValueError, match="expected"):
+        check_row("preemption", row)
+    check_row("preemption", {"checked": NOW})
+
+
+def test_the_time_of_the_last_check_lasts_over_a_restart(tmp_path):
+    bundle = bundle_of(tmp_path / "b", QUEUES, "order: queues\nqueue_preemption: {interval: 100}\n")
+    jobs, slots = running("root.b", 4)
+    pool = snapshot(slots, [*jobs, *asking(1)])
+    with StateStore.open(tmp_path / "state") as store:
+        manager = StateManager.begin(bundle, NOW, store)
+        state, _ = manager.cycle_state(pool, NOW)
+        manager.adopt(run_cycle(pool, bundle, Cycle(1, NOW, bundle.digest), state))
+    with StateStore.open(tmp_path / "state") as store:
+        rows = StateManager.begin(bundle, NOW, store).order_rows
+    assert rows["queues"] == {"preemption": {"checked": NOW}}
+
+
+QUOTA_PREEMPTION = """\
+partitions:
+  - name: default
+    preemption:
+      enabled: true
+      quotapreemptionenabled: true
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: a
+            properties: {preemption.policy: fence, preemption.delay: 5m}
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "keys"),
+    [
+        (
+            "names",
+            [
+                "preemption",
+                "quotapreemptionenabled",
+                "the property preemption.policy",
+                "the property preemption.delay",
+            ],
+        ),
+        ("queues", ["quotapreemptionenabled"]),
+    ],
+)
+def test_check_names_the_keys_of_preemption_that_have_no_effect(tmp_path, order, keys):
+    (tmp_path / "queues.yaml").write_text(QUOTA_PREEMPTION)
+    (tmp_path / "pool.yaml").write_text(f"order: {order}\n")
+    notices = [each.message for each in check_bundle(tmp_path) if "no effect here" in each.message]
+    assert [each.partition(" has no")[0] for each in notices] == keys
