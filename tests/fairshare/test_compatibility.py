@@ -115,6 +115,12 @@ def test_a_job_is_ended_whatever_its_users_priority_or_only_for_a_better_one(out
     assert len(result.matches) == matches
 
 
+def test_equal_priorities_are_not_better_by_rounding(outcome):
+    """Those of the users of slots are in single precision: 500.45 is a little more there."""
+    conf = "PREEMPTION_REQUIREMENTS = true\nDEFAULT_PRIO_FACTOR = 1000.9\n"
+    assert not outcome(pool({"ann": 1}, [claimed(0, "bob")]), conf, preemption_priority=FIXED).matches
+
+
 def test_requirements_of_preemption_that_are_numbers_do_not_count_as_true(outcome):
     found = pool({"ann": 1}, [claimed(0, "nice-user.bob")])
     assert not outcome(found, "PREEMPTION_REQUIREMENTS = 1\n", preemption_priority=FIXED).matches

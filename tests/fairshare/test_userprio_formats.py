@@ -24,6 +24,7 @@ AUTOFORMAT = [
     ("-af:t Name Priority", "<none>\t500.0599999999999", "alice@example.org\t125.015"),
     ("-af:l Name Ceiling", "Name = <none> Ceiling = undefined", "Name = alice@example.org Ceiling = 10"),
     ("-af:h Name Ceiling", "Name Ceiling", "alice@example.org 10       "),
+    ("-af:h Priority Name", "Priority Name", "125.015               alice@example.org"),
     ("-af:jh Name", " ID Name", " alice@example.org"),
     ("-af:r name Nope 1+1", '"<none>" undefined 1 + 1', '"alice@example.org" undefined 1 + 1'),
     (
