@@ -52,8 +52,9 @@ def queued_requests(
     copies, most = _copies(jobs), MAX_COPIES if matches is None else matches
     queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
-    priorities = () if in_queue_order else _priorities(jobs)
-    columns = (autoclusters.ids, submitters, schedds, *priorities, *_placements(placed))
+    # In the schedd's order the schedd's autoclusters are requests of their own, also where nothing tells them apart.
+    more = [_own_autoclusters(jobs)] if in_queue_order else _priorities(jobs)
+    columns = (autoclusters.ids, submitters, schedds, *more, *_placements(placed))
     # An owner who chose the name of a group would choose whose turn it is.
     first = submitters if bundle.accounting.trust_names else owner_names(jobs)
     order = _schedd_order(jobs, (first, submitters, schedds))
@@ -72,9 +73,14 @@ def _rejected_together(jobs: Table, kinds: NDArray[np.int64], *names: Strings) -
 
     :param names: what distinguishes jobs of one autocluster: their submitter, schedd, queue, user and group.
     """
+    own = _own_autoclusters(jobs)
+    return combined(own, np.where(own >= 0, -1, kinds), *names)[0]
+
+
+def _own_autoclusters(jobs: Table) -> NDArray[np.float64]:
+    """Return the AutoClusterId of each job, -1 if it has none."""
     own = jobs.numbers("AutoClusterId")
-    known = np.isfinite(own)
-    return combined(np.where(known, own, -1.0), np.where(known, -1, kinds), *names)[0]
+    return np.where(np.isfinite(own), own, -1.0)
 
 
 def _groups(kinds: NDArray[np.int64], order: Rows) -> list[Rows]:

@@ -55,6 +55,19 @@ def test_a_submitter_that_used_much_has_a_worse_priority_later(fair):
     assert shares(later)["sue"] > shares(later)["ann"]
 
 
+def test_each_autocluster_of_a_schedd_is_a_request_of_its_own(fair):
+    """Even if nothing that a cycle reads tells its jobs from those of another: condor_negotiator gets them apart."""
+    jobs = [
+        each
+        for cluster, autocluster in ((1, 7), (2, 7), (3, 8))
+        for each in jobs_of(
+            "ann", 2, cluster, AutoClusterId=str(autocluster), Requirements="TARGET.Cpus > 99"
+        )
+    ]
+    result = run(fair, snapshot(SLOTS, jobs, submitters=[submitter("ann", 6)]))
+    assert [jobs[each.job_row].integer("ClusterId") for each in result.order.rejections] == [1, 3]
+
+
 def test_a_quota_holds_beside_the_share(tmp_path):
     quota = """
 from negotiator.plugin import Charge, Quota, hookimpl

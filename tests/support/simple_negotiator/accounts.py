@@ -1,6 +1,8 @@
 """Accounts of submitters and groups (rules 4 to 10)."""
 
 ROOT = "<none>"
+NO_CEILING = 2147483647
+MISSING = {"Priority": 0.5, "Ceiling": -1}
 LEASED = ("Ceiling", "Floor", "PriorityFactor")
 
 
@@ -25,8 +27,8 @@ class Accounts:
             self._set(name, "HierWeightedResourcesUsed", use)
 
     def get(self, name, attribute):
-        """Return a value of a row, 0 (a priority: 0.5) if it is missing."""
-        return self.rows.get(name, {}).get(attribute, 0.5 if attribute == "Priority" else 0)
+        """Return a value of a row, or what a missing one means."""
+        return self.rows.get(name, {}).get(attribute, MISSING.get(attribute, 0))
 
     def used(self, name):
         """Return the weighted use of a submitter or group."""
@@ -63,7 +65,7 @@ class Accounts:
         self._add(
             name, "WeightedAccumulatedUsage", weighted * seconds + self.get(name, "WeightedUnchargedTime")
         )
-        if recent > 0:
+        if used + self.get(name, "UnchargedTime") / seconds > 0:
             self._set(name, "LastUsageTime", now)
         if self.get(name, "AccumulatedUsage") > 0 and not self.get(name, "BeginUsageTime"):
             self._set(name, "BeginUsageTime", now)
@@ -82,11 +84,11 @@ class Accounts:
 
     def _default_factor(self, name):
         knobs, domain = self.knobs, self.knobs.text("ACCOUNTANT_LOCAL_DOMAIN")
-        user, _, own_domain = name.partition("@")
-        group = user.rpartition(".")[0] if "@" in name else name
+        own_domain = name.partition("@")[2]
+        group = name if self.is_group(name) else self.tree.group_of(name) if self.tree else ROOT
         if name.startswith("nice-user"):
             return knobs.number("NICE_USER_PRIO_FACTOR")
-        if (factor := group and knobs.number(f"GROUP_PRIO_FACTOR_{group}")) is not None and group:
+        if (factor := knobs.number(f"GROUP_PRIO_FACTOR_{group}")) is not None:
             return factor
         if domain and own_domain != domain:
             return knobs.number("REMOTE_PRIO_FACTOR")
@@ -140,9 +142,9 @@ class Accounts:
         return self.get(group, "HierWeightedResourcesUsed")
 
     def ceiling(self, name):
-        """Return the ceiling of a submitter; none or a negative one is 2147483647 (20)."""
-        ceiling = self.rows.get(name, {}).get("Ceiling", -1)
-        return 2147483647 if ceiling < 0 else ceiling
+        """Return the ceiling of a submitter; none or a negative one is none (20)."""
+        ceiling = self.get(name, "Ceiling")
+        return NO_CEILING if ceiling < 0 else ceiling
 
     def floor(self, name):
         """Return the floor of a submitter."""

@@ -26,7 +26,7 @@ def candidates(cycle, turn, request, only_rank):
             marks.add("limit")
         elif (name := per_slot_limit(cycle, slot, request)) is not None:
             marks.add("concurrency")
-            turn.limit_names.add(name)
+            turn.limit_names |= {name} - {""}
         else:
             found.append(Candidate(slot, state, ranks(cycle.knobs, slot, request, state)))
     found.sort(key=lambda each: each.ranks, reverse=True)
@@ -34,7 +34,7 @@ def candidates(cycle, turn, request, only_rank):
 
 
 def _fits(slot, request, turn):
-    schedd = slot.partitionable and slot.in_use and slot.ad.string("RemoteScheddName")
+    schedd = slot.claimed_whole and slot.ad.string("RemoteScheddName")
     return (
         not (schedd and schedd != f"{turn.schedd}.example.org")
         and is_true(slot.ad.evaluate("Requirements", request))

@@ -67,9 +67,8 @@ class Cycle:
     def _takes_part(self, slot):
         """Return whether a slot is offered at all (32, 34, 35)."""
         ad, knobs = slot.ad, self.knobs
-        if ad.boolean("WantMatching") is False:
-            return False
-        if ad.evaluate("WorkingCM") and ad.string("WorkingCM") and not knobs.true("MATCH_WORKING_CM_SLOTS"):
+        other_manager = ad.string("WorkingCM") and not knobs.true("MATCH_WORKING_CM_SLOTS")
+        if slot.claimed_whole and (other_manager or ad.boolean("WantMatching") is False):
             return False
         threshold = knobs.number("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")
         if threshold:
@@ -84,6 +83,8 @@ class Cycle:
     def _describe_user(self, slot):
         """Give a slot the attributes of the user of its job (36, 40)."""
         names = ("PreemptingAccountingGroup", "PreemptingUser", "AccountingGroup", "RemoteUser")
+        if not self.preempts:
+            return
         slot.user = next((user for name in names if (user := slot.ad.string(name))), None)
         if slot.user is None:
             return

@@ -2,6 +2,7 @@
 
 import math
 
+from simple_negotiator.accounts import NO_CEILING
 from simple_negotiator.expressions import LARGEST, single
 from simple_negotiator.turn import Turn
 
@@ -129,12 +130,14 @@ class Pie:
             "share": self._share(ad.name),
             "abs_share": self._abs_share(ad.name),
             "limit": limit,
-            "starved": starved,
             "usage": usage,
-            "ceiling_left": headroom,
         }
+        if starved:
+            row["starved"] = starved
+        if accounts.ceiling(ad.name) < NO_CEILING:
+            row["ceiling_left"] = headroom
         if ad.idle <= 0:
-            return row | {"skipped": "no idle jobs", "result": "done"}
+            return {"name": ad.name, "skipped": "no idle jobs", "result": "done"}
         if not self.first and min(limit, self.pie_left) < least:
             return row | {"skipped": "pie_left < min_slot_weight", "result": "resume"}
         if headroom == 0 or headroom < least:

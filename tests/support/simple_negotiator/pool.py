@@ -20,6 +20,7 @@ class Slot:
         self.claims = claims if not (_is(ad, "WantClaiming", False) or _is(ad, "Offline", True)) else 1
         self.in_use = ad.string("State") in ("Claimed", "Preempting")
         self.partitionable = _is(ad, "PartitionableSlot", True)
+        self.claimed_whole = self.partitionable and ad.string("State") == "Claimed"
         self.user = None  # that of the running job, if it may be preempted
 
     def holder(self, knobs):

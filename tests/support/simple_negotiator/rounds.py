@@ -21,7 +21,7 @@ class Rounds:
     def run(self):
         """Negotiate for the groups until nothing is short, or the rounds are used up (53)."""
         for group in self.tree.all:
-            group.requested, group.dealt = group.demand, False
+            group.requested = group.demand
         for _ in range(int(self.knobs.number("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"))):
             if self._round():
                 break
@@ -34,6 +34,8 @@ class Rounds:
 
     def _round(self):
         asked = {group: group.requested for group in self.tree.all}
+        for group in asked:
+            group.dealt = False
         surplus = allocate(self.root, weighted=self.weighted)
         if self.tree.regroups:
             self.root.quota = self.root.allocated = self.cycle.quota_weight
@@ -57,7 +59,8 @@ class Rounds:
         return used >= allocated
 
     def _steps(self):
-        accepts = any(group.accept_surplus for group in self.tree.all if group is not self.root)
+        groups = [group for group in self.tree.all if group is not self.root]
+        accepts = self.knobs.true("GROUP_ACCEPT_SURPLUS") or any(group.accept_surplus for group in groups)
         before = {group: self._use(group) for group in self.tree.all}
         most = 0.0
         for group, use in before.items():

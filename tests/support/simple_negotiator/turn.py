@@ -27,7 +27,7 @@ class Turn:
         self.only_rank = self.refused_for_limit = False
         self.matched = self.rejected = 0
         self.stopped = None
-        self.marks, self.limit_names = set(), set()
+        self.marks, self.limit_names, self.list_limit_names = set(), set(), set()
         self.list_key, self.list, self.list_marks = None, [], set()
 
     def allows(self, slot, state):
@@ -114,16 +114,19 @@ class Turn:
         text = request.evaluate("ConcurrencyLimits")
         if isinstance(text, str) and (name := self.cycle.limits.reached(text)) is not None:
             self.marks.add("concurrency")
-            self.limit_names.add(name)
+            self.limit_names |= {name} - {""}
             return None
+        self.limit_names.clear()
         key = (first.autocluster, self.only_rank)
-        new = key != self.list_key or not self.cycle.knobs.true("NEGOTIATOR_MATCHLIST_CACHING")
-        if new:
-            self.limit_names.clear()
+        if key == self.list_key and self.cycle.knobs.true("NEGOTIATOR_MATCHLIST_CACHING"):
+            found = self._best(request, checked=False)
+        else:
             self.list_key = key
             self.list, self.list_marks = candidates(self.cycle, self, request, self.only_rank)
-        found = self._best(request, checked=new)
-        self.marks = set(self.list_marks)
+            self.marks, self.list_limit_names = set(self.list_marks), set(self.limit_names)
+            found = self._best(request, checked=True)
+        if found is None:
+            self.marks, self.limit_names = set(self.list_marks), set(self.list_limit_names)
         return found
 
     def _best(self, request, *, checked):
