@@ -3,9 +3,9 @@
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from pools import cycle, job, slot, snapshot
+from pools import cycle, snapshot
 from queue_order_model import ModelJob, ModelQueue
-from queue_order_pools import bundle_of, waiting
+from queue_order_pools import bundle_of, occupied, waiting
 from queue_preemption_model import RunningModelJob, endings, split, used
 
 PATHS = ("root", "root.a", "root.a.x", "root.a.y", "root.a.z", "root.b", "root.c", "root.c.x")
@@ -55,42 +55,6 @@ def pools(draw):
         for number in range(draw(st.integers(5, 20)))
     ]
     return queues, waits, runs
-
-
-def occupied(runs):
-    """Return the ads of running jobs and their slots."""
-    slots, jobs = [], []
-    for each in runs:
-        ids = {"GlobalJobId": f'"h#{each.cluster}.0#1"'}
-        user = {"RemoteUser": '"bob@d"', "RemoteOwner": '"bob@d"', "JobId": f'"{each.cluster}.0"'}
-        name = f'"m{each.slot}"'
-        slots.append(
-            slot(
-                each.slot,
-                Machine=name,
-                State='"Claimed"',
-                Memory="100",
-                JobStart=str(each.started),
-                **user,
-                **ids,
-            )
-        )
-        jobs.append(
-            job(
-                *(0,),
-                ClusterId=str(each.cluster),
-                Queue=f'"{each.queue}"',
-                JobStatus="2",
-                Owner='"bob"',
-                User='"bob@d"',
-                RequestCpus=repr(each.vcore / 1000),
-                RequestMemory="1",
-                JobPrio=str(each.priority),
-                RemoteHost=f'"s{each.slot}@h"',
-                **ids,
-            )
-        )
-    return slots, jobs
 
 
 def ended(result):

@@ -68,3 +68,39 @@ def machines(count):
 def served(result):
     """Return the jobs in the order in which they got their slots."""
     return [match.job for match in sorted(result.matches, key=lambda match: int(match.id.split(".")[1]))]
+
+
+def occupied(runs):
+    """Return the slots of running jobs of the preemption model, and the ads of the jobs."""
+    slots, jobs = [], []
+    for each in runs:
+        ids = {"GlobalJobId": f'"h#{each.cluster}.0#1"'}
+        user = {"RemoteUser": '"bob@d"', "RemoteOwner": '"bob@d"', "JobId": f'"{each.cluster}.0"'}
+        name = f'"m{each.slot}"'
+        slots.append(
+            slot(
+                each.slot,
+                Machine=name,
+                State='"Claimed"',
+                Memory="100",
+                JobStart=str(each.started),
+                **user,
+                **ids,
+            )
+        )
+        jobs.append(
+            job(
+                *(0,),
+                ClusterId=str(each.cluster),
+                Queue=f'"{each.queue}"',
+                JobStatus="2",
+                Owner='"bob"',
+                User='"bob@d"',
+                RequestCpus=repr(each.vcore / 1000),
+                RequestMemory="1",
+                JobPrio=str(each.priority),
+                RemoteHost=f'"s{each.slot}@h"',
+                **ids,
+            )
+        )
+    return slots, jobs
