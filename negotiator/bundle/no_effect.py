@@ -27,8 +27,8 @@ class UnusedKnobs:
 
 
 @attrs.frozen(eq=False)
-class _Owned:
-    """What decides how a setting is reported: the keys of plugins by name in lower case, and the settings that they know.
+class _SettingOwners:
+    """The keys of plugins by name in lower case, and the settings that plugins know: by these a setting is reported.
 
     ``refusal``: why a plugin was refused, which may own some of the names; empty if none was.
     """
@@ -53,14 +53,14 @@ def unused_knobs(
     :param known: the settings that plugins know; one with its default is not reported.
     :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
     """
-    to = _Owned(knobs, owned, known, refusal)
+    owners = _SettingOwners(knobs, owned, known, refusal)
     unused = [name for name in names if not knobs.was_used(name)]
     problems: list[Problem] = []
     others: list[Problem] = []
     defaults = 0
     for name in unused:
         definition = knobs.definitions(name)[-1]
-        found = next(_intended(name, definition, to), None)
+        found = next(_intended(name, definition, owners), None)
         if found is not None:
             problems.append(found)
             continue
@@ -77,7 +77,7 @@ def _notice(definition: Definition, setting: KnownSetting | None) -> Problem:
     return definition.file.problem(Severity.NOTICE, definition.at, message)
 
 
-def _intended(name: str, definition: Definition, to: _Owned) -> Iterator[Problem]:
+def _intended(name: str, definition: Definition, owners: _SettingOwners) -> Iterator[Problem]:
     """Yield a problem for a setting that was intended for this program, or for HTCondor's negotiator."""
     prefix, _, last = definition.name.rpartition(".")
     message = f"{definition.name} has no effect here"
@@ -86,18 +86,18 @@ def _intended(name: str, definition: Definition, to: _Owned) -> Iterator[Problem
         return definition.file.problem(severity, definition.at, text, hint)
 
     plain = name.removeprefix(SUBSYSTEM)
-    if prefix and last.lower() in to.keys:
+    if prefix and last.lower() in owners.keys:
         yield report(Severity.WARNING, f"{message}: it is set for {prefix}", f"write {last} = ...")
-    if plain.startswith(_PREFIX) and to.refusal:
-        yield report(Severity.WARNING, *not_checked(definition.name, to.refusal))
+    if plain.startswith(_PREFIX) and owners.refusal:
+        yield report(Severity.WARNING, *not_checked(definition.name, owners.refusal))
     elif plain.startswith(_PREFIX):
-        hint = suggest(definition.name, to.keys.values()) if to.keys else "is its plugin disabled?"
+        hint = suggest(definition.name, owners.keys.values()) if owners.keys else "is its plugin disabled?"
         yield report(Severity.ERROR, f"unknown knob {definition.name}", hint)
-    setting = to.known.find(plain)
+    setting = owners.known.find(plain)
     unknown = setting is None or (setting.is_pattern and setting.decides)
-    if unknown and _is_knob(definition.name) and (near := to.nearest(plain)):
+    if unknown and _is_knob(definition.name) and (near := owners.nearest(plain)):
         yield report(Severity.WARNING, message, f"did you mean {near}?")
-    if setting is not None and not _has_default(to.knobs, name, definition, setting):
+    if setting is not None and not _has_default(owners.knobs, name, definition, setting):
         yield report(*_explained(message, setting))
 
 
