@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from negotiator.audit.records import records_by_kind
+from negotiator.cycle.progress import CycleProgress as CycleProgress
 from negotiator.cycle.reasons import CORE as CORE
 from negotiator.cycle.result import CycleResult as CycleResult
 from negotiator.cycle.result import DiscardedAds as DiscardedAds
 from negotiator.cycle.result import Removal as Removal
 from negotiator.cycle.result import RequestOutcome as RequestOutcome
+from negotiator.cycle.time_reasons import ReachedLimit as ReachedLimit
 from negotiator.runtime.run import CycleReport as CycleReport
 
 

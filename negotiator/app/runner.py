@@ -17,6 +17,7 @@ from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle
+from negotiator.cycle.progress import CycleProgress
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.hooks.administration import CommandTargets
@@ -53,6 +54,9 @@ class RunObserver(Protocol):
 
     def reload(self, reload: Reload) -> None:
         """Receive an attempt to reload the bundle."""
+
+    def progress(self, progress: CycleProgress) -> None:
+        """Receive how far a cycle is, many times before its decisions."""
 
     def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
         """Receive the decisions of a cycle before its outcome is recorded.
@@ -97,6 +101,7 @@ class Runner:
         self.settler.show = lambda result: observer.decisions(
             self._pool.problems, result, self.runtime.bundle
         )
+        self.runtime.watch = observer.progress
         total = count or (1 if every is None else None)
         complete = True
         with CycleTimer(self.reloader.request, every, total, stop=self.runtime.stop) as timer:

@@ -15,6 +15,7 @@ from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import coloured, printable, terminal_columns, uses_colour
 from negotiator.cli.screen import SCREEN
 from negotiator.cli.table_layout import cut
+from negotiator.cli.time_limits import limit_lines
 from negotiator.records import Mode, Problem, Reason
 
 #: Entries of each part. An entry of a plugin's rule has two lines.
@@ -41,6 +42,7 @@ def print_summary(problems: Sequence[Problem], result: CycleResult, bundle: Bund
         [*_heading(problems, result, bundle, room)],
         [*_matched(result)],
         [*_blocked(result, room)],
+        [*_out_of_time(result, room)],
         [*_discarded(result, room)],
         [*_notes(result, room)],
     ]
@@ -103,6 +105,17 @@ def _blocked(result: CycleResult, room: int | None) -> Iterator[str]:
         if each.reason.provenance.plugin != CORE:
             yield f"         {printable(rule(each.reason))}"
     yield from _more(len(ranked) - RULES, total, [(each, each.jobs) for each in ranked[:RULES]])
+
+
+def _out_of_time(result: CycleResult, room: int | None) -> Iterator[str]:
+    """Yield the first of those who ran out of time."""
+    lines = [*limit_lines(result)]
+    if not lines:
+        return
+    others = len(lines) - 1
+    head = f"{click.style('Out of time', bold=True)}: "
+    more = f" and {number(others, 'other')}" if others else ""
+    yield f"{head}{cut(printable(lines[0]), room and max(room - len('Out of time: ') - len(more), 20))}{more}"
 
 
 def _discarded(result: CycleResult, room: int | None) -> Iterator[str]:

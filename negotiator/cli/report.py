@@ -16,6 +16,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import print_table, print_wrapped, printable
 from negotiator.cli.selection import Selection
+from negotiator.cli.time_limits import COLUMNS, limit_rows
 from negotiator.hooks.answers import HookFailure, SlowCalls
 from negotiator.hooks.records import Match
 from negotiator.records import Mode, Problem, Provenance, Reason
@@ -42,6 +43,7 @@ def print_report(
     if any(outcome.removals for outcome in unmatched):
         print_wrapped(LEGEND)
         click.echo()
+    print_table("Time limits that were reached", COLUMNS, [*limit_rows(result)], right=(1,))
     print_table(
         "Discarded ads",
         ("KIND", "COUNT", "VERDICT", "REASON", "RULE", "EXAMPLES"),

@@ -10,6 +10,7 @@ import attrs
 from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.loading import standard_input
+from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput, RunOutput, TableOutput, open_log
 from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
@@ -40,10 +41,11 @@ def run(
     targets = attrs.evolve(targets, pool=pool)
     folder = bundle_folder(targets)
     selection = Selection(full=full, user=user or "", queue=queue or "", job=job or "")
-    output: RunOutput = TableOutput(folder, as_json, selection)
+    line = ProgressLine(enabled=sys.stderr.isatty() and not trace_hooks)
+    output: RunOutput = TableOutput(folder, as_json, selection, line)
     if every is not None:
-        output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level)
-    with output.reporting_errors():
+        output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level, line)
+    with output.reporting_errors(), line:
         complete = run_cycles(
             targets,
             output,

@@ -13,7 +13,7 @@ import attrs
 import click
 import structlog
 
-from negotiator.app.cycle_report import CycleReport, CycleResult, cycle_values
+from negotiator.app.cycle_report import CycleProgress, CycleReport, CycleResult, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
@@ -21,9 +21,11 @@ from negotiator.cli.cycle_summary import print_summary
 from negotiator.cli.options import LEVELS
 from negotiator.cli.phrases import number
 from negotiator.cli.problems import located, print_problems
+from negotiator.cli.progress import ProgressLine
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_plugin_failures, print_report
 from negotiator.cli.selection import Selection
+from negotiator.cli.time_limits import owner
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Match
@@ -57,6 +59,7 @@ class TableOutput:
     folder: Path
     as_json: bool = False
     selection: Selection = attrs.field(factory=Selection)
+    line: ProgressLine = attrs.field(factory=ProgressLine)
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print problems with the lines they are in."""
@@ -83,8 +86,13 @@ class TableOutput:
             f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {state}", err=True
         )
 
+    def progress(self, progress: CycleProgress) -> None:
+        """Show the progress of a long cycle."""
+        self.line(progress)
+
     def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
         """Print the summary, the tables or the records (JSON) of a cycle; True if all matches were listed."""
+        self.line.hide()
         detailed = self.as_json or self.selection.is_detailed
         print_problems(problems if detailed else problems[:PROBLEMS], err=True)
         if not detailed and len(problems) > PROBLEMS:
@@ -128,6 +136,7 @@ class LogOutput:
     folder: Path
     as_json: bool = False
     level: str = "info"
+    line: ProgressLine = attrs.field(factory=ProgressLine)
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print a line for each problem."""
@@ -166,8 +175,13 @@ class LogOutput:
         else:
             self.log.error("bundle rejected, the previous one stays active", **fields)
 
+    def progress(self, progress: CycleProgress) -> None:
+        """Show the progress of a long cycle."""
+        self.line(progress)
+
     def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:  # noqa: ARG002 - tables name its folder
         """Print the changes of queues and the matches, at level info; True if the matches were printed."""
+        self.line.hide()
         self.problems(problems)
         self._failures(result.failures)
         for change in result.changes:
@@ -183,6 +197,8 @@ class LogOutput:
         result = report.result
         if report.clock_jump:
             self.log.warning("clock jumped", seconds=round(report.clock_jump), detail=_CLOCK_DOUBTED)
+        for reached in result.reached:
+            self.log.warning("time limit reached", of=owner(reached), detail=reached.reason.text)
         self._failures(report.observers)
         for slow in report.slow:
             self.log.warning("plugin slow", plugin=slow.plugin, hook=slow.hook, detail=slow.detail)

@@ -23,6 +23,7 @@ HANGING_SECONDS = 10.0
 #: Seconds between two polls for requests while waiting for the next cycle.
 POLL_INTERVAL = 1.0
 _LOOKS = 10
+_STOPPING = "the cycle ends before its next turn; a second signal ends the program at once"
 
 
 @attrs.define(eq=False)
@@ -95,6 +96,8 @@ class CycleTimer:
             signal.raise_signal(number)
             return
         self._stopping = self.stop.is_requested = True
+        if self.every is None:
+            _write(f"{signal.Signals(number).name}: {_STOPPING}")
         self._end_a_hanging_call(number)
         self._woken.put(None)
 
@@ -112,13 +115,16 @@ class CycleTimer:
             if len(seen) > _LOOKS:
                 name = signal.Signals(number).name
                 text = (
-                    f"error: {name}: {call.subject} did not return within {self.hanging_seconds:g} s: ended\n"
+                    f"error: {name}: {call.subject} did not return within {self.hanging_seconds:g} s: ended"
                 )
-                os.write(
-                    2, text.encode(errors="replace")
-                )  # a stream may be in use where the handler interrupts
+                _write(text)
                 signal.signal(number, signal.SIG_DFL)
                 os.kill(os.getpid(), number)
 
         self._handle(signal.SIGALRM, look)
         signal.setitimer(signal.ITIMER_REAL, interval, interval)
+
+
+def _write(text: str) -> None:
+    """Write a line to standard error from a signal handler: a stream may be in use where the handler interrupts."""
+    os.write(2, f"{text}\n".encode(errors="replace"))

@@ -30,6 +30,7 @@ class Collected:
     """Collects what happens, in order."""
 
     events: list[str] = attrs.field(factory=list)
+    stations: list[str] = attrs.field(factory=list)
 
     def problems(self, problems):
         self.events.append(f"problems {len(list(problems))}")
@@ -42,6 +43,9 @@ class Collected:
 
     def reload(self, reload):
         self.events.append(f"reload {reload.trigger}")
+
+    def progress(self, progress):
+        self.stations.append(progress.station)
 
     def decisions(self, problems, result, bundle):
         self.events.append(f"decisions {len(problems)} {result.number} {result.digest == bundle.digest}")
@@ -67,6 +71,7 @@ def test_an_observer_gets_the_warnings_of_the_bundle_then_every_cycle(targets):
         "problems",
         *["decisions", "cycle"] * 2,
     ]
+    assert seen.stations == ["admit", "place", "order", "match", "admit", "place", "order"]  # all are matched
 
 
 def test_a_requested_reload_comes_before_the_next_cycle_which_uses_the_new_bundle(targets):

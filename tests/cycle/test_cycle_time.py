@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cycle_clock import SlowMatching, load, timed
+from cycle_clock import SlowMatching, load, requests_of, timed
 from fair_share import submitter
 from negotiator.audit.records import records_by_kind
 from negotiator.audit.time_stops import recorded_stops
@@ -19,17 +19,6 @@ from pools import NOW, job, slot, snapshot
 ORDERS = ("names", "queues", "submitters")
 KNOBS = {limit: f"NEGOTIATOR_MAX_TIME_PER_{limit.name}" for limit in TimeLimit}
 KNOBS[TimeLimit.SPIN] = "NEGOTIATOR_MAX_TIME_PER_PIESPIN"
-
-
-def requests_of(name, count, schedd="h"):
-    """Return jobs of a submitter that are so many requests."""
-    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": "7"}
-    return [
-        job(
-            number, GlobalJobId=f'"{schedd}#7.{number}#1"', Requirements=f"TARGET.Cpus > -{number + 1}", **own
-        )
-        for number in range(count)
-    ]
 
 
 def pool(slots=20, **counts):

@@ -4,7 +4,7 @@ from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_time import MeasuredTime
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle, hookimpl
-from pools import NOW
+from pools import NOW, job
 
 
 class SlowMatching:
@@ -27,6 +27,17 @@ class SlowMatching:
         """Advance the clock."""
         self.now += self.takes(request)
         return []
+
+
+def requests_of(name, count, schedd="h"):
+    """Return jobs of a submitter that are so many requests."""
+    own = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": "7"}
+    return [
+        job(
+            number, GlobalJobId=f'"{schedd}#7.{number}#1"', Requirements=f"TARGET.Cpus > -{number + 1}", **own
+        )
+        for number in range(count)
+    ]
 
 
 def load(folder, clock):
