@@ -72,6 +72,7 @@ from negotiator.hooks.order import RowsChange as RowsChange
 from negotiator.hooks.order import SlotAllowance as SlotAllowance
 from negotiator.hooks.order import SlotRanks as SlotRanks
 from negotiator.hooks.order import StopCause as StopCause
+from negotiator.hooks.order import WaitReason as WaitReason
 from negotiator.hooks.order import Weights as Weights
 from negotiator.hooks.placement import Application as Application
 from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule

@@ -74,9 +74,9 @@ def _taken(
 def _chosen(
     top: MapNode, found: Mapping[str, Attributed[RequestOrderType]]
 ) -> tuple[Attributed[RequestOrderType] | None, list[Problem]]:
-    """Return the order that the bundle names; None for the order by names."""
+    """Return the order that the bundle names, else the default; None for the order by names."""
     if KEY not in top.entries:
-        return None, []
+        return _default(top, found)
     entry, builder = top.entries[KEY], ObjectBuilder(no_files)
     if isinstance(entry.value, ListNode):
         message = "only one order decides whose turn it is"
@@ -91,6 +91,18 @@ def _chosen(
     known = sorted({NAMES, *found})
     message = f"unknown order {printable(wanted)}: known are {', '.join(known)}"
     return None, [top.file.error(entry.at, message, suggest(wanted, known, listed=False))]
+
+
+def _default(
+    top: MapNode, found: Mapping[str, Attributed[RequestOrderType]]
+) -> tuple[Attributed[RequestOrderType] | None, list[Problem]]:
+    """Return the order of a bundle without the key: a plugin's default; None for the order by names."""
+    defaults = [each for _, each in sorted(found.items()) if each.record.is_default]
+    if len(defaults) < 2:
+        return (defaults[0] if defaults else None), []
+    names = " and ".join(f"{each.record.name} of plugin {each.plugin}" for each in defaults)
+    hint = f"write order: {defaults[0].record.name} in pool.yaml, or disable all but one of the plugins"
+    return None, [top.file.error(top.at, f"several orders are the default: {names}", hint)]
 
 
 def _queue_keys(

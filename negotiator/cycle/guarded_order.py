@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from negotiator.errors import PluginFailureError
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error, failed_line
-from negotiator.hooks.fields import WrongAnswerError, check_exactly
+from negotiator.hooks.fields import WrongAnswerError, check_exactly, checked_label, checked_text, kind_of
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import (
     ClaimedAllowance,
@@ -21,6 +22,7 @@ from negotiator.hooks.order import (
     QueuedRequest,
     RequestOrder,
     RequestOrderType,
+    WaitReason,
     Weights,
 )
 from negotiator.hooks.slot_offer import PreemptionVictims, SlotOffer
@@ -55,6 +57,10 @@ class GuardedOrder(RequestOrder):
     def offer(self) -> SlotOffer | None:
         """Return the slots of the cycle."""
         return _called(self.plugin, self._offer, of=self.order.offer)
+
+    def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
+        """Return why a request had no turn."""
+        return _called(self.plugin, self._wait_reason, queued, of=self.order.wait_reason)
 
     def ended(self) -> OrderResult:
         """Return what the allocator leaves."""
@@ -95,10 +101,29 @@ class GuardedOrder(RequestOrder):
             _check_sizes(offer, self.slots)
         return offer
 
+    def _wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
+        found = self.order.wait_reason(queued)
+        return None if found is None else _checked_reason(found)
+
     def _ended(self) -> OrderResult:
         result = self.order.ended()
         check_exactly(result, OrderResult, "an OrderResult")
         return result
+
+
+def _checked_reason(reason: WaitReason) -> WaitReason:
+    check_exactly(reason, WaitReason, "a WaitReason or None")
+    numbers = dict(reason.numbers)
+    for name, value in numbers.items():
+        check_exactly(name, str, "names of numbers in a WaitReason")
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise WrongAnswerError(f"expected finite numbers in a WaitReason, got {kind_of(value)}")
+    return WaitReason(
+        rule=checked_label(reason.rule, "rule of a WaitReason"),
+        code=checked_label(reason.code, "code of a WaitReason"),
+        text=checked_text(reason.text, "text of a WaitReason"),
+        numbers=numbers,
+    )
 
 
 def _check_sizes(offer: SlotOffer, slots: int) -> None:

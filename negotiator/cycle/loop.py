@@ -34,6 +34,7 @@ from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
+from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
 from negotiator.hooks.records import AdKind, Cycle
@@ -129,10 +130,10 @@ def run_cycle(
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)
         time.end_turn(request)
-    limits = bundle.time_limits
+    limits, reasons = bundle.time_limits, WaitReasons(matcher, order, offered.plugin)
     for queued in requests:
         late = time.reached_last(queued.request)
-        outcomes.end(queued, None if late is None else time_reason(late, limits))
+        outcomes.end(queued, reasons, None if late is None else time_reason(late, limits))
     in_use.ledger.verify()
     ended = order.ended()
 

@@ -5,7 +5,7 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -93,6 +93,13 @@ class SlotMatcher:
             preemption=preemption,
             divisible=divisible,
         )
+
+    def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
+        """Yield the slots, (N,), that no request gets any more, with their reasons."""
+        yield self.in_use, _IN_USE_REASON
+        yield self.taken, _TAKEN_REASON
+        yield self.unclaimable, NO_CLAIM_ID
+        yield from self.withheld
 
     def prefer(self, scores: NDArray[np.float64] | None) -> None:
         """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""

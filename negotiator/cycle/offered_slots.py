@@ -30,9 +30,9 @@ class OfferedSlots:
         cls, offer: SlotOffer | None, slots: Table, chosen: Attributed[RequestOrderType] | None
     ) -> OfferedSlots:
         """Return the slots of an offer; all slots without one."""
-        if offer is None:
-            return cls(slots)
         plugin = (CORE, __version__) if chosen is None else (chosen.plugin, chosen.version)
+        if offer is None:
+            return cls(slots, plugin=plugin)
         withheld = tuple((each.slots, _reason(each, plugin)) for each in offer.withheld)
         return cls(offer.slots, withheld, offer.preemption, plugin)
 

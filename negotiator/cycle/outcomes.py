@@ -18,13 +18,12 @@ from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preempted_jobs import ended_job
 from negotiator.cycle.result import (
     ALLOWANCE_USED,
-    NO_SLOTS,
-    NO_TURN,
     Removal,
     RequestOutcome,
     merged_removals,
 )
 from negotiator.cycle.text_columns import TextColumn
+from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
 from negotiator.hooks.records import Cycle, Match
@@ -76,26 +75,25 @@ class Outcomes:
         """The number of requests that had a turn."""
         return len(self._by_number)
 
-    def end(self, queued: QueuedRequest, late: Reason | None) -> None:
+    def end(self, queued: QueuedRequest, reasons: WaitReasons, late: Reason | None) -> None:
         """End a request: give it an outcome if it had no turn.
 
         :param late: the reason if its submitter had no time left; it replaces that of a request that may have had more turns.
         """
         found = self._by_number.get(queued.number)
         if found is None:
-            self._add_without_turn(queued, late or NO_TURN)
+            self._add_without_turn(queued, reasons.of(queued, late))
         elif late is not None and found.removals and found.removals[-1].reason is ALLOWANCE_USED:
             last = attrs.evolve(found.removals[-1], reason=late)
             self._by_number[queued.number] = attrs.evolve(found, removals=(*found.removals[:-1], last))
 
-    def _add_without_turn(self, queued: QueuedRequest, reason: Reason) -> None:
-        slots = len(self.slots)
+    def _add_without_turn(self, queued: QueuedRequest, removals: tuple[Removal, ...]) -> None:
         self._by_number[queued.number] = RequestOutcome(
             request=queued.request,
             matches=(),
             first_unmatched=queued.request.first_job,
             candidates=0,
-            removals=(Removal(reason if slots else NO_SLOTS, slots, slots),),
+            removals=removals,
         )
         self._last_turns[queued.number] = queued, np.zeros(0, np.intp)
 

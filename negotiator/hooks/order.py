@@ -242,6 +242,20 @@ class OrderResult:
     record: object = None
 
 
+@attrs.frozen
+class WaitReason:
+    """Why a request had no turn in a cycle.
+
+    ``rule`` names the setting or the part of the order, ``code`` is for programs, ``text`` is a sentence for people, and
+    ``numbers`` are the finite values that were compared (``used``, ``limit``).
+    """
+
+    rule: str
+    code: str
+    text: str
+    numbers: Mapping[str, float] = attrs.field(factory=dict)
+
+
 class RequestOrder(ABC):
     """An allocator: it decides which request has the next turn, and how much of the pool it may take."""
 
@@ -255,6 +269,11 @@ class RequestOrder(ABC):
 
     def offer(self) -> SlotOffer | None:
         """Return the slots of the cycle; called once, before the first turn. None offers all that are free."""
+        return None
+
+    def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
+        """Return why a request had no turn although slots are left; called after the last turn. None if it is not known."""
+        del queued
         return None
 
     def ended(self) -> OrderResult:
@@ -339,6 +358,8 @@ class RequestOrderType:
 
     ``queue_keys`` are the keys of queues.yaml that this order follows, of ``OrderKey``; under another order ``negotiator
     check`` names them as without effect. ``check_queues`` returns the problems of their values.
+
+    A bundle without ``order:`` has the order with ``is_default``; two such orders are an error.
     """
 
     name: str
@@ -349,3 +370,4 @@ class RequestOrderType:
     change: RowsChanger = _no_change
     queue_keys: frozenset[str] = frozenset()
     check_queues: Callable[[PartitionConfig], Iterable[Problem]] = _no_problems
+    is_default: bool = False

@@ -39,6 +39,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         ranks=_ranks,
         check_row=check_row,
         change=change_rows,
+        is_default=True,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Self
 
 import attrs
@@ -17,6 +17,7 @@ from negotiator.plugin import (
     QueuedRequest,
     RequestOrder,
     SlotOffer,
+    WaitReason,
 )
 from negotiator_fairshare import cycle_figures
 from negotiator_fairshare.accounts.accounts import Accounts
@@ -42,6 +43,7 @@ from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, WeightScale
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
+from negotiator_fairshare.wait_reasons import WaitReasons
 
 
 @attrs.frozen
@@ -132,6 +134,14 @@ class SubmitterOrder(RequestOrder):
         """Return the slots of the cycle."""
         return self.slots
 
+    def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
+        """Return why a request had no turn."""
+        return self._reasons.reason(queued)
+
+    @cached_property
+    def _reasons(self) -> WaitReasons:
+        return WaitReasons.of(self.pie.submitters, self.pie.pies, self.pie.cycle.use, self.groups)
+
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
         accounts = self.accounts.recounted(self.pie.cycle.use)
@@ -168,7 +178,7 @@ def _submitters(context: OrderContext, settings: FairShareSettings) -> tuple[Sub
     """Return the submitters of a cycle; a pool of files has no submitter ads."""
     if not len(context.submitters):
         return submitters_of_jobs(context.requests)
-    submitters = submitter_ads(context.submitters)
+    submitters = submitter_ads(context.submitters, context.requests)
     return by_priority(submitters, context.submitters) if settings.USE_GLOBAL_JOB_PRIOS else submitters
 
 

@@ -86,10 +86,10 @@ def test_groups_and_the_owners_own_names_are_free(decide, name):
 
 
 def test_the_name_of_a_group_does_not_change_whose_turn_it_is(decide):
-    """Owners take their turns by name; with HTCondor's trust it is the submitters."""
+    """In the order by names, owners take their turns by name; with HTCondor's trust it is the submitters."""
     pool = snapshot([slot()], [owned("mallory", "!"), owned("alice", number=1)])
-    assert [match.job for match in decide(pool).matches] == ["1.1"]
-    assert [match.job for match in decide(pool, TRUST).matches] == ["1.0"]
+    assert [match.job for match in decide(pool, "order: names\n").matches] == ["1.1"]
+    assert [match.job for match in decide(pool, "order: names\n" + TRUST).matches] == ["1.0"]
 
 
 def test_a_gate_that_fails_on_the_owners_discards_their_jobs(tmp_path):

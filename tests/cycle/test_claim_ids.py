@@ -59,12 +59,13 @@ def test_a_discarded_slot_takes_its_numbers_along(tmp_path):
     assert matched(cycle(pool, bundle)) == [("1.0", "s2@h")]
 
 
-def test_a_slot_that_wants_to_be_matched_again_is_left_for_other_requests():
+def test_a_slot_that_wants_to_be_matched_again_is_left_for_other_requests(tmp_path):
     """As long as it has claim ids; one request gets it once a turn."""
     again = slot(0, WantAdRevaluate="true")
     jobs = [job(number, Owner=f'"{name}"', User=f'"{name}@d"') for number, name in enumerate("abc")]
     assert len(cycle(with_counts([again], alike(3), 3)).matches) == 1
-    assert [each.job for each in cycle(with_counts([again], jobs, 2)).matches] == ["1.0", "1.1"]
+    by_name = write_bundle(tmp_path / "b", "order: names\n")
+    assert [each.job for each in cycle(with_counts([again], jobs, 2), by_name).matches] == ["1.0", "1.1"]
 
 
 def test_a_slot_without_a_claim_id_costs_no_share(tmp_path):

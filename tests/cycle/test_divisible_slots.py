@@ -128,7 +128,7 @@ def test_jobs_of_one_request_are_equal_in_what_they_take(fill):
 
 def test_a_slot_with_a_consumption_policy_is_shared_by_requests(tmp_path):
     """Sue's jobs see what ann's have left."""
-    bundle = write_bundle(tmp_path / "plain")
+    bundle = write_bundle(tmp_path / "names", "order: names\n")
     jobs = [*alike(2, cpus=3), *alike(9, name="sue", cluster=2)]
     assert [match.submitter for match in run(bundle, [pslot(0, **POLICY)], jobs).matches] == [
         *["ann@d"] * 2,

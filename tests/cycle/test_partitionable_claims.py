@@ -2,7 +2,7 @@
 
 import pytest
 
-from pools import cycle, job, matched, slot, snapshot
+from pools import cycle, job, matched, slot, snapshot, write_bundle
 
 CLAIMED = {"State": '"Claimed"', "PartitionableSlot": "true"}
 
@@ -11,9 +11,9 @@ def of(schedd, number=0):
     return job(number, GlobalJobId=f'"{schedd}#1.{number}#1"')
 
 
-def test_a_claimed_partitionable_slot_is_for_the_schedd_that_holds_it():
+def test_a_claimed_partitionable_slot_is_for_the_schedd_that_holds_it(tmp_path):
     pool = snapshot([slot(0, RemoteScheddName='"S1"', **CLAIMED)], [of("s2"), of("s1", 1)])
-    result = cycle(pool)
+    result = cycle(pool, write_bundle(tmp_path / "b", "order: names\n"))
     assert matched(result) == [("1.1", "s0@h")]
     codes = {
         each.request.schedd: [removal.reason.code for removal in each.removals] for each in result.outcomes

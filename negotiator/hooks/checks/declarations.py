@@ -121,6 +121,7 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a RequestOrderType, got {kind_of(function)}")
     check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")
+    check_exactly(record.is_default, bool, "True or False as is_default of a RequestOrderType")
     check_exactly(record.queue_keys, frozenset, "a frozenset as queue_keys of a RequestOrderType")
     return record  # type: ignore[no-any-return]
 

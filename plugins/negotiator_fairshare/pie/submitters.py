@@ -37,17 +37,26 @@ class SubmitterAd:
         return self.name.lower(), self.schedd.lower()
 
 
-def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
-    """Return the submitters that take part; without a valid name, with no jobs, or with SkipMatchmaking none does."""
-    idle, running, heard = (
-        _whole(submitters.numbers(name, default=0.0)) for name in ("IdleJobs", "RunningJobs", "LastHeardFrom")
-    )
+def submitter_ads(submitters: Table, requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, ...]:
+    """Return the submitters that take part; without a valid name, with no jobs, or with SkipMatchmaking none does.
+
+    The ads of schedds have the numbers of their jobs. An ad written by hand may have neither IdleJobs nor RunningJobs: the
+    jobs of its requests are counted instead.
+    """
+    names, schedds = submitters.strings("Name"), submitters.strings("ScheddName")
+    numbers = np.array([submitters.numbers(name) for name in ("IdleJobs", "RunningJobs")])
+    heard = _whole(submitters.numbers("LastHeardFrom"))
+    uncounted = np.flatnonzero(np.isnan(numbers).all(axis=0))
+    if len(uncounted):
+        waiting = _waiting(requests)
+        for row in uncounted.tolist():
+            numbers[0, row] = waiting.get(((names[row] or "").lower(), (schedds[row] or "").lower()), 0)
+    idle, running = map(_whole, numbers)
     weighted_idle, weighted_running = (
-        _weights(submitters.numbers(f"Weighted{name}"), submitters.numbers(name))
-        for name in ("IdleJobs", "RunningJobs")
+        _weights(submitters.numbers(f"Weighted{name}"), counts)
+        for name, counts in zip(("IdleJobs", "RunningJobs"), numbers, strict=True)
     )
     skip = evaluate_table(parse("MY.SkipMatchmaking"), submitters).is_true()
-    names, schedds = submitters.strings("Name"), submitters.strings("ScheddName")
     return tuple(
         SubmitterAd(
             *(name, schedds[row] or "", idle[row], running[row], heard[row], row),
@@ -60,13 +69,9 @@ def submitter_ads(submitters: Table) -> tuple[SubmitterAd, ...]:
 
 def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, ...]:
     """Return the submitters of requests, for a pool without submitter ads."""
-    idle: dict[tuple[str, str], int] = {}
-    for queued in requests:
-        key = queued.request.submitter, queued.request.schedd
-        idle[key] = idle.get(key, 0) + queued.request.count
     return tuple(
         SubmitterAd(name, schedd, count, 0, 0, place, float(count), 0.0)
-        for place, ((name, schedd), count) in enumerate(sorted(idle.items()))
+        for place, ((name, schedd), count) in enumerate(sorted(_waiting(requests).items()))
         if name
     )
 
@@ -74,6 +79,15 @@ def submitters_of_jobs(requests: Sequence[QueuedRequest]) -> tuple[SubmitterAd, 
 def distinct(submitters: Sequence[SubmitterAd]) -> tuple[str, ...]:
     """Return the names of submitters, each once, in their order."""
     return tuple(dict.fromkeys(each.name for each in submitters))
+
+
+def _waiting(requests: Sequence[QueuedRequest]) -> dict[tuple[str, str], int]:
+    """Return the number of waiting jobs of each submitter at each schedd."""
+    waiting: dict[tuple[str, str], int] = {}
+    for queued in requests:
+        key = queued.request.submitter, queued.request.schedd
+        waiting[key] = waiting.get(key, 0) + queued.request.count
+    return waiting
 
 
 def _whole(numbers: NDArray[np.float64]) -> list[int]:

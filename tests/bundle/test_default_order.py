@@ -1,0 +1,36 @@
+"""The order of a bundle that names none."""
+
+import pytest
+
+from negotiator.bundle import load_bundle
+from negotiator.errors import BundleError
+from pools import write_bundle
+
+SECOND = """
+from negotiator.plugin import RequestOrderType, hookimpl
+
+@hookimpl
+def negotiator_orders():
+    yield RequestOrderType(name="second", make=print, is_default=True)
+"""
+
+
+def test_submitters_share_the_pool_by_default(tmp_path):
+    assert write_bundle(tmp_path / "b").ordering.chosen.record.name == "submitters"
+
+
+def test_names_decide_if_the_key_says_so_or_no_plugin_brings_a_default(tmp_path):
+    assert write_bundle(tmp_path / "a", "order: names\n").ordering.chosen is None
+    assert write_bundle(tmp_path / "b", "plugins: {disable: [fairshare]}\n").ordering.chosen is None
+
+
+def test_two_default_orders_are_refused_and_the_key_chooses_one(tmp_path):
+    with pytest.raises(BundleError) as caught:
+        write_bundle(tmp_path / "a", plugins={"s": SECOND})
+    (problem,) = caught.value.problems
+    assert problem.message == (
+        "several orders are the default: second of plugin s and submitters of plugin fairshare"
+    )
+    assert problem.hint == "write order: second in pool.yaml, or disable all but one of the plugins"
+    (tmp_path / "a" / "pool.yaml").write_text("order: second\nplugins: {folders: [plugins]}\n")
+    assert load_bundle(tmp_path / "a").ordering.chosen.record.name == "second"
