@@ -94,7 +94,7 @@ def test_jobs_of_a_submitter_without_an_ad_wait_with_that_reason(fair):
     found = snapshot(SLOTS, [*jobs_of("ann", 2, 1), *jobs_of("sue", 3, 2)], submitters=[submitter("ann", 2)])
     result = run(fair, found)
     (rejection,) = result.rejections
-    assert (rejection.submitter, rejection.jobs, rejection.reason.code) == ("sue@d", 3, "no_turn")
+    assert (rejection.submitter, rejection.jobs, rejection.reason.code) == ("sue@d", 3, "no_submitter")
     assert rejection.reason.provenance.station == "order"
 
 
