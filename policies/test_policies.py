@@ -487,3 +487,30 @@ class TestQueueOrder:
 
     def test_jobs_wait_for_ten_minutes_before_others_are_ended(self):
         assert not self.ended(599, research=10, scavenger=2)
+
+
+class TestRollout:
+    def warned(self, pool):
+        """Return the rules that would have refused the matches, with their modes."""
+        result = pool.decide(HERE / "rollout")
+        reasons = [reason for match in result.matches for reason in match.warnings]
+        return result, Counter((reason.provenance.rule, str(reason.mode)) for reason in reasons)
+
+    def test_a_student_above_the_limit_gets_slots_up_to_the_maximum_of_the_queue(self, pool):
+        for _ in range(9):
+            pool.slot().job(Queue='"root.students"', RequestCpus="1")
+        result, warned = self.warned(pool)
+        assert len(result.matches) == 8
+        assert warned[("limit of user * at root.students", "warn")] == 6
+
+    def test_a_licence_too_many_and_a_full_host_are_only_named(self, pool):
+        for number in range(5):
+            pool.slot().job(RequestCpus="1", ConcurrencyLimits='"matlab"' if number < 3 else None)
+        result, warned = self.warned(pool)
+        assert len(result.matches) == 5
+        assert warned == {("concurrency limit matlab", "warn"): 1, ("per_host/1", "dryrun"): 1}
+
+    def test_a_small_machine_stays_for_now(self, pool):
+        result, _ = self.warned(pool.slot(TotalMemory="512").job())
+        assert matched(result) == [("1.0", "s0@h")]
+        assert [each.reason.mode for each in result.discarded] == ["warn"]

@@ -136,12 +136,9 @@ def _discarded(result: CycleResult, room: int | None) -> Iterator[str]:
 
 
 def _notes(result: CycleResult, room: int | None) -> Iterator[str]:
-    """Yield the numbers of rejections that are not enforced and of changes of queues, and the first failure of a plugin."""
-    matches = sum(1 for match in result.matches if match.warnings)
-    ads = sum(each.count for each in result.discarded if each.reason.mode is not Mode.ENFORCE)
-    if matches or ads:
-        found = " and ".join(number(*each) for each in ((matches, "match"), (ads, "ad")) if each[0])
-        yield f"Not enforced: rules in mode warn or dryrun would have rejected {found}"
+    """Yield the rejections that are not enforced, the number of changes of queues, and the first failure of a plugin."""
+    if (line := _not_enforced(result)) is not None:
+        yield cut(line, room)
     if result.changes:
         kinds = Counter(str(change.change) for change in result.changes)
         yield f"Queues: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"
@@ -149,6 +146,26 @@ def _notes(result: CycleResult, room: int | None) -> Iterator[str]:
         title = f"Failures of plugins: {len(result.failures)}"
         detail = cut(f": {printable(str(result.failures[0]))}", room and room - len(title))
         yield f"{click.style(title, fg='red')}{detail}"
+
+
+def _not_enforced(result: CycleResult) -> str | None:
+    """Return how much rules in mode warn or dryrun would have rejected, and the rule that most of it is due to."""
+    matches = sum(1 for match in result.matches if match.warnings)
+    discarded = [each for each in result.discarded if each.reason.mode is not Mode.ENFORCE]
+    ads = sum(each.count for each in discarded)
+    by_rule = Counter(_rule_and_mode(reason) for match in result.matches for reason in match.warnings)
+    for each in discarded:
+        by_rule[_rule_and_mode(each.reason)] += each.count
+    if not by_rule:
+        return None
+    found = " and ".join(number(*each) for each in ((matches, "match"), (ads, "ad")) if each[0])
+    ((name, count),) = by_rule.most_common(1)
+    many = f"{count} of them by" if len(by_rule) > 1 else "by"
+    return printable(f"Not enforced: {found} would have been rejected, {many} {name}")
+
+
+def _rule_and_mode(reason: Reason) -> str:
+    return f"{rule(reason)}, mode {reason.mode}"
 
 
 def _more(others: int, total: int, shown: Sequence[tuple[object, int]]) -> Iterator[str]:

@@ -148,3 +148,22 @@ def test_the_readme_shows_the_real_summary(monkeypatch):
         main, shown[1].split(), env={name: "" for name in ("FORCE_COLOR",) if name in os.environ}
     )
     assert re.sub(r"sha256 \w+", "sha256", done.stdout) == re.sub(r"sha256 \w+", "sha256", shown[2])
+
+
+def test_the_summary_names_the_rule_that_would_have_rejected_the_most(run, tmp_path):
+    """Of matches and of ads, with its mode."""
+    ads = [
+        f'MyType = "Machine"\nName = "s{n}@h"\nNumber = {n}\nCpus = 1\nRequirements = true\n'
+        for n in range(4)
+    ]
+    ads += [job(1, proc) + 'ConcurrencyLimits = "lic"\n' for proc in range(3)]
+    (tmp_path / "few.ads").write_text("\n".join(ads))
+    (tmp_path / "pool.yaml").write_text(
+        "concurrency_limits: {lic: 1}\nconcurrency_limit_modes: {lic: dryrun}\n"
+        "policies: [{name: last, applies_to: startd, expression: MY.Number == 3, mode: warn}]\n"
+    )
+    (line,) = [line for line in run("few.ads", "--bundle", ".") if line.startswith("Not enforced")]
+    assert line == (
+        "Not enforced: 2 matches and 1 ad would have been rejected, "
+        "2 of them by condor: concurrency limit lic (pool.yaml:1:22), mode dryrun"
+    )
