@@ -43,7 +43,7 @@ from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, WeightScale
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
-from negotiator_fairshare.wait_reasons import WaitReasons
+from negotiator_fairshare.submitter_reasons import SubmitterReasons
 
 
 @attrs.frozen
@@ -139,8 +139,8 @@ class SubmitterOrder(RequestOrder):
         return self._reasons.reason(queued)
 
     @cached_property
-    def _reasons(self) -> WaitReasons:
-        return WaitReasons.of(self.pie.submitters, self.pie.pies, self.pie.cycle.use, self.groups)
+    def _reasons(self) -> SubmitterReasons:
+        return SubmitterReasons.of(self.pie.submitters, self.pie.pies, self.pie.cycle.use, self.groups)
 
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""

@@ -29,7 +29,7 @@ _GROUPS = {
 
 
 @attrs.frozen(eq=False)
-class WaitReasons:
+class SubmitterReasons:
     """The reasons of one cycle, by submitter and schedd in lower case; ``names`` are their names as written."""
 
     names: Mapping[tuple[str, str], str]
@@ -44,7 +44,7 @@ class WaitReasons:
         pies: Sequence[PieRecord],
         use: UseCounter,
         groups: GroupTurns | None,
-    ) -> WaitReasons:
+    ) -> SubmitterReasons:
         """Return the reasons after the last turn: the last turn of each submitter counts."""
         turns = {
             (turn.submitter.lower(), turn.schedd.lower()): turn
