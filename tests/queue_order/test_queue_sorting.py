@@ -143,3 +143,11 @@ def test_what_a_queue_could_use_at_most_is_its_maximum_or_that_of_the_queues_abo
     found = Queues.of(tree, {"vcore": 100, "memory": 7}).node("root.a.x")
     assert found.fair_max == {"vcore": 50, "memory": 7, "gpu": 1}
     assert found.guaranteed == {}  # only zeros guarantee nothing
+
+
+@pytest.mark.parametrize(("mode", "maximum"), [("enforce", 3), ("warn", 9), ("dryrun", 9)])
+def test_a_maximum_that_does_not_enforce_changes_no_share(mode, maximum):
+    """Without it a queue is compared with what the pool has."""
+    child = QueueConfig("root.a", leaf=True, max={"vcore": 3}, properties={"negotiator.max.mode": mode})
+    tree = QueueTree.of(QueueConfig("root", leaf=False, children=(child,)), 0)
+    assert Queues.of(tree, {"vcore": 9}).node("root.a").fair_max == {"vcore": maximum}
