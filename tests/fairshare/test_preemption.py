@@ -175,3 +175,24 @@ def test_a_slot_that_is_matched_again_releases_what_its_job_was_charged_once(tmp
     result = run(tmp_path, pool(slots, waiting("ann", 9), "ann"), ALLOWED, plugins)
     assert dict(result.ledger.counters())[("licence", "licence")] == 3
     assert [match.slot for match in result.matches].count("s0@h") == 1
+
+
+@pytest.mark.parametrize(("knobs", "number"), [("", 3), ("NEGOTIATOR_MATCHLIST_CACHING = false\n", 2)])
+def test_preemption_requirements_are_evaluated_when_candidates_are_listed(tmp_path, knobs, number):
+    """The matches made since count only if no list is kept; then each job has a list of its own."""
+    conf = f"PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserResourcesInUse < 2\n{knobs}"
+    others = [slot(each, Cpus="1", Requirements="false") for each in range(5, 9)]  # make the share larger
+    slots = [*(claimed(each, "bob") for each in range(3)), *others]
+    result = run(tmp_path, pool(slots, waiting("ann", 3), "ann"), conf)
+    assert len(ended(result)) == number
+
+
+def test_depth_first_evaluates_preemption_requirements_for_a_list_too(tmp_path):
+    """A list is made once for jobs alike, though slots are filled one after the other."""
+    conf = (
+        "PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserResourcesInUse < 2\n"
+        "NEGOTIATOR_DEPTH_FIRST = true\nNEGOTIATOR_PRE_JOB_RANK = -Cpus\n"
+    )
+    slots = [claimed(number, "bob", Cpus=cpus, Memory="9999") for number, cpus in enumerate("114")]
+    result = run(tmp_path, pool(slots, waiting("ann", 6, RequestCpus="1", RequestMemory="1"), "ann"), conf)
+    assert len(ended(result)) == 3

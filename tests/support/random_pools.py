@@ -213,10 +213,8 @@ def _knobs(draw):
     put(draw, knobs, "FORCE_NEGOTIATOR_SLOT_WEIGHT", ("true",), 15)
     put(draw, knobs, "SLOT_WEIGHT", ("Memory / 512.0",), 9)
     put(draw, knobs, "USE_RESOURCE_REQUEST_COUNTS", ("false",), 5)
-    # PREEMPTION_REQUIREMENTS are evaluated when the negotiator lists slots, which is more often with these.
-    if "ResourcesInUse" not in knobs.get("PREEMPTION_REQUIREMENTS", ""):
-        put(draw, knobs, "NEGOTIATOR_DEPTH_FIRST", ("true",), 5)
-        put(draw, knobs, "NEGOTIATOR_MATCHLIST_CACHING", ("false",), 5)
+    put(draw, knobs, "NEGOTIATOR_DEPTH_FIRST", ("true",), 5)
+    put(draw, knobs, "NEGOTIATOR_MATCHLIST_CACHING", ("false",), 5)
     put(draw, knobs, "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", ("true",), 5)
     put(draw, knobs, "NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", ("true",), 5)
     put(draw, knobs, "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", ("Memory > 600", "Memory > 9000"), 9)
@@ -277,6 +275,12 @@ def after(pool, matches, event):
     slots = [_unclaimed(slot) if ended >> place & 1 else slot for place, slot in enumerate(pool["slots"])]
     started = [match for place, match in enumerate(matches) if not failed >> place & 1]
     claims = {match["slot"]: match for match in started}
+    # That a slot may still be in state Matched is known from the journal, which these runs leave out.
+    gone = {match["slot"] for match in matches} - claims.keys()
+    slots = [
+        slot | {"State": '"Unclaimed"'} if slot["name"] in gone and slot["State"] == '"Matched"' else slot
+        for slot in slots
+    ]
     slots = [_claimed(slot, claims.get(slot["name"]), pool["jobs"]) for slot in slots]
     jobs = [_without(job, {match["job"] for match in started}) for job in pool["jobs"]]
     now = pool["now"] + seconds

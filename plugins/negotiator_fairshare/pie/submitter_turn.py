@@ -46,6 +46,7 @@ class SubmitterTurn:
     end: TurnEnd = attrs.field(default=TurnEnd.RESUME, init=False)
     _listed: tuple[int, bool] | None = attrs.field(default=None, init=False)
     _used_before: float = attrs.field(default=0.0, init=False)
+    _attributes: dict[str, str | bool | float] = attrs.field(factory=dict, init=False)
     _limited: bool = attrs.field(default=False, init=False)  # the submitter's limit refused a slot
     #: Rows of the first jobs of requests, as the schedd sent them, by the numbers of the requests.
     _first_rows: dict[int, int] = attrs.field(factory=dict, init=False)
@@ -91,12 +92,13 @@ class SubmitterTurn:
 
     def _match(self, queued: QueuedRequest, jobs: int) -> RequestTurns:
         """Match at most this many jobs of a request; return the rest of it, None if no job is left."""
-        allowance, per_slot = self._slots(queued), self._jobs_per_slot(queued)
+        self._list(queued)
+        allowance, per_slot = self._slots(), self._jobs_per_slot(queued)
         turn = attrs.evolve(
             queued,
             slots=allowance,
             allowance=self._allowance(queued, jobs, per_slot),
-            attributes=self._attributes(),
+            attributes=self._attributes,
         )
         refusals = self._marks.by_slot(queued)
         feedback = yield turn
@@ -125,14 +127,20 @@ class SubmitterTurn:
         """True beyond the limit: only slots that prefer the job to the one that they run."""
         return self.used >= self.limit
 
-    def _slots(self, queued: QueuedRequest) -> SlotAllowance:
+    def _list(self, queued: QueuedRequest) -> None:
+        """List candidates once for jobs alike, and again once only slots that prefer them are left.
+
+        What expressions read of the submitter is of that time. Without a cache each job has a list of its own.
+        """
+        listed = queued.kind, self._only_by_rank
+        if listed != self._listed or not self.cycle.settings.keep_candidates:
+            self._listed, self._used_before = listed, self.used
+            self._attributes = self._submitter_attributes()
+
+    def _slots(self) -> SlotAllowance:
         settings, headroom = self.cycle.settings, self.account.headroom
         claimed = None
         if settings.consider_preemption:
-            # Candidates are listed once for jobs alike, and again once only slots that prefer them are left.
-            listed = queued.kind, self._only_by_rank
-            if listed != self._listed:
-                self._listed, self._used_before = listed, self.used
             claimed = ClaimedAllowance(self.limit, self.used, self._used_before, self._only_by_rank)
         return SlotAllowance(
             self.cycle.weights,
@@ -146,7 +154,7 @@ class SubmitterTurn:
     def _key(self, queued: QueuedRequest) -> tuple[int, str, bool]:
         return queued.number, self.cycle.group.group, self._only_by_rank
 
-    def _attributes(self) -> dict[str, str | bool | float]:
+    def _submitter_attributes(self) -> dict[str, str | bool | float]:
         """Return what expressions of slots and of the pool read of the submitter and its group."""
         return {
             **self.cycle.group.attributes,
@@ -189,9 +197,11 @@ class SubmitterTurn:
         depth_first = self.cycle.depth_first
         return None if depth_first is None else depth_first.jobs_per_slot(queued)
 
-    @staticmethod
-    def _allowance(queued: QueuedRequest, jobs: int, per_slot: JobCounts | None) -> int:
+    def _allowance(self, queued: QueuedRequest, jobs: int, per_slot: JobCounts | None) -> int:
         """Return how many jobs may be matched now, so that no slot is filled with more jobs than are left."""
+        settings = self.cycle.settings
+        if settings.consider_preemption and not settings.keep_candidates and self.cycle.any_claimed:
+            return 1  # the next job has a list of its own
         if per_slot is not None:
             jobs = -(-jobs // int(per_slot.max(initial=1)))
         return min(jobs, len(queued.rows))
