@@ -46,10 +46,19 @@ class CycleTime(TurnTime):
     stops: list[TimeStop] = attrs.field(factory=list, init=False)
     turn: int = attrs.field(default=0, init=False)  # the number of turns that have ended
     _over: set[tuple[TimeLimit, _Account]] = attrs.field(factory=set, init=False)
+    # Turn, submitter and schedd of the last question whose answer was None: no time passes before the next turn.
+    _has_time: tuple[int, str, str] | None = attrs.field(default=None, init=False)
 
     def reached(self, submitter: str, schedd: str) -> TimeLimit | None:
         """Return the limit that leaves a submitter no time."""
-        return next((limit for limit, of in _limits_of(submitter, schedd) if self._is_over(limit, of)), None)
+        asked = self.turn, submitter, schedd
+        if asked == self._has_time:
+            return None
+        limits = _limits_of(submitter, schedd)
+        found = next((limit for limit, of in limits if self._is_over(limit, of)), None)
+        if found is None:
+            self._has_time = asked
+        return found
 
     def begin_spin(self, submitter: str, schedd: str) -> None:
         """Count the time of this submitter in a spin from zero."""
@@ -93,10 +102,14 @@ class RecordedTime(CycleTime):
     recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=Counter)
 
     def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
+        if not self.recorded:
+            return False
         stop = TimeStop(limit, *of, self.turn)
-        found = self.recorded[stop] > 0
-        self.recorded[stop] -= found  # a submitter may reach the limit of two spins without a turn in between
-        return found
+        if stop not in self.recorded:
+            return False
+        # Each counts once: a submitter may reach the limit of a spin, and begin the next one without a turn in between.
+        self.recorded -= Counter([stop])
+        return True
 
 
 @attrs.define(eq=False)

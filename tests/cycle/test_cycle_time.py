@@ -17,6 +17,7 @@ from negotiator.plugin import Cycle, TimeLimit
 from pools import NOW, job, slot, snapshot
 
 ORDERS = ("names", "queues", "submitters")
+GROUPS = "GROUP_NAMES: a, b\nGROUP_QUOTA_a: 3\nGROUP_QUOTA_b: 4\nGROUP_ACCEPT_SURPLUS: true\n"
 KNOBS = {limit: f"NEGOTIATOR_MAX_TIME_PER_{limit.name}" for limit in TimeLimit}
 KNOBS[TimeLimit.SPIN] = "NEGOTIATOR_MAX_TIME_PER_PIESPIN"
 
@@ -39,13 +40,13 @@ class Site:
     def __init__(self, folder):
         self.folder, self.made = folder, 0
 
-    def bundle(self, clock, order="submitters", **limits):
+    def bundle(self, clock, order="submitters", more="", **limits):
         self.made += 1
         folder = self.folder / str(self.made)
         folder.mkdir()
         lines = [f"order: {order}", "accounting: {trust_names: true}"]
         lines += [f"{KNOBS[TimeLimit(name)]}: {seconds}" for name, seconds in limits.items()]
-        (folder / "pool.yaml").write_text("\n".join(lines) + "\n")
+        (folder / "pool.yaml").write_text("\n".join([*lines, more]))
         return load(folder, clock)
 
 
@@ -143,6 +144,15 @@ def test_an_administrator_ends_the_cycle_at_the_next_turn(site, order):
     assert stops(result) == [TimeStop(TimeLimit.ADMINISTRATOR, "", "", 2)]
 
 
+def test_with_accounting_groups_a_submitter_without_time_leaves_the_slots_to_others(site):
+    """In all rounds, those of other groups included."""
+    clock = slow_for("a.ann")
+    bundle = site.bundle(clock, more=GROUPS)
+    result = timed(bundle, pool(7, **{"a.ann": 5, "b.zoe": 7}), clock)
+    assert (len(result.matches), [each.stop.submitter for each in result.reached]) == (7, ["a.ann@d"])
+    assert sum(match.submitter == "a.ann@d" for match in result.matches) == 2
+
+
 def test_a_request_without_a_matching_slot_keeps_its_reason(site):
     clock = slow_for("ann", 60.0)
     never = job(9, GlobalJobId='"h#7.9#1"', JobPrio="5", Owner='"ann"', User='"ann@d"', Requirements="false")
@@ -167,21 +177,21 @@ def test_without_a_limit_reached_the_result_is_that_of_a_cycle_without_time(site
 
 
 def comparable(result):
-    """Return all that a cycle decides and leaves."""
-    return records_by_kind(result), result.state.digest, result.order
+    """Return all that a cycle decides and leaves; the record of the order as a text, since NaN differs from itself."""
+    return records_by_kind(result), result.state.digest, repr(result.order)
 
 
 SECONDS = st.integers(1, 9)
 
 
 @given(
-    order=st.sampled_from(ORDERS),
+    order=st.sampled_from([(order, "") for order in ORDERS] + [("submitters", GROUPS)]),
     limits=st.fixed_dictionaries(
         {}, optional=dict.fromkeys(["cycle", "submitter", "schedd", "piespin"], SECONDS)
     ),
     takes=st.lists(st.floats(0, 4), min_size=1, max_size=30),
     stopped=st.none() | st.integers(0, 20),
-    waiting=st.dictionaries(st.sampled_from(["ann", "sue", "zoe"]), st.integers(1, 6), min_size=1),
+    waiting=st.dictionaries(st.sampled_from(["ann", "sue", "a.ann", "b.zoe"]), st.integers(1, 6), min_size=1),
     slots=st.integers(1, 12),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -196,7 +206,7 @@ def test_a_replay_with_the_recorded_stops_decides_the_same(
         return next(lengths, 0.0)
 
     clock = SlowMatching(next_length)
-    bundle, found = site.bundle(clock, order, **limits), pool(slots, **waiting)
+    bundle, found = site.bundle(clock, *order, **limits), pool(slots, **waiting)
     lengths = iter(takes)
     result = timed(bundle, found, clock, is_stopped=lambda: stopped is not None and clock.now >= stopped)
     records = json.loads(json.dumps(records_by_kind(result).get("time_stop", [])))
