@@ -88,7 +88,7 @@ def _set_twice(key: str, definition: Definition, top: MapNode) -> Iterator[Probl
 def _unset(definition: Definition, name: str, known: KnownSettings) -> Iterator[Problem]:
     """Yield a warning for a setting without a value, unless its default is empty too."""
     setting = known.find(name)
-    if setting is None or setting.default:
+    if setting is None or setting.is_pattern or setting.default:
         message = f"{definition.name} has no value: it sets no policy"
         hint = "write an expression, or remove the line"
         yield definition.file.problem(Severity.WARNING, definition.at, message, hint)

@@ -13,9 +13,9 @@ class KnownSetting:
     patterns, longer patterns over shorter ones. ``default`` is the value that the other program uses if it is not set: a setting
     with this value is not reported.
 
-    ``plugin`` is the name of the plugin that reads the setting (``the core`` for this program itself). If no plugin does, ``reason`` says in one sentence why it has no
-    effect, and ``hint`` what to write instead; ``decides`` is False if it never decided which job gets which slot, so that it is
-    reported as a notice, not as a warning.
+    ``plugin`` is the name of the plugin that reads the setting (``the core`` for this program itself). If no plugin does,
+    ``reason`` says in one sentence why it has no effect, and ``hint`` what to write instead; ``decides`` is False if it never
+    decided which job gets which slot, so that it is reported as a notice, not as a warning.
     """
 
     name: str
