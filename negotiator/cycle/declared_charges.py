@@ -76,6 +76,8 @@ class QuotaRefusals:
     def _charges(self, queued: QueuedRequest, code: str) -> Sequence[Attributed[Charge]]:
         request = queued.allowed()
         paid = self.work.for_request(self.cycle, request)
+        if is_exceeded(paid):  # it will get no slot, whatever its quotas
+            return ()
         answers = self.declared.of(request, paid)
         chosen = [each for each in answers.records if quota_of(each).code == code]
         charges = Charges.of(chosen, enforcing=True)
