@@ -18,7 +18,7 @@ from negotiator.cli.render import printable
 #: Seconds that a cycle takes before it is long.
 DELAY = 2.0
 _PER_SECOND = 4
-_HINT = "Ctrl-C ends it with these"
+_HINT = "Ctrl-C ends the cycle and keeps the matches"
 
 
 @attrs.define(eq=False)

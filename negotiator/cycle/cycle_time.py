@@ -74,7 +74,7 @@ class CycleTime(TurnTime):
         return next((limit for limit, of in limits if (limit, of) in self._over), None)
 
     def begin_turns(self) -> None:
-        """Begin with the turns; what came before counts for the cycle."""
+        """Begin the first turn: the time before it counts for the limit of the cycle alone."""
 
     def begin_turn(self) -> None:
         """Begin to count the time of a turn."""

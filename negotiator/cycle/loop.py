@@ -24,7 +24,7 @@ from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.order import feedback_of, untimely
+from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, unwatched
@@ -112,7 +112,7 @@ def run_cycle(
         request = queued.matched()
         time.begin_turn()
         if time.reached(request.submitter, request.schedd) is not None:
-            order.feedback(untimely(queued))
+            order.feedback(feedback_without_time(queued))
             time.end_turn(request)
             continue
         paid = work.for_request(cycle, request)

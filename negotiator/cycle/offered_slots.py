@@ -18,7 +18,7 @@ from negotiator.records import Provenance, Reason, Station, Verdict
 
 @attrs.frozen(eq=False)
 class OfferedSlots:
-    """The slots of a cycle; ``plugin`` and ``version`` are those of its order."""
+    """The slots of a cycle; ``plugin`` has the name and the version of the plugin of its order."""
 
     slots: Table
     withheld: Sequence[tuple[Mask, Reason]] = ()

@@ -30,7 +30,7 @@ def feedback_of(
     )
 
 
-def untimely(queued: QueuedRequest) -> Feedback:
+def feedback_without_time(queued: QueuedRequest) -> Feedback:
     """Return the feedback of a turn of a request that has no time left: nothing was matched."""
     nothing = np.zeros(0, np.intp)
     return Feedback(queued, nothing, nothing, queued.request.count, StopCause.TIME, ())

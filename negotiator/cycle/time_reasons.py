@@ -14,10 +14,10 @@ from negotiator.hooks.turn_time import TimeLimit
 from negotiator.records import Provenance, Reason, Station, Verdict
 
 _TEXTS = {
-    TimeLimit.CYCLE: "the time of the cycle was over",
-    TimeLimit.SUBMITTER: "the time of the submitter was over",
-    TimeLimit.SCHEDD: "the time of the schedd was over",
-    TimeLimit.SPIN: "the time of the submitter in the last spin was over",
+    TimeLimit.CYCLE: "the cycle reached its time limit",
+    TimeLimit.SUBMITTER: "the submitter reached its time limit in this cycle",
+    TimeLimit.SCHEDD: "the schedd reached its time limit in this cycle",
+    TimeLimit.SPIN: "the submitter reached its time limit in the last spin",
 }
 
 

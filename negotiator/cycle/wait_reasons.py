@@ -15,7 +15,7 @@ from negotiator.records import Provenance, Reason, Station, Verdict
 
 @attrs.define(eq=False)
 class WaitReasons:
-    """The reasons of one cycle, after its last turn; ``plugin`` and ``version`` are those of its order."""
+    """The reasons of one cycle, after its last turn; ``plugin`` has the name and the version of the plugin of its order."""
 
     matcher: SlotMatcher
     order: RequestOrder

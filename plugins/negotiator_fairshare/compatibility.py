@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import attrs
 
-Quirks = TypeVar("Quirks")
+Quirks = TypeVar("Quirks", bound=attrs.AttrsInstance)
 
 
 class Compatible(enum.StrEnum):
@@ -39,5 +39,5 @@ class CompatibilitySettings:
 
     def quirks(self, kind: type[Quirks]) -> Quirks:
         """Return the switches that a class of quirks has as fields."""
-        names = (field.name for field in attrs.fields(kind))  # type: ignore[arg-type]
+        names = (field.name for field in attrs.fields(kind))
         return kind(**{name: getattr(self, name) or self.default for name in names})

@@ -26,8 +26,8 @@ Levels: TypeAlias = tuple[QueueNode, ...]
 
 
 @attrs.frozen(eq=False)
-class Asked:
-    """What a queue may take from all queues, (Q,) and (Q, R).
+class Eligibility:
+    """Of which queues a queue may end jobs, and how much of their resources, (Q,) and (Q, R).
 
     ``ahead`` is its priority less that of a job of priority 0 in the queue, -inf where it may take nothing; ``counts``
     is 1 where the priority of the job itself counts too, 0 below a fence. ``spare`` is what each queue and those above it have
@@ -74,7 +74,7 @@ class Guarantees:
         for node in leaf.upwards():
             self.used[self.rows[node.path]] = [node.used.get(name, 0) for name in self.resources]
 
-    def asked(self, leaf: QueueNode, levels: Levels, priority: int) -> Asked:
+    def eligibility(self, leaf: QueueNode, levels: Levels, priority: int) -> Eligibility:
         """Return what a leaf may take for a job of this priority from the queues below some of those above it."""
         ahead, counts = np.full(len(self.rows), -np.inf), np.ones(len(self.rows))
         spare = self.used - self.guaranteed
@@ -95,7 +95,7 @@ class Guarantees:
             spare[rows] = np.minimum(spare[rows], spare[parents])
             spare[above] = np.inf
         ahead[above] = -np.inf  # these are no queues of others
-        return Asked(ahead, counts, spare)
+        return Eligibility(ahead, counts, spare)
 
 
 def levels_of(leaf: QueueNode, amounts: Resources) -> Levels:

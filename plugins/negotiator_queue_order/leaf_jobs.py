@@ -23,6 +23,23 @@ Ints = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
+@attrs.frozen(eq=False)
+class JobColumns:
+    """What the order reads of all jobs of a cycle, (J,) each."""
+
+    clusters: Numbers
+    dates: Numbers
+    procs: Numbers
+    priorities: Ints
+
+    @classmethod
+    def of(cls, jobs: Table) -> Self:
+        """Read ClusterId, QDate, ProcId and JobPrio; 0 for a missing one."""
+        names = ("ClusterId", "QDate", "ProcId")
+        clusters, dates, procs = (np.nan_to_num(jobs.numbers(name, default=0.0)) for name in names)
+        return cls(clusters, dates, procs, job_priorities(jobs))
+
+
 @attrs.define(eq=False)
 class LeafJobs:
     """The waiting jobs of one leaf queue.
@@ -46,16 +63,14 @@ class LeafJobs:
     usage: Matrix  # (applications, R)
     left: Ints
     levels: Ints  # the distinct priorities of the jobs, ascending
-    pending: (
-        Ints  # the number of jobs of each priority that have no slot, also if they get none in this cycle
-    )
+    pending: Ints  # the number of jobs of each priority without a slot, those that get none included
     unserved: Mask  # (N,) the jobs that have no slot
 
     @classmethod
     def of(
         cls,
         requests: Sequence[QueuedRequest],
-        jobs: Table,
+        jobs: JobColumns,
         properties: QueueProperties,
         guaranteed: Resources,
         amounts: Mapping[int, Resources],
@@ -74,16 +89,14 @@ class LeafJobs:
             name: each for each, name in enumerate(sorted({queued.request.schedd for queued in requests}))
         }
         schedd = np.array([schedds[queued.request.schedd] for queued in requests])[request]
-        clusters, dates, procs = (
-            np.nan_to_num(jobs.numbers(name, default=0.0)[rows]) for name in ("ClusterId", "QDate", "ProcId")
-        )
+        clusters, dates, procs = jobs.clusters[rows], jobs.dates[rows], jobs.procs[rows]
         _, first, application = np.unique(
             np.stack([schedd, clusters], axis=1), axis=0, return_index=True, return_inverse=True
         )
         application = application.reshape(-1)
         submitted = np.full(len(first), np.inf)
         np.minimum.at(submitted, application, dates)
-        priority = job_priorities(jobs)[rows]
+        priority = jobs.priorities[rows]
         levels, counts = np.unique(priority, return_counts=True)
         resources = tuple(sorted({name for each in requests for name in amounts[each.number]}))
         counted = [[amounts[each.number].get(name, 0) for name in resources] for each in requests]

@@ -21,10 +21,10 @@ from negotiator.plugin import (
     StopCause,
     Weights,
 )
-from negotiator_queue_order.leaf_jobs import LeafJobs
+from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs
 from negotiator_queue_order.machines import Machines
 from negotiator_queue_order.preempting_turns import PreemptingTurns
-from negotiator_queue_order.preemption import Endable, QueuePreemptor, checked_row, is_due, rules_of
+from negotiator_queue_order.preemption import EligibleVictims, QueuePreemptor, checked_row, is_due, rules_of
 from negotiator_queue_order.queues import QueueNode, Queues, SortKey
 from negotiator_queue_order.running_jobs import RunningJobs
 from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
@@ -121,8 +121,8 @@ class QueueOrder(RequestOrder):
         while self.queues.root.waiting:
             leaf, _ = self._first_leaf()
             self._turn = self._preempting.turn(leaf)
-            if self._turn is not None and self._turn.endable is not None:
-                return self._preempting_request(self._turn, self._turn.endable)
+            if self._turn is not None and self._turn.eligible is not None:
+                return self._preempting_request(self._turn, self._turn.eligible)
             self._end_turns(leaf)
         return None
 
@@ -157,11 +157,11 @@ class QueueOrder(RequestOrder):
             self._checked = turns.offer_again(self.leaves.values(), self.context.jobs, now)
         return turns
 
-    def _preempting_request(self, turn: Turn, endable: Endable) -> QueuedRequest:
+    def _preempting_request(self, turn: Turn, eligible: EligibleVictims) -> QueuedRequest:
         """Return the request of a turn that ends one running job."""
         queued = turn.leaf.jobs.requests[turn.request]
-        request = self.unserved.turn(queued, turn.leaf.jobs.copy[turn.jobs], endable.scores)
-        claimed = ClaimedAllowance(1.0, victims=endable.victims)
+        request = self.unserved.turn(queued, turn.leaf.jobs.copy[turn.jobs], eligible.scores)
+        claimed = ClaimedAllowance(1.0, victims=eligible.victims)
         return attrs.evolve(request, slots=SlotAllowance(self._ones, 1.0, 1.0, claimed=claimed))
 
     def feedback(self, feedback: Feedback) -> None:
@@ -178,7 +178,7 @@ class QueueOrder(RequestOrder):
         if granted:
             leaf.granted += granted
             self._count(leaf, self.amounts[queued.number], granted)
-        if self._preempting is not None and turn.endable is not None:
+        if self._preempting is not None and turn.eligible is not None:
             self._ended(self._preempting, turn, feedback)
         else:
             self.machines.take(feedback.slots)
@@ -263,10 +263,10 @@ def _leaves(
         queues.node(queued.request.queue)
     for queued in context.requests:
         found.setdefault(queues.leaf(queued.request.queue).path, []).append(queued)
-    leaves = {}
+    leaves, columns = {}, JobColumns.of(context.jobs)
     for path, requests in found.items():
         node = queues.nodes[path]
-        jobs = LeafJobs.of(*(requests, context.jobs, node.properties, node.guaranteed, amounts, applications))
+        jobs = LeafJobs.of(*(requests, columns, node.properties, node.guaranteed, amounts, applications))
         leaves[path] = Leaf(node, jobs, node.share)
         leaves[path].await_turns()
         for each in node.upwards():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from negotiator.plugin import Resources, Table
-from negotiator_queue_order.preemption import MOST, QueuePreemptor, waiting_since
+from negotiator_queue_order.preemption import MAX_ENDED_JOBS, QueuePreemptor, waiting_since
 from negotiator_queue_order.turns import Leaf, Turn
 
 
@@ -36,11 +36,11 @@ class PreemptingTurns:
         jobs = leaf.jobs
         place, first = int(jobs.request[jobs.left[0]]), int(jobs.left[0])
         amounts = self.amounts[jobs.requests[place].number]
-        endable = self.preemptor.find(leaf.node, amounts, int(jobs.priority[first]))
+        eligible = self.preemptor.find(leaf.node, amounts, int(jobs.priority[first]))
         offered = jobs.of_request(place)
         offered = offered[jobs.priority[offered] >= jobs.priority[first]]
-        turn = Turn(leaf, place, offered, 1, endable)
-        if endable is None:
+        turn = Turn(leaf, place, offered, 1, eligible)
+        if eligible is None:
             self.refused(turn)
             return None
         return turn
@@ -60,4 +60,4 @@ class PreemptingTurns:
     @staticmethod
     def may_continue(leaf: Leaf) -> bool:
         """True if a leaf may have another turn."""
-        return bool(len(leaf.jobs.left)) and leaf.ended < MOST
+        return bool(len(leaf.jobs.left)) and leaf.ended < MAX_ENDED_JOBS

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.plugin import (
     Mask,
@@ -33,13 +34,13 @@ from negotiator_queue_order.settings import QueuePreemption
 from negotiator_queue_order.shares import Matrix, fair_share
 
 #: A queue may end the jobs of so many slots in one cycle, as in YuniKorn.
-MOST: Final = 10
+MAX_ENDED_JOBS: Final = 10
 #: The row of the last check, and its key.
 _ROW, _CHECKED = "preemption", "checked"
 
 
 @attrs.frozen(eq=False)
-class Endable:
+class EligibleVictims:
     """The slots whose jobs one turn may end, and scores that sort them, (S,)."""
 
     victims: PreemptionVictims
@@ -56,10 +57,8 @@ class QueuePreemptor:
     _guarantees: Guarantees
     _amounts: Matrix  # (U, R)
     _sizes: Numbers  # (U,) the largest part of the pool that a job uses
-    _rows: np.ndarray[
-        Any, np.dtype[np.intp]
-    ]  # (U,) the row of each job's queue, -1 if its jobs may not be ended
-    _found: dict[tuple[str, Levels, QueueNode, int], Endable | None] = attrs.field(factory=dict)
+    _rows: NDArray[np.intp]  # (U,) the row of each job's queue, -1 if its jobs may not be ended
+    _found: dict[tuple[str, Levels, QueueNode, int], EligibleVictims | None] = attrs.field(factory=dict)
 
     @classmethod
     def of(
@@ -93,7 +92,7 @@ class QueuePreemptor:
             )
         )
 
-    def find(self, leaf: QueueNode, amounts: Resources, priority: int) -> Endable | None:
+    def find(self, leaf: QueueNode, amounts: Resources, priority: int) -> EligibleVictims | None:
         """Return the slots whose jobs a job of a leaf may end; None if there are none.
 
         :param amounts: what the job requests.
@@ -116,11 +115,11 @@ class QueuePreemptor:
         self._guarantees.update(leaf)
         self._found.clear()
 
-    def _find(self, leaf: QueueNode, levels: Levels, own: QueueNode, priority: int) -> Endable | None:
-        asked = self._guarantees.asked(leaf, levels, priority)
-        fits = ((self._amounts == 0) | (self._amounts <= asked.spare[self._rows])).all(axis=1)
-        ahead = np.where(fits & (self._rows >= 0), asked.ahead[self._rows], -np.inf)[self.jobs.kind]
-        ahead -= asked.counts[self._rows][self.jobs.kind] * self.jobs.priority
+    def _find(self, leaf: QueueNode, levels: Levels, own: QueueNode, priority: int) -> EligibleVictims | None:
+        eligibility = self._guarantees.eligibility(leaf, levels, priority)
+        fits = ((self._amounts == 0) | (self._amounts <= eligibility.spare[self._rows])).all(axis=1)
+        ahead = np.where(fits & (self._rows >= 0), eligibility.ahead[self._rows], -np.inf)[self.jobs.kind]
+        ahead -= eligibility.counts[self._rows][self.jobs.kind] * self.jobs.priority
         found = np.flatnonzero(self.jobs.running & (ahead >= 0))
         if not len(found):
             return None
@@ -129,7 +128,7 @@ class QueuePreemptor:
         mask, scores = np.zeros(self.jobs.size, np.bool_), np.zeros(self.jobs.size)
         mask[slots] = True
         scores[slots[np.lexsort(keys)]] = -np.arange(len(found), dtype=np.float64)
-        return Endable(self._victims(mask, own), scores)
+        return EligibleVictims(self._victims(mask, own), scores)
 
     def _victims(self, slots: Mask, own: QueueNode) -> PreemptionVictims:
         numbers = {

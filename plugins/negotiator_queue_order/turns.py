@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator_queue_order.leaf_jobs import Ints, LeafJobs
-from negotiator_queue_order.preemption import Endable
+from negotiator_queue_order.preemption import EligibleVictims
 from negotiator_queue_order.queues import QueueNode
 
 
@@ -37,10 +37,10 @@ class Leaf:
 
 @attrs.frozen(eq=False)
 class Turn:
-    """Some jobs of a request of a leaf, of which ``most`` may get slots; ``endable`` None: free slots."""
+    """Some jobs of a request of a leaf, of which ``most`` may get slots; ``eligible`` None: free slots."""
 
     leaf: Leaf
     request: int  # its place among the requests of the leaf
     jobs: Ints  # their places in the leaf's jobs, (M,)
     most: int
-    endable: Endable | None = None
+    eligible: EligibleVictims | None = None

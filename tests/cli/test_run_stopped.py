@@ -133,7 +133,9 @@ class Terminal:
 def test_on_a_terminal_a_long_cycle_shows_its_progress(site):
     """Station, requests and matches, on standard error; the line is gone at the end."""
     terminal = Terminal(site)
-    terminal.wait_for(r"match: 1 of 5 requests, 1 match, \d+ s \(Ctrl-C ends it with these\)")
+    terminal.wait_for(
+        r"match: 1 of 5 requests, 1 match, \d+ s \(Ctrl-C ends the cycle and keeps the matches\)"
+    )
     open_gate(site)
     output, _ = terminal.process.communicate(timeout=PATIENCE)
     while terminal.read():

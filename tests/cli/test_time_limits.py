@@ -44,7 +44,7 @@ def test_the_summary_names_the_first_with_the_setting_its_place_and_the_limit(pr
         "Out of time: ann@d at h: NEGOTIATOR_MAX_TIME_PER_SUBMITTER is 25 s (pool.yaml:3:1) and 1 other"
     )
     assert expected in lines
-    assert any("the time of the submitter was over" in line for line in lines)
+    assert any("the submitter reached its time limit in this cycle" in line for line in lines)
 
 
 def test_a_default_has_no_place(printed):

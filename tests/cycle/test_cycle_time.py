@@ -92,7 +92,7 @@ def test_the_reason_names_the_setting_its_place_and_the_limit(site):
     result = timed(site.bundle(clock, submitter=45), pool(ann=5), clock)
     (reached,) = result.reached
     assert {each.reason.text for each in result.rejections} == {
-        "the time of the submitter was over: NEGOTIATOR_MAX_TIME_PER_SUBMITTER is 45 s"
+        "the submitter reached its time limit in this cycle: NEGOTIATOR_MAX_TIME_PER_SUBMITTER is 45 s"
     }
     where = reached.reason.provenance
     assert (where.rule, str(where.source)) == ("NEGOTIATOR_MAX_TIME_PER_SUBMITTER", "pool.yaml:3:1")

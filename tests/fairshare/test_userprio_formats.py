@@ -1,6 +1,6 @@
 """``-autoformat``, ``-constraint``, ``-grouporder`` and ``-grouprollup``: what they print is what condor_userprio prints."""
 
-import random
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -126,10 +126,9 @@ def test_the_command_prints_lines_of_attributes(site):
 
 
 def test_condor_userprio_prints_the_same():
-    """All letters alone and in pairs, constraints, and the order of groups."""
+    """Each letter alone, a third of all pairs, constraints, and the order of groups."""
     report = recorded()
-    source = random.Random(13)  # noqa: S311
-    letters = ["", *"jlhVr,tng", *("".join(source.sample("jlhVr,tng", 2)) for _ in range(12))]
+    letters = ["", *"jlhVr,tng", *map("".join, [*permutations("jlhVr,tng", 2)][::3])]
     lines = [f"-af:{each} Name Priority Nope Ceiling+1 true" for each in letters]
     lines += ["-constraint Priority>500.01 -af Name", "-constraint Ceiling -constraint true -af:h Name"]
     lines += [f"-grouporder -{each} -allusers" for each in ("most", "all", "usage", "quotas", "priority")]

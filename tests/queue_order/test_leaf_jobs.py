@@ -5,7 +5,7 @@ import pytest
 
 from negotiator.classad import Table
 from negotiator.plugin import ClassAd, QueuedRequest, Request
-from negotiator_queue_order.leaf_jobs import LeafJobs
+from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs
 from negotiator_queue_order.properties import QueueProperties, SortPolicy
 from pools import ad
 
@@ -35,7 +35,7 @@ def leaf(apps, sort="fifo", *, by_priority=False, guaranteed=None, used=None, jo
     properties = QueueProperties(sort=SortPolicy(sort), by_priority=by_priority)
     sizes = {each.number: each.request.resources for each in requests}
     amounts = {f"s#{number}": {"vcore": amount} for number, amount in enumerate(used or ())}
-    return LeafJobs.of(requests, table, properties, guaranteed or {}, sizes, amounts)
+    return LeafJobs.of(requests, JobColumns.of(table), properties, guaranteed or {}, sizes, amounts)
 
 
 def order(found):

@@ -193,27 +193,24 @@ def test_check_refuses_impossible_settings(tmp_path, value, message):
     assert (error.source.file, error.source.line) == ("pool.yaml", 2)
 
 
+#: A queue above two leaves has the guarantee.
+PARENT = {
+    **QUEUES,
+    "root.p": ModelQueue("root.p", guaranteed=3000),
+    "root.p.x": ModelQueue("root.p.x"),
+    "root.p.y": ModelQueue("root.p.y"),
+}
+
+
 def test_a_queue_above_the_ended_jobs_keeps_its_guarantee_too(tmp_path):
-    queues = {
-        **QUEUES,
-        "root.p": ModelQueue("root.p", guaranteed=3000),
-        "root.p.x": ModelQueue("root.p.x"),
-        "root.p.y": ModelQueue("root.p.y"),
-    }
     (jobs, slots), (other, taken) = running("root.p.x", 2), running("root.p.y", 2, 91)
-    result = run(tmp_path, asking(2), [*jobs, *other], [*slots, *taken], queues)
+    result = run(tmp_path, asking(2), [*jobs, *other], [*slots, *taken], PARENT)
     assert len(result.matches) == 1
 
 
 def test_a_guarantee_of_a_queue_above_is_taken_back_from_outside_it_alone(tmp_path):
-    queues = {
-        **QUEUES,
-        "root.p": ModelQueue("root.p", guaranteed=3000),
-        "root.p.x": ModelQueue("root.p.x"),
-        "root.p.y": ModelQueue("root.p.y"),
-    }
     (jobs, slots), (other, taken) = running("root.b", 2), running("root.p.y", 2, 91)
-    result = run(tmp_path, asking(3, "root.p.x"), [*jobs, *other], [*slots, *taken], queues)
+    result = run(tmp_path, asking(3, "root.p.x"), [*jobs, *other], [*slots, *taken], PARENT)
     assert [match.preempts.queue for match in result.matches] == ["root.b"]
 
 

@@ -52,6 +52,20 @@ def slot_ads(content, slots):
     return ads
 
 
+def submitter_values(recorded):
+    """Return the attributes of a submitter ad as a case has them."""
+    return {
+        "Name": f'"{recorded["name"]}"',
+        "ScheddName": f'"{recorded["schedd"]}.example.org"',
+        "IdleJobs": recorded["idle"],
+        "RunningJobs": recorded["running"],
+        "WeightedIdleJobs": recorded["weighted_idle"],
+        "WeightedRunningJobs": recorded["weighted_running"],
+        "LastHeardFrom": recorded["last_heard_from"],
+        **recorded.get("ad", {}),
+    }
+
+
 def attribute_ads(rows):
     """Return an ad of the attributes of each row."""
     return [

@@ -6,7 +6,7 @@ from collections import Counter
 import attrs
 
 from condor_accounts import accounts_of
-from condor_cases import attribute_ads, job_ads, procs_of, slot_ads
+from condor_cases import attribute_ads, job_ads, procs_of, slot_ads, submitter_values
 from condor_groups import record_differences
 from condor_long import cycles_of
 from fair_share import FAIR
@@ -185,19 +185,7 @@ def _equal(recorded, own, tolerance):
 
 
 def _pool(content, given):
-    submitters = [
-        {
-            "Name": f'"{each["name"]}"',
-            "ScheddName": f'"{each["schedd"]}.example.org"',
-            "IdleJobs": each["idle"],
-            "RunningJobs": each["running"],
-            "WeightedIdleJobs": each["weighted_idle"],
-            "WeightedRunningJobs": each["weighted_running"],
-            "LastHeardFrom": each["last_heard_from"],
-            **each.get("ad", {}),
-        }
-        for each in given["submitters"]
-    ]
+    submitters = [submitter_values(each) for each in given["submitters"]]
     return Snapshot(
         schedds=Table.from_ads([]),
         submitters=Table.from_ads(attribute_ads(submitters)),

@@ -129,7 +129,7 @@ class _ReadWords:
             self.constraints.append(_constraint(operands[0]))
         elif option == _AUTOFORMAT:
             letters, *expressions = operands
-            self.autoformat = AutoFormat.of(letters, expressions).after_those_of(self.autoformat)
+            self.autoformat = AutoFormat.of(letters, expressions).appended_to(self.autoformat)
 
 
 def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) -> UserprioArguments:

@@ -107,15 +107,15 @@ class AutoFormat:
             after=after,
         )
 
-    def after_those_of(self, other: Self | None) -> Self:
+    def appended_to(self, earlier: Self | None) -> Self:
         """Return the format with the columns of an earlier option before its own; the later option decides on the lines."""
-        if other is None:
+        if earlier is None:
             return self
         return attrs.evolve(
             self,
-            columns=(*other.columns, *self.columns),
-            headings=self.headings or other.headings,
-            job_id=self.job_id or other.job_id,
+            columns=(*earlier.columns, *self.columns),
+            headings=self.headings or earlier.headings,
+            job_id=self.job_id or earlier.job_id,
         )
 
     def text(self, ads: Iterator[Mapping[str, str | float]]) -> str:

@@ -3,7 +3,7 @@
 import re
 from itertools import groupby
 
-from condor_cases import attribute_ads, job_ads, slot_ads
+from condor_cases import attribute_ads, job_ads, slot_ads, submitter_values
 from negotiator.classad import ClassAd, parse, unparse
 from simple_negotiator.expressions import is_so, number, value_of
 
@@ -64,17 +64,7 @@ class Submitter:
     """A submitter ad, and the jobs that its schedd has for it, in their order."""
 
     def __init__(self, each, place):
-        values = {
-            "Name": f'"{each["name"]}"',
-            "ScheddName": f'"{each["schedd"]}.example.org"',
-            "IdleJobs": each["idle"],
-            "RunningJobs": each["running"],
-            "WeightedIdleJobs": each["weighted_idle"],
-            "WeightedRunningJobs": each["weighted_running"],
-            "LastHeardFrom": each["last_heard_from"],
-            **each.get("ad", {}),
-        }
-        (self.ad,) = attribute_ads([values])
+        (self.ad,) = attribute_ads([submitter_values(each)])
         self.name, self.schedd, self.place = each["name"], each["schedd"], place
         self.idle = self.number("IdleJobs")
         self.jobs = []
