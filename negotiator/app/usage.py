@@ -13,7 +13,7 @@ from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.hook import per_plugin
 
 #: The reports of the program's own plugins; an empty one is an answer too.
-REPORTS = ("users", "users-spec", "groups", "groups-spec", "quotas", "limits")
+REPORTS = ("users", "users-spec", "groups", "groups-spec", "quotas", "limits", "accounting-groups")
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -98,6 +98,10 @@ class PlacementSettings:
         )
 
 
+#: The order of the core: by the names of owners and submitters.
+NAMES: Final = "names"
+
+
 @attrs.frozen
 class Ordering:
     """Who decides whose turn it is.
@@ -110,6 +114,11 @@ class Ordering:
     settings: Any = None
     ranks: SlotRanks = DEFAULT_RANKS
     known: Mapping[str, Attributed[RequestOrderType]] = attrs.field(factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the order, as in ``order:``."""
+        return NAMES if self.chosen is None else self.chosen.record.name
 
 
 class MatchMode(enum.StrEnum):

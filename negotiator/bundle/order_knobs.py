@@ -22,7 +22,7 @@ def unused_order_settings(
     :param known: the settings that plugins know, with their defaults; others are left out.
     """
     chosen = ordering.chosen
-    in_force = "names" if chosen is None else chosen.record.name
+    in_force = ordering.name
     for name, order in ordering.known.items():
         if chosen is not None and order.plugin == chosen.plugin:
             continue

@@ -82,14 +82,15 @@ def charge(
     candidates: MatchCandidates,
     matcher: SlotMatcher,
     in_use: Recount,
-    charges: Callable[[], Answers[Charge | KeyCharge]],
+    charges: Callable[[Consumption | None], Answers[Charge | KeyCharge]],
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:
     """Grant the best slots that fit the quotas, and charge them.
 
     :param in_use: the ledger to charge, and the users whose usage is uncertain: they get no slots.
-    :param charges: asks the plugins for the charges of the jobs; called if there are candidates.
+    :param charges: asks the plugins for the charges of the jobs; called with what they take of slots that are
+        shared, if there are candidates.
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     consumption = (
@@ -102,7 +103,7 @@ def charge(
         return _nothing()
     if request.user in in_use.uncertain:
         return _nothing(left, failure_reason(Station.CHARGE, in_use.uncertain[request.user]))
-    answers = charges()
+    answers = charges(consumption)
     if answers.failures:
         reasons = [failure_reason(Station.CHARGE, failure) for failure in answers.failures]
         return attrs.evolve(_nothing(left, *reasons), failures=answers.failures)

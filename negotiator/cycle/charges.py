@@ -36,11 +36,11 @@ class Charges:
 
     @property
     def is_uniform(self) -> bool:
-        """True if all slots are charged alike, so that only the best slots need to be examined."""
+        """True if a quota that refuses one slot refuses all, so that only the best slots need to be examined."""
         return not any(
             isinstance(each.record.counter, Grouping)
-            or isinstance(each.record.amount, np.ndarray)
             or isinstance(each.record.limit, np.ndarray)
+            or (isinstance(each.record.amount, np.ndarray) and each.record.limit is not None)
             for each in self.sums
         )
 

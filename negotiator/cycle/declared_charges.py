@@ -10,6 +10,8 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.charges import Charges, quota_of
+from negotiator.cycle.divisible_slots import Consumption
+from negotiator.cycle.part_charges import charges_of_parts
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
@@ -35,8 +37,17 @@ class DeclaredCharges:
     bundle: Bundle
     _latest: tuple[Request, Answers[Charge | KeyCharge]] | None = None
 
-    def of(self, request: Request, cycle: Cycle) -> Answers[Charge | KeyCharge]:
-        """Return the charges, and the failures of plugins."""
+    def of(
+        self, request: Request, cycle: Cycle, consumption: Consumption | None = None
+    ) -> Answers[Charge | KeyCharge]:
+        """Return the charges, and the failures of plugins.
+
+        :param consumption: what the request takes of slots that several jobs share.
+        """
+        answers = self._of_slots(request, cycle)
+        return answers if consumption is None else charges_of_parts(answers, consumption)
+
+    def _of_slots(self, request: Request, cycle: Cycle) -> Answers[Charge | KeyCharge]:
         if self._latest is not None and self._latest[0] is request:
             return self._latest[1]
         answers = self.bundle.hooks.ask(
@@ -45,6 +56,7 @@ class DeclaredCharges:
             slots=self.slots,
             queues=self.queues,
             cycle=cycle,
+            order=self.bundle.ordering.name,
             settings=self.bundle.settings,
         )
         self._latest = request, answers

@@ -92,6 +92,7 @@ def recount(
             slots=slots,
             queues=pool.state.queues,
             cycle=paid,
+            order=bundle.ordering.name,
             settings=bundle.settings,
         )
         for failure in answers.failures:

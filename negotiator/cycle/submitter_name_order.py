@@ -7,6 +7,7 @@ from typing import Self
 
 import attrs
 
+from negotiator.bundle.model import NAMES
 from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder, RequestOrderType
 
 
@@ -34,4 +35,4 @@ class SubmitterNameOrder(RequestOrder):
 
 
 #: The order of a bundle that chooses no other.
-BY_NAME = RequestOrderType(name="names", make=SubmitterNameOrder.of)
+BY_NAME = RequestOrderType(name=NAMES, make=SubmitterNameOrder.of)

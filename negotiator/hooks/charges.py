@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
+from negotiator.classad import Table
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
@@ -21,6 +25,10 @@ from negotiator.ledger import Family as Family
 from negotiator.ledger import Grouping as Grouping
 from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
+
+#: Returns what one job takes of each of some slots, (D,), of which it takes a part: called with a table of these slots before
+#: the job and one with what is left of them.
+PartAmounts: TypeAlias = Callable[[Table, Table], NDArray[np.int64]]
 
 
 def _rule(value: object) -> str:
@@ -61,6 +69,9 @@ class Quota:
     ``name`` is the name by which jobs request what is limited, if they do (``matlab`` of a concurrency limit): an order
     reads it, together with ``code``.
 
+    ``of_part`` is for a charge whose amount is a property of the slot: of a slot that several jobs share (one with a consumption
+    policy, or under ``match: fill``) a match is charged what it returns, instead of the amount of the whole slot.
+
     With ``held_through_cycle``, a match that ends a running job leaves the job's charge as it is until the next cycle; by
     default it is released at once, and the match may use it.
 
@@ -80,6 +91,7 @@ class Quota:
     text_after: str | None = attrs.field(default=None, converter=_text_after)
     name: str = attrs.field(default="", converter=_name)
     held_through_cycle: bool = False
+    of_part: PartAmounts | None = attrs.field(default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         check_instance(self.mode, Mode, "a Mode as mode of a Quota")

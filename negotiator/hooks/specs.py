@@ -301,7 +301,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
 
 @hookspec(record=(Charge, KeyCharge), check=checked_charge, on_failure=OnFailure.DENY, batch="slots")
 def negotiator_charges(  # type: ignore[empty-body]
-    request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle
+    request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle, order: str
 ) -> Iterable[Charge | KeyCharge]:
     """Declare the charges of each match of a request: counters, amounts and limits.
 
@@ -328,6 +328,7 @@ def negotiator_charges(  # type: ignore[empty-body]
     :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
+    :param order: the name of the order of requests (``order:`` of pool.yaml).
     :return: the charges, each with a ``Quota`` as its label.
     """
 

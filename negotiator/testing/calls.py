@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from negotiator.bundle.model import NAMES
 from negotiator.hooks import dropins
 from negotiator.hooks.charges import CounterUsage
 from negotiator.hooks.hook import Hook
@@ -29,6 +30,7 @@ _DEFAULTS: Mapping[str, Callable[[], Any]] = {
     "kind": lambda: AdKind.STARTD,
     "matches": tuple,
     "now": lambda: records.cycle_record().now,
+    "order": lambda: NAMES,
     "questions": tuple,
     "queues": records.queues,
     "report": lambda: "users",

@@ -6,18 +6,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import click
 
-from negotiator.plugin import KnownSetting, RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator.plugin import (
+    Charge,
+    CounterUsage,
+    Cycle,
+    KnownSetting,
+    Request,
+    RequestOrderType,
+    Section,
+    SlotRanks,
+    Table,
+    hookimpl,
+)
 from negotiator_fairshare.account_requests import change_rows
 from negotiator_fairshare.cycle_figures import check_row
+from negotiator_fairshare.group_charges import charges_of, group_usage
 from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_order import SubmitterOrder
 from negotiator_fairshare.userprio.command import userprio
 
+_ORDER = "submitters"
 _COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
 
 
@@ -33,7 +47,7 @@ def negotiator_section() -> Section:
 def negotiator_orders() -> Iterable[RequestOrderType]:
     """Bring the order of HTCondor's negotiator."""
     yield RequestOrderType(
-        name="submitters",
+        name=_ORDER,
         make=SubmitterOrder.of,
         in_queue_order=True,
         ranks=_ranks,
@@ -41,6 +55,28 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         change=change_rows,
         is_default=True,
     )
+
+
+@hookimpl
+def negotiator_job_attributes() -> Iterable[str]:
+    """Read nothing of a job but the submitter of its request."""
+    return ()
+
+
+@hookimpl
+def negotiator_charges(
+    request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle, order: str
+) -> Iterable[Charge]:
+    """Charge the accounting group of a request, and those above it, with the weight of its slots."""
+    return charges_of(request, slots, settings, cycle) if order == _ORDER else ()
+
+
+@hookimpl
+def negotiator_usage(
+    report: str, used: CounterUsage, settings: FairShareSettings
+) -> Iterable[Mapping[str, Any]]:
+    """Report ``accounting-groups``: what each accounting group uses, and its quota."""
+    return group_usage(settings, used.sums) if report == "accounting-groups" else ()
 
 
 @hookimpl

@@ -29,6 +29,7 @@ class CompatibilitySettings:
     crumbs: Compatible | None = None
     empty_pool: Compatible | None = None
     floors: Compatible | None = None
+    group_overrun: Compatible | None = None
     limit_up_to_quota: Compatible | None = None
     preemption_priority: Compatible | None = None
     rejection_marks: Compatible | None = None

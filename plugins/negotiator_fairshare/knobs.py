@@ -51,6 +51,10 @@ class KnobReader:
         self.error(name, f"{name} must be a number {limits}: {text}")
         return default
 
+    def source(self, name: str) -> Source | None:
+        """Return the place of a knob; None if it is not set."""
+        return self._sources.get(name.lower())
+
     def error(self, name: str, message: str, hint: str = "") -> None:
         """Report an invalid knob."""
         self._report(Severity.ERROR, name, message, hint)

@@ -9,16 +9,21 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.plugin import (
     PRE_JOB_RANK,
+    Environment,
     Expr,
     Expression,
+    Mode,
     Problem,
     RankExpression,
     ScalarText,
     Severity,
     SlotRanks,
+    Table,
     parse,
 )
 from negotiator_fairshare.accounts.settings import AccountSettings
@@ -26,6 +31,7 @@ from negotiator_fairshare.compatibility import CompatibilitySettings, Compatible
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.groups.settings import GroupQuirks
 from negotiator_fairshare.pie.settings import PieQuirks, PieSettings
+from negotiator_fairshare.pie.slot_weights import PoolSize, WeightScale
 
 
 def _cpus() -> Expression:
@@ -93,12 +99,33 @@ class FairShareSettings(GroupKnobs):
     NICE_USER_PRIO_FACTOR: float = attrs.field(default=1e10, validator=attrs.validators.gt(0))
     REMOTE_PRIO_FACTOR: float = attrs.field(default=1e7, validator=attrs.validators.gt(0))
     ACCOUNTANT_LOCAL_DOMAIN: str = ""
+    accounting_group_mode: Mode = Mode.ENFORCE
     compatible: CompatibilitySettings | ScalarText = attrs.field(factory=CompatibilitySettings)
 
     @cached_property
     def groups(self) -> GroupConfiguration:
         """The accounting groups."""
         return read_groups(self, self.compatibility.quirks(GroupQuirks))
+
+    @property
+    def groups_negotiate(self) -> bool:
+        """True if accounting groups divide the pool: there are some, and their quotas enforce."""
+        return self.accounting_group_mode is Mode.ENFORCE and not self.groups.tree.is_flat
+
+    def weight_scale(self, env: Environment) -> WeightScale:
+        """Return the weights of slots."""
+        return WeightScale(
+            self.SLOT_WEIGHT.tree,
+            env,
+            use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS,
+            force_default=self.FORCE_NEGOTIATOR_SLOT_WEIGHT,
+        )
+
+    def pool_size(self, slots: Table, weights: NDArray[np.float64], env: Environment) -> PoolSize:
+        """Return what the slots that take part in a cycle are to be divided."""
+        given = self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
+        constraint = None if given is None else given.tree
+        return PoolSize.of(slots, weights, constraint, env, use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS)
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of knobs that contradict each other or are not used as written."""

@@ -8,7 +8,6 @@ from typing import Self
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.plugin import (
     Feedback,
@@ -39,7 +38,7 @@ from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, WeightScale
+from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord
 from negotiator_fairshare.settings import FairShareSettings
@@ -70,12 +69,7 @@ class SubmitterOrder(RequestOrder):
         settings = context.settings or FairShareSettings()
         own, env = settings.accounts, context.cycle.environment
         now = int(context.cycle.now)
-        scale = WeightScale(
-            settings.SLOT_WEIGHT.tree,
-            env,
-            use_weights=settings.NEGOTIATOR_USE_SLOT_WEIGHTS,
-            force_default=settings.FORCE_NEGOTIATOR_SLOT_WEIGHT,
-        )
+        scale = settings.weight_scale(env)
         weights = scale.of(context.slots)
         discounted = settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES
         in_use = SlotUse.of(context.slots, env, discount_suspended=discounted)
@@ -84,9 +78,9 @@ class SubmitterOrder(RequestOrder):
         accounts = accounts_of(context.rows, now)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
-        size = _size(context, weights, settings)
+        size = settings.pool_size(context.slots, weights, env)
         groups = None
-        if not settings.groups.tree.is_flat:
+        if settings.groups_negotiate:
             groups = GroupTurns.of(
                 *(settings.groups, size.of_groups, submitters, use, last_served_of(context.rows), env),
             )
@@ -180,14 +174,3 @@ def _submitters(context: OrderContext, settings: FairShareSettings) -> tuple[Sub
         return submitters_of_jobs(context.requests)
     submitters = submitter_ads(context.submitters, context.requests)
     return by_priority(submitters, context.submitters) if settings.USE_GLOBAL_JOB_PRIOS else submitters
-
-
-def _size(context: OrderContext, weights: NDArray[np.float64], settings: FairShareSettings) -> PoolSize:
-    constraint = settings.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
-    return PoolSize.of(
-        context.slots,
-        weights,
-        None if constraint is None else constraint.tree,
-        context.cycle.environment,
-        use_weights=settings.NEGOTIATOR_USE_SLOT_WEIGHTS,
-    )

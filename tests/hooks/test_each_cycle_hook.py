@@ -86,6 +86,7 @@ def test_negotiator_charges_gets_request_slots_queues_and_cycle(plugins):
         slots=table(SLOTS),
         queues=queues({"root.a": ""}),
         cycle=cycle_record(number=4),
+        order="queues",
         settings={"quota": "mine"},
     )
     assert answers.failures == ()

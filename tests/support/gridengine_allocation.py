@@ -143,7 +143,9 @@ class Allocation:
         )
 
     def _charges(self, request):
-        found = self._ask(specs.negotiator_charges, request=request, queues=self.site.queue_tree)
+        found = self._ask(
+            specs.negotiator_charges, request=request, queues=self.site.queue_tree, order="names"
+        )
         return Charges.of(found.records, enforcing=True)
 
     def _ask(self, hook, **arguments):

@@ -245,6 +245,7 @@ class Replay:
             queues=self.queues,
             settings=bundle().settings,
             cycle=cycle,
+            order="names",
         )
         assert not answers.failures, answers.failures
         charges = Charges.of([each for each in answers.records if each.plugin == PLUGIN], enforcing=True)

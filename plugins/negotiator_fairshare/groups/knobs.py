@@ -74,13 +74,15 @@ class GroupConfiguration:
     """The accounting groups of a bundle.
 
     ``factors`` are the GROUP_PRIO_FACTOR of groups by name. ``problems`` has the knobs that are invalid, contradict each
-    other, or are not used as written; without an error among them, the rest is valid.
+    other, or are not used as written; without an error among them, the rest is valid. ``sources`` has the place of each
+    group's quota.
     """
 
     settings: GroupSettings
     tree: GroupTree
     factors: Mapping[str, float]
     problems: tuple[Problem, ...]
+    sources: Mapping[str, Source] = attrs.field(factory=dict)
 
 
 def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupConfiguration:
@@ -110,7 +112,8 @@ def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupCo
         quirks=quirks or GroupQuirks(),
     )
     tree = GroupTree.of_groups(settings.groups, autoregroup=settings.any_autoregroups)
-    return GroupConfiguration(settings, tree, _factors(reader, tree), tuple(reader.problems))
+    sources = dict(_quota_sources(reader, tree))
+    return GroupConfiguration(settings, tree, _factors(reader, tree), tuple(reader.problems), sources)
 
 
 def _group_names(knobs: KnobReader, text: str) -> Iterator[str]:
@@ -192,6 +195,14 @@ def _check_rounds(reader: KnobReader, knobs: GroupKnobs, groups: Sequence[Config
     steps = max((group.quota for group in groups if group.static), default=0.0) / rate
     if steps > MAX_STEPS:
         reader.error(_RATE, f"{rate:g} a turn takes {steps:g} turns to fill the largest quota", "raise it")
+
+
+def _quota_sources(knobs: KnobReader, tree: GroupTree) -> Iterator[tuple[str, Source]]:
+    """Yield the groups whose quota is configured, and its place."""
+    for node in tree.nodes.values():
+        source = knobs.source((_STATIC if node.group.static else _DYNAMIC) + node.name)
+        if source is not None:
+            yield node.name, source
 
 
 def _factors(knobs: KnobReader, tree: GroupTree) -> Mapping[str, float]:

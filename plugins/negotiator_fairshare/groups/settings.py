@@ -44,12 +44,14 @@ class GroupQuirks:
     ``whole_limits``: the limit of a turn is cut to a whole number.
     ``autoregroup_quota``: with autoregroup the root's quota is the whole pool from the second round on, so that the
     surplus counts quotas of the other groups again.
+    ``group_overrun``: matches by rank, and slots that are rounded up, may take a group above its quota.
     """
 
     limit_up_to_quota: Compatible = Compatible.EXACT
     undefined_limit: Compatible = Compatible.EXACT
     whole_limits: Compatible = Compatible.EXACT
     autoregroup_quota: Compatible = Compatible.EXACT
+    group_overrun: Compatible = Compatible.EXACT
 
 
 @attrs.frozen
