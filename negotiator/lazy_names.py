@@ -7,18 +7,25 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package (PEP 562).
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a package or module (PEP 562).
 
-    :param package: the ``__name__`` of the package.
-    :param modules: by name, the module that defines it. The package imports the same names for type checkers.
+    :param package: its ``__name__``.
+    :param modules: by module, the names that are imported from it, separated by spaces. For type checkers the package imports
+        the same names.
     """
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
 
     def find(name: str) -> object:
-        if name not in modules:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        found: object = getattr(import_module(modules[name]), name)
+        found: object = getattr(import_module(module_of[name]), name)
         setattr(sys.modules[package], name, found)
         return found
 
-    return find
+    def names() -> list[str]:
+        return sorted(vars(sys.modules[package]).keys() | module_of.keys())
+
+    return find, names

@@ -1,138 +1,199 @@
 """Everything that a plugin imports: hooks, their records, ClassAd tables and expressions, queues, and problems.
 
-See ``docs/hooks.md`` for the contract; ``negotiator.hooks.specs`` declares each hook.
+See ``docs/hooks.md`` for the contract; ``negotiator.hooks.specs`` declares each hook. A name is imported when it is used
+first: the help of a plugin's command needs few of them.
 """
 
-from negotiator.classad import UNDEFINED as UNDEFINED
-from negotiator.classad import ClassAd as ClassAd
-from negotiator.classad import Environment as Environment
-from negotiator.classad import Expr as Expr
-from negotiator.classad import JobExpression as JobExpression
-from negotiator.classad import Kind as Kind
-from negotiator.classad import LiteralValue as LiteralValue
-from negotiator.classad import Side as Side
-from negotiator.classad import Table as Table
-from negotiator.classad import Value as Value
-from negotiator.classad import bind as bind
-from negotiator.classad import evaluate_table as evaluate_table
-from negotiator.classad import parse as parse
-from negotiator.classad import references as references
-from negotiator.classad import unparse as unparse
-from negotiator.classad import unparse_value as unparse_value
-from negotiator.errors import BundleError as BundleError
-from negotiator.errors import CommandError as CommandError
-from negotiator.errors import InvalidCallError as InvalidCallError
-from negotiator.errors import NegotiatorError as NegotiatorError
-from negotiator.errors import NotFoundError as NotFoundError
-from negotiator.errors import PluginFailureError as PluginFailureError
-from negotiator.errors import PoolError as PoolError
-from negotiator.errors import StateError as StateError
-from negotiator.exit_codes import ExitCode as ExitCode
-from negotiator.files import open_lock as open_lock
-from negotiator.files import open_regular as open_regular
-from negotiator.files import replace_file as replace_file
-from negotiator.hooks.access import Access as Access
-from negotiator.hooks.access import AccessDecision as AccessDecision
-from negotiator.hooks.access import AccessKind as AccessKind
-from negotiator.hooks.access import AccessQuestion as AccessQuestion
-from negotiator.hooks.access import QueueNotice as QueueNotice
-from negotiator.hooks.access import UserGroups as UserGroups
-from negotiator.hooks.administration import Caller as Caller
-from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
-from negotiator.hooks.administration import ChangeStatus as ChangeStatus
-from negotiator.hooks.administration import CommandContext as CommandContext
-from negotiator.hooks.administration import CommandTargets as CommandTargets
-from negotiator.hooks.administration import LoadedBundle as LoadedBundle
-from negotiator.hooks.administration import Permission as Permission
-from negotiator.hooks.administration import PluginUsage as PluginUsage
-from negotiator.hooks.administration import RowsOutcome as RowsOutcome
-from negotiator.hooks.administration import StoredRows as StoredRows
-from negotiator.hooks.answers import HookFailure as HookFailure
-from negotiator.hooks.charges import Charge as Charge
-from negotiator.hooks.charges import CounterUsage as CounterUsage
-from negotiator.hooks.charges import Family as Family
-from negotiator.hooks.charges import Grouping as Grouping
-from negotiator.hooks.charges import KeyCharge as KeyCharge
-from negotiator.hooks.charges import Quota as Quota
-from negotiator.hooks.claims_in_use import ClaimsInUse as ClaimsInUse
-from negotiator.hooks.command_options import target_options as target_options
-from negotiator.hooks.known_settings import KnownSetting as KnownSetting
-from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
-from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
-from negotiator.hooks.order import Feedback as Feedback
-from negotiator.hooks.order import OrderContext as OrderContext
-from negotiator.hooks.order import OrderResult as OrderResult
-from negotiator.hooks.order import OrderRows as OrderRows
-from negotiator.hooks.order import QueuedRequest as QueuedRequest
-from negotiator.hooks.order import QuotaQuery as QuotaQuery
-from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
-from negotiator.hooks.order import RequestOrder as RequestOrder
-from negotiator.hooks.order import RequestOrderType as RequestOrderType
-from negotiator.hooks.order import RowsChange as RowsChange
-from negotiator.hooks.order import SlotAllowance as SlotAllowance
-from negotiator.hooks.order import SlotRanks as SlotRanks
-from negotiator.hooks.order import StopCause as StopCause
-from negotiator.hooks.order import WaitReason as WaitReason
-from negotiator.hooks.order import Weights as Weights
-from negotiator.hooks.placement import Application as Application
-from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
-from negotiator.hooks.placement import PlacedApplication as PlacedApplication
-from negotiator.hooks.placement import PlacementRule as PlacementRule
-from negotiator.hooks.placement import QueueTarget as QueueTarget
-from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
-from negotiator.hooks.records import AdKind as AdKind
-from negotiator.hooks.records import Constraint as Constraint
-from negotiator.hooks.records import ConstraintSide as ConstraintSide
-from negotiator.hooks.records import Cycle as Cycle
-from negotiator.hooks.records import Expression as Expression
-from negotiator.hooks.records import Filter as Filter
-from negotiator.hooks.records import Gate as Gate
-from negotiator.hooks.records import Mask as Mask
-from negotiator.hooks.records import Match as Match
-from negotiator.hooks.records import PreemptedJob as PreemptedJob
-from negotiator.hooks.records import RankExpression as RankExpression
-from negotiator.hooks.records import Request as Request
-from negotiator.hooks.records import Section as Section
-from negotiator.hooks.slot_offer import Preemption as Preemption
-from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
-from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
-from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
-from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
-from negotiator.hooks.summary import CycleSummary as CycleSummary
-from negotiator.hooks.summary import Denial as Denial
-from negotiator.hooks.summary import DiscardCount as DiscardCount
-from negotiator.hooks.summary import ReasonCount as ReasonCount
-from negotiator.hooks.turn_time import TimeLimit as TimeLimit
-from negotiator.hooks.turn_time import TurnTime as TurnTime
-from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
-from negotiator.ledger import CounterKey as CounterKey
-from negotiator.ledger import Ints as Ints
-from negotiator.queues import RECOVERY as RECOVERY
-from negotiator.queues import ROOT as ROOT
-from negotiator.queues import Acl as Acl
-from negotiator.queues import NodeSortKind as NodeSortKind
-from negotiator.queues import NodeSortPolicy as NodeSortPolicy
-from negotiator.queues import PartitionConfig as PartitionConfig
-from negotiator.queues import QueueConfig as QueueConfig
-from negotiator.queues import QueueLimit as QueueLimit
-from negotiator.queues import QueueTree as QueueTree
-from negotiator.queues.acl import HINT as HINT
-from negotiator.queues.acl import AclError as AclError
-from negotiator.queues.checks.limits import SubjectKind as SubjectKind
-from negotiator.queues.modes import LIMITS_MODE as LIMITS_MODE
-from negotiator.queues.modes import MAXIMA_MODE as MAXIMA_MODE
-from negotiator.queues.modes import configured_modes as configured_modes
-from negotiator.queues.names import WILDCARD as WILDCARD
-from negotiator.queues.names import parent_of as parent_of
-from negotiator.queues.names import upwards as upwards
-from negotiator.queues.quantities import Resources as Resources
-from negotiator.queues.quantities import format_quantity as format_quantity
-from negotiator.records import Mode as Mode
-from negotiator.records import Problem as Problem
-from negotiator.records import Reason as Reason
-from negotiator.records import ScalarText as ScalarText
-from negotiator.records import Severity as Severity
-from negotiator.records import Source as Source
-from negotiator.records import Verdict as Verdict
-from negotiator.records.text import printable as printable
-from negotiator.records.text import suggest as suggest
+from typing import TYPE_CHECKING
+
+from negotiator.lazy_names import lazy_names as lazy_names
+
+if TYPE_CHECKING:
+    from negotiator.classad import UNDEFINED as UNDEFINED
+    from negotiator.classad import ClassAd as ClassAd
+    from negotiator.classad import Environment as Environment
+    from negotiator.classad import Expr as Expr
+    from negotiator.classad import JobExpression as JobExpression
+    from negotiator.classad import Kind as Kind
+    from negotiator.classad import LiteralValue as LiteralValue
+    from negotiator.classad import Side as Side
+    from negotiator.classad import Table as Table
+    from negotiator.classad import Value as Value
+    from negotiator.classad import bind as bind
+    from negotiator.classad import evaluate_table as evaluate_table
+    from negotiator.classad import parse as parse
+    from negotiator.classad import references as references
+    from negotiator.classad import unparse as unparse
+    from negotiator.classad import unparse_value as unparse_value
+    from negotiator.errors import BundleError as BundleError
+    from negotiator.errors import CommandError as CommandError
+    from negotiator.errors import InvalidCallError as InvalidCallError
+    from negotiator.errors import NegotiatorError as NegotiatorError
+    from negotiator.errors import NotFoundError as NotFoundError
+    from negotiator.errors import PluginFailureError as PluginFailureError
+    from negotiator.errors import PoolError as PoolError
+    from negotiator.errors import StateError as StateError
+    from negotiator.exit_codes import ExitCode as ExitCode
+    from negotiator.files import open_lock as open_lock
+    from negotiator.files import open_regular as open_regular
+    from negotiator.files import replace_file as replace_file
+    from negotiator.hooks.access import Access as Access
+    from negotiator.hooks.access import AccessDecision as AccessDecision
+    from negotiator.hooks.access import AccessKind as AccessKind
+    from negotiator.hooks.access import AccessQuestion as AccessQuestion
+    from negotiator.hooks.access import QueueNotice as QueueNotice
+    from negotiator.hooks.access import UserGroups as UserGroups
+    from negotiator.hooks.administration import Caller as Caller
+    from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
+    from negotiator.hooks.administration import ChangeStatus as ChangeStatus
+    from negotiator.hooks.administration import CommandContext as CommandContext
+    from negotiator.hooks.administration import CommandTargets as CommandTargets
+    from negotiator.hooks.administration import LoadedBundle as LoadedBundle
+    from negotiator.hooks.administration import Permission as Permission
+    from negotiator.hooks.administration import PluginUsage as PluginUsage
+    from negotiator.hooks.administration import RowsOutcome as RowsOutcome
+    from negotiator.hooks.administration import StoredRows as StoredRows
+    from negotiator.hooks.answers import HookFailure as HookFailure
+    from negotiator.hooks.charges import Charge as Charge
+    from negotiator.hooks.charges import CounterUsage as CounterUsage
+    from negotiator.hooks.charges import Family as Family
+    from negotiator.hooks.charges import Grouping as Grouping
+    from negotiator.hooks.charges import KeyCharge as KeyCharge
+    from negotiator.hooks.charges import Quota as Quota
+    from negotiator.hooks.claims_in_use import ClaimsInUse as ClaimsInUse
+    from negotiator.hooks.command_options import target_options as target_options
+    from negotiator.hooks.known_settings import KnownSetting as KnownSetting
+    from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
+    from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
+    from negotiator.hooks.order import Feedback as Feedback
+    from negotiator.hooks.order import OrderContext as OrderContext
+    from negotiator.hooks.order import OrderResult as OrderResult
+    from negotiator.hooks.order import OrderRows as OrderRows
+    from negotiator.hooks.order import QueuedRequest as QueuedRequest
+    from negotiator.hooks.order import QuotaQuery as QuotaQuery
+    from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
+    from negotiator.hooks.order import RequestOrder as RequestOrder
+    from negotiator.hooks.order import RequestOrderType as RequestOrderType
+    from negotiator.hooks.order import RowsChange as RowsChange
+    from negotiator.hooks.order import SlotAllowance as SlotAllowance
+    from negotiator.hooks.order import SlotRanks as SlotRanks
+    from negotiator.hooks.order import StopCause as StopCause
+    from negotiator.hooks.order import WaitReason as WaitReason
+    from negotiator.hooks.order import Weights as Weights
+    from negotiator.hooks.placement import Application as Application
+    from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
+    from negotiator.hooks.placement import PlacedApplication as PlacedApplication
+    from negotiator.hooks.placement import PlacementRule as PlacementRule
+    from negotiator.hooks.placement import QueueTarget as QueueTarget
+    from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+    from negotiator.hooks.records import AdKind as AdKind
+    from negotiator.hooks.records import Constraint as Constraint
+    from negotiator.hooks.records import ConstraintSide as ConstraintSide
+    from negotiator.hooks.records import Cycle as Cycle
+    from negotiator.hooks.records import Expression as Expression
+    from negotiator.hooks.records import Filter as Filter
+    from negotiator.hooks.records import Gate as Gate
+    from negotiator.hooks.records import Mask as Mask
+    from negotiator.hooks.records import Match as Match
+    from negotiator.hooks.records import PreemptedJob as PreemptedJob
+    from negotiator.hooks.records import RankExpression as RankExpression
+    from negotiator.hooks.records import Request as Request
+    from negotiator.hooks.records import Section as Section
+    from negotiator.hooks.slot_offer import Preemption as Preemption
+    from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
+    from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
+    from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
+    from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
+    from negotiator.hooks.summary import CycleSummary as CycleSummary
+    from negotiator.hooks.summary import Denial as Denial
+    from negotiator.hooks.summary import DiscardCount as DiscardCount
+    from negotiator.hooks.summary import ReasonCount as ReasonCount
+    from negotiator.hooks.turn_time import TimeLimit as TimeLimit
+    from negotiator.hooks.turn_time import TurnTime as TurnTime
+    from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
+    from negotiator.ledger import CounterKey as CounterKey
+    from negotiator.ledger import Ints as Ints
+    from negotiator.queues import RECOVERY as RECOVERY
+    from negotiator.queues import ROOT as ROOT
+    from negotiator.queues import Acl as Acl
+    from negotiator.queues import NodeSortKind as NodeSortKind
+    from negotiator.queues import NodeSortPolicy as NodeSortPolicy
+    from negotiator.queues import PartitionConfig as PartitionConfig
+    from negotiator.queues import QueueConfig as QueueConfig
+    from negotiator.queues import QueueLimit as QueueLimit
+    from negotiator.queues import QueueTree as QueueTree
+    from negotiator.queues.acl import HINT as HINT
+    from negotiator.queues.acl import AclError as AclError
+    from negotiator.queues.checks.limits import SubjectKind as SubjectKind
+    from negotiator.queues.modes import LIMITS_MODE as LIMITS_MODE
+    from negotiator.queues.modes import MAXIMA_MODE as MAXIMA_MODE
+    from negotiator.queues.modes import configured_modes as configured_modes
+    from negotiator.queues.names import WILDCARD as WILDCARD
+    from negotiator.queues.names import parent_of as parent_of
+    from negotiator.queues.names import upwards as upwards
+    from negotiator.queues.quantities import Resources as Resources
+    from negotiator.queues.quantities import format_quantity as format_quantity
+    from negotiator.records import Mode as Mode
+    from negotiator.records import Problem as Problem
+    from negotiator.records import Reason as Reason
+    from negotiator.records import ScalarText as ScalarText
+    from negotiator.records import Severity as Severity
+    from negotiator.records import Source as Source
+    from negotiator.records import Verdict as Verdict
+    from negotiator.records.text import printable as printable
+    from negotiator.records.text import suggest as suggest
+else:
+    _NAMES = {
+        "negotiator.classad": (
+            "UNDEFINED ClassAd Environment Expr JobExpression Kind LiteralValue Side Table Value bind "
+            "evaluate_table parse references unparse unparse_value"
+        ),
+        "negotiator.errors": (
+            "BundleError CommandError InvalidCallError NegotiatorError NotFoundError PluginFailureError "
+            "PoolError StateError"
+        ),
+        "negotiator.exit_codes": "ExitCode",
+        "negotiator.files": "open_lock open_regular replace_file",
+        "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
+        "negotiator.hooks.administration": (
+            "Caller ChangeOutcome ChangeStatus CommandContext CommandTargets LoadedBundle Permission "
+            "PluginUsage RowsOutcome StoredRows"
+        ),
+        "negotiator.hooks.answers": "HookFailure",
+        "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota",
+        "negotiator.hooks.claims_in_use": "ClaimsInUse",
+        "negotiator.hooks.command_options": "target_options",
+        "negotiator.hooks.known_settings": "KnownSetting",
+        "negotiator.hooks.order": (
+            "PRE_JOB_RANK ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest "
+            "QuotaQuery QuotaRefusal RequestOrder RequestOrderType RowsChange SlotAllowance SlotRanks "
+            "StopCause WaitReason Weights"
+        ),
+        "negotiator.hooks.placement": (
+            "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
+        ),
+        "negotiator.hooks.pluggy_adapter": "hookimpl",
+        "negotiator.hooks.records": (
+            "AdKind Constraint ConstraintSide Cycle Expression Filter Gate Mask Match PreemptedJob "
+            "RankExpression Request Section"
+        ),
+        "negotiator.hooks.slot_offer": (
+            "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
+        ),
+        "negotiator.hooks.summary": "CycleSummary Denial DiscardCount ReasonCount",
+        "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
+        "negotiator.lazy_names": "lazy_names",
+        "negotiator.ledger": "CounterKey Ints",
+        "negotiator.queues": (
+            "RECOVERY ROOT Acl NodeSortKind NodeSortPolicy PartitionConfig QueueConfig QueueLimit QueueTree"
+        ),
+        "negotiator.queues.acl": "HINT AclError",
+        "negotiator.queues.checks.limits": "SubjectKind",
+        "negotiator.queues.modes": "LIMITS_MODE MAXIMA_MODE configured_modes",
+        "negotiator.queues.names": "WILDCARD parent_of upwards",
+        "negotiator.queues.quantities": "Resources format_quantity",
+        "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
+        "negotiator.records.text": "printable suggest",
+    }
+    __getattr__, __dir__ = lazy_names(__name__, _NAMES)
+    __all__ = " ".join(_NAMES.values()).split()  # noqa: PLE0605 - the names above

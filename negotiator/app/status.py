@@ -1,70 +1,63 @@
-"""The exit code and the HTTP status of each exception: the one table of them."""
+"""The exit code and the HTTP status of each exception: the one table of them.
+
+Classes are named, not imported: the class of an exception that was raised is loaded, the rooms of the others need not be.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import attrs
 
-from negotiator.audit.bundles import AlteredBundleError, NoBundleError
-from negotiator.audit.errors import AuditError
-from negotiator.classad import ClassAdError
-from negotiator.cycle.cycle_state import CycleStateError
-from negotiator.errors import (
-    BundleError,
-    CommandError,
-    InvalidCallError,
-    NegotiatorError,
-    NotFoundError,
-    PluginFailureError,
-    PoolError,
-    StateError,
-)
+from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
-from negotiator.files import UntrustedError
-from negotiator.ledger import LedgerError
-from negotiator.queues.acl import AclError
-from negotiator.queues.quantities import QuantityError
-from negotiator.queues.tree import QueueError
-from negotiator.runtime.run import OutcomeLostError, ReleaseError
 
 
 @attrs.frozen
 class ErrorStatus:
     """How an exception of a class, or of one derived from it, is reported."""
 
-    error: type[NegotiatorError]
     exit_code: ExitCode
     http: HTTPStatus
 
 
-#: The first entry whose class fits applies, so derived classes come before their bases.
-STATUSES = (
-    ErrorStatus(OutcomeLostError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
-    ErrorStatus(ReleaseError, ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
-    ErrorStatus(AlteredBundleError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
-    ErrorStatus(NoBundleError, ExitCode.AUDIT, HTTPStatus.NOT_FOUND),
-    ErrorStatus(AuditError, ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),
-    ErrorStatus(PoolError, ExitCode.POOL, HTTPStatus.SERVICE_UNAVAILABLE),
-    ErrorStatus(StateError, ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
-    ErrorStatus(PluginFailureError, ExitCode.PLUGIN, HTTPStatus.BAD_GATEWAY),
-    ErrorStatus(InvalidCallError, ExitCode.INVALID_CALL, HTTPStatus.BAD_REQUEST),
-    ErrorStatus(NotFoundError, ExitCode.NOT_DONE, HTTPStatus.NOT_FOUND),
-    ErrorStatus(CommandError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
-    ErrorStatus(BundleError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
-    ErrorStatus(UntrustedError, ExitCode.NOT_DONE, HTTPStatus.FORBIDDEN),
-    ErrorStatus(ClassAdError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
-    ErrorStatus(CycleStateError, ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
-    ErrorStatus(AclError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
-    ErrorStatus(QuantityError, ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
-    ErrorStatus(QueueError, ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
-    ErrorStatus(LedgerError, ExitCode.NOT_DONE, HTTPStatus.INTERNAL_SERVER_ERROR),
-)
+#: By module and name of the class. A class that is missing has the entry of its nearest base.
+STATUSES: Mapping[str, ErrorStatus] = {
+    "negotiator.runtime.run.OutcomeLostError": ErrorStatus(
+        ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR
+    ),
+    "negotiator.runtime.run.ReleaseError": ErrorStatus(ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
+    "negotiator.audit.bundles.AlteredBundleError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
+    "negotiator.audit.bundles.NoBundleError": ErrorStatus(ExitCode.AUDIT, HTTPStatus.NOT_FOUND),
+    "negotiator.audit.errors.AuditError": ErrorStatus(ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),
+    "negotiator.errors.PoolError": ErrorStatus(ExitCode.POOL, HTTPStatus.SERVICE_UNAVAILABLE),
+    "negotiator.errors.StateError": ErrorStatus(ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
+    "negotiator.errors.PluginFailureError": ErrorStatus(ExitCode.PLUGIN, HTTPStatus.BAD_GATEWAY),
+    "negotiator.errors.InvalidCallError": ErrorStatus(ExitCode.INVALID_CALL, HTTPStatus.BAD_REQUEST),
+    "negotiator.errors.NotFoundError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.NOT_FOUND),
+    "negotiator.errors.CommandError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
+    "negotiator.errors.BundleError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "negotiator.files.UntrustedError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.FORBIDDEN),
+    "negotiator.classad.syntax.errors.ClassAdError": ErrorStatus(
+        ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY
+    ),
+    "negotiator.cycle.cycle_state.CycleStateError": ErrorStatus(
+        ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE
+    ),
+    "negotiator.queues.acl.AclError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "negotiator.queues.quantities.QuantityError": ErrorStatus(
+        ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY
+    ),
+    "negotiator.queues.tree.QueueError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
+    "negotiator.ledger.errors.LedgerError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.INTERNAL_SERVER_ERROR),
+}
 
 #: For classes of plugins, which the table cannot name.
-_OTHERWISE = ErrorStatus(NegotiatorError, ExitCode.NOT_DONE, HTTPStatus.INTERNAL_SERVER_ERROR)
+_OTHERWISE = ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def status_of(error: NegotiatorError) -> ErrorStatus:
     """Return the exit code and the HTTP status of an exception."""
-    return next((status for status in STATUSES if isinstance(error, status.error)), _OTHERWISE)
+    names = (f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__)
+    return next((STATUSES[name] for name in names if name in STATUSES), _OTHERWISE)

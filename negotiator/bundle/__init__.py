@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from negotiator.bundle.model import Bundle as Bundle
     from negotiator.bundle.model import DecisionSelection as DecisionSelection
 else:
-    _LOADING = ("BundleCheck", "check_bundle", "default_bundle", "examine_bundle", "load_bundle")
-    _MODEL = ("AuditSettings", "Bundle", "DecisionSelection")
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         __name__,
-        dict.fromkeys(_LOADING, "negotiator.bundle.load") | dict.fromkeys(_MODEL, "negotiator.bundle.model"),
+        {
+            "negotiator.bundle.load": "BundleCheck check_bundle default_bundle examine_bundle load_bundle",
+            "negotiator.bundle.model": "AuditSettings Bundle DecisionSelection",
+        },
     )

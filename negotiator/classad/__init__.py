@@ -41,11 +41,10 @@ if TYPE_CHECKING:
     from negotiator.classad.columnar import evaluate_table as evaluate_table
     from negotiator.classad.tables import Column as Column
 else:
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "Table": "negotiator.classad.columnar",
-            "evaluate_table": "negotiator.classad.columnar",
-            "Column": "negotiator.classad.tables",
+            "negotiator.classad.columnar": "Table evaluate_table",
+            "negotiator.classad.tables": "Column",
         },
     )

@@ -37,7 +37,8 @@ def main(context: click.Context, *, debug: bool) -> None:
         from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
 
         context.with_resource(plugin_tracebacks())
-    if context.obj is None and context.invoked_subcommand not in main.commands:
+    command = main.get_command(context, context.invoked_subcommand or "")
+    if context.obj is None and not isinstance(command, LazyCommand):
         from negotiator.app.context import ProgramContext  # noqa: PLC0415 - only commands of plugins have it here
 
         context.obj = ProgramContext()

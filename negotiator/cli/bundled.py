@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import click
+
+from negotiator.cli.lazy import LazyCommand
 
 #: The plugins that come with the program: names and modules, as in their entry points.
 PLUGINS = {
@@ -18,7 +25,7 @@ PLUGINS = {
     "quotasets": "negotiator_quotasets",
 }
 
-#: The commands of each plugin, with their lines in the list of commands.
+#: The commands of each plugin, with their lines in the list of commands. Each is in the module of its name in ``commands``.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "fairshare": {
         "userprio": "Show and set priorities and usage of submitters, as condor_userprio does.",
@@ -30,8 +37,23 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def bundled_commands() -> dict[str, str] | None:
-    """Return the commands of the installed plugins, with their lines in the list of commands.
+class BundledCommand(LazyCommand):
+    """A command of a plugin that comes with the program; it gets the program's context once its options are parsed."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command itself, with the program as its object unless the caller gave one."""
+        context = super().make_context(info_name, args, parent, **extra)
+        if context.obj is None and not context.resilient_parsing:
+            from negotiator.app.context import ProgramContext  # noqa: PLC0415 - not for help and completion
+
+            context.obj = ProgramContext()
+        return context
+
+
+def bundled_commands() -> dict[str, click.Command] | None:
+    """Return the commands of the installed plugins; each is imported when it is run or completed.
 
     Return None if there are other plugins than those of the program, or if the entry points cannot be read.
     """
@@ -43,4 +65,13 @@ def bundled_commands() -> dict[str, str] | None:
         return None
     if not found <= PLUGINS.items():
         return None
-    return {name: text for plugin, _ in sorted(found) for name, text in COMMANDS.get(plugin, {}).items()}
+    return {
+        name: BundledCommand(name, text, partial(_load, module, name))
+        for plugin, module in sorted(found)
+        for name, text in COMMANDS.get(plugin, {}).items()
+    }
+
+
+def _load(module: str, name: str) -> click.Command:
+    command: click.Command = getattr(import_module(f"{module}.commands.{name}"), name)
+    return command

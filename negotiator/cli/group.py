@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import click
 
 from negotiator.cli.bundled import bundled_commands
-from negotiator.cli.lazy import LazyCommand
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
@@ -76,19 +75,9 @@ class PluginGroup(click.Group):
     @cached_property
     def _plugin_commands(self) -> Mapping[str, click.Command]:
         bundled = bundled_commands()
-        if bundled is None:  # the commands of other plugins are known once the plugins are loaded
-            return self._loaded_commands
-        return {name: LazyCommand(name, text, self._load(name)) for name, text in bundled.items()}
+        # The commands of other plugins are known once the plugins are loaded.
+        return self._loaded_commands() if bundled is None else bundled
 
-    def _load(self, name: str) -> Callable[[], click.Command]:
-        def load() -> click.Command:
-            if name not in self._loaded_commands:
-                raise click.UsageError(f"the command {name} is missing: its plugin could not be loaded")
-            return self._loaded_commands[name]
-
-        return load
-
-    @cached_property
     def _loaded_commands(self) -> dict[str, click.Command]:
         from negotiator.cli.problems import print_problems
         from negotiator.hooks import specs

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from negotiator.pool.snapshot import Snapshot as Snapshot
     from negotiator.pool.vault import ClaimVault as ClaimVault
 else:
-    _READING = ("AdFile", "read_ads", "read_pool", "read_pool_with_claims")
-    __getattr__ = lazy_names(
+    __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            **dict.fromkeys(_READING, "negotiator.pool.reading"),
-            "Snapshot": "negotiator.pool.snapshot",
-            "ClaimVault": "negotiator.pool.vault",
+            "negotiator.pool.reading": "AdFile read_ads read_pool read_pool_with_claims",
+            "negotiator.pool.snapshot": "Snapshot",
+            "negotiator.pool.vault": "ClaimVault",
         },
     )

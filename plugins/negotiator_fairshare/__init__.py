@@ -1,89 +1,27 @@
 """Fair share: whose turn it is, as HTCondor's negotiator decides it.
 
 ``accounts`` has the accounts of submitters, ``groups`` computes quotas and negotiation rounds of accounting groups, and
-``pie`` divides the pool in spins.
+``pie`` divides the pool in spins. The hooks are imported when they are called for: the help of the command needs none.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from negotiator.plugin import lazy_names
 
-import click
-
-from negotiator.plugin import (
-    Charge,
-    CounterUsage,
-    Cycle,
-    KnownSetting,
-    Request,
-    RequestOrderType,
-    Section,
-    SlotRanks,
-    Table,
-    hookimpl,
-)
-from negotiator_fairshare.account_requests import change_rows
-from negotiator_fairshare.cycle_figures import check_row
-from negotiator_fairshare.group_charges import charges_of, group_usage
-from negotiator_fairshare.groups.knobs import PATTERNS
-from negotiator_fairshare.settings import FairShareSettings
-from negotiator_fairshare.submitter_order import SubmitterOrder
-from negotiator_fairshare.userprio.command import userprio
-
-_ORDER = "submitters"
-_COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
-
-
-@hookimpl
-def negotiator_section() -> Section:
-    """Declare the knobs."""
-    return Section(
-        schema=FairShareSettings, check=FairShareSettings.problems, knobs=PATTERNS, known=(_COMPATIBLE,)
+if TYPE_CHECKING:
+    from negotiator_fairshare.hooks import negotiator_charges as negotiator_charges
+    from negotiator_fairshare.hooks import negotiator_commands as negotiator_commands
+    from negotiator_fairshare.hooks import negotiator_job_attributes as negotiator_job_attributes
+    from negotiator_fairshare.hooks import negotiator_orders as negotiator_orders
+    from negotiator_fairshare.hooks import negotiator_section as negotiator_section
+    from negotiator_fairshare.hooks import negotiator_usage as negotiator_usage
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "negotiator_fairshare.hooks": (
+                "negotiator_charges negotiator_commands negotiator_job_attributes negotiator_orders "
+                "negotiator_section negotiator_usage"
+            ),
+        },
     )
-
-
-@hookimpl
-def negotiator_orders() -> Iterable[RequestOrderType]:
-    """Bring the order of HTCondor's negotiator."""
-    yield RequestOrderType(
-        name=_ORDER,
-        make=SubmitterOrder.of,
-        in_queue_order=True,
-        ranks=_ranks,
-        check_row=check_row,
-        change=change_rows,
-        is_default=True,
-    )
-
-
-@hookimpl
-def negotiator_job_attributes() -> Iterable[str]:
-    """Read nothing of a job but the submitter of its request."""
-    return ()
-
-
-@hookimpl
-def negotiator_charges(
-    request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle, order: str
-) -> Iterable[Charge]:
-    """Charge the accounting group of a request, and those above it, with the weight of its slots."""
-    return charges_of(request, slots, settings, cycle) if order == _ORDER else ()
-
-
-@hookimpl
-def negotiator_usage(
-    report: str, used: CounterUsage, settings: FairShareSettings
-) -> Iterable[Mapping[str, Any]]:
-    """Report ``accounting-groups``: what each accounting group uses, and its quota."""
-    return group_usage(settings, used.sums) if report == "accounting-groups" else ()
-
-
-@hookimpl
-def negotiator_commands() -> Iterable[click.Command]:
-    """Add the command of condor_userprio."""
-    yield userprio
-
-
-def _ranks(settings: FairShareSettings | None) -> SlotRanks:
-    return (settings or FairShareSettings()).ranks

@@ -10,9 +10,10 @@ import attrs
 import click
 
 from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Section, Table, hookimpl
+from negotiator_quotasets.commands.qconf import qconf
+from negotiator_quotasets.commands.qquota import qquota
 from negotiator_quotasets.pool import RequestReaders, RulesByMode
-from negotiator_quotasets.qconf import qconf
-from negotiator_quotasets.qquota import as_entries, qquota
+from negotiator_quotasets.qquota import as_entries
 from negotiator_quotasets.settings import FILES, QuotaSettings, check
 
 

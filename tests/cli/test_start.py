@@ -63,6 +63,24 @@ def test_help_imports_neither_plugins_nor_numpy_nor_rich(words):
 
 
 @pytest.mark.parametrize(
+    ("plugin", "command"),
+    [("fairshare", "userprio"), ("quotasets", "qconf"), ("quotasets", "qquota")],
+)
+def test_help_of_a_plugins_command_imports_the_declaration_of_that_command_only(plugin, command):
+    modules, printed = imported(command, "--help")
+    assert printed.startswith(f"Usage: negotiator {command} ")
+    assert sorted(SLOW & modules) == []
+    package = f"negotiator_{plugin}"
+    declaration = {package, f"{package}.commands", f"{package}.commands.{command}"}
+    assert {name for name in modules if name.startswith("negotiator_")} == declaration
+
+
+def test_an_error_message_imports_neither_plugins_nor_numpy(tmp_path):
+    modules, _ = imported("audit", "verify", str(tmp_path / "missing"))
+    assert sorted({"numpy", "pluggy", "structlog", "yaml", "negotiator.runtime.run"} & modules) == []
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         ("eval 1+1", "2"),
@@ -90,6 +108,8 @@ def test_commands_without_a_pool_import_neither_plugins_nor_numpy(tmp_path, word
         ("negotiator run --bu", "--bundle"),
         ("negotiator admin mo", "move"),
         ("negotiator run --log-format ", "json"),
+        ("negotiator userprio --set", "--set-aside"),
+        ("negotiator qconf --bu", "--bundle"),
     ],
 )
 def test_completion_imports_neither_plugins_nor_numpy_nor_rich(line, expected):

@@ -10,7 +10,7 @@ from commands import invoke
 from gridengine_qquota import Answer, Session
 from gridengine_site import options
 from negotiator.app.context import ProgramContext
-from negotiator_quotasets.qquota import qquota
+from negotiator_quotasets.commands.qquota import qquota
 from negotiator_quotasets.qquota.usage_text import USAGE
 
 CASES = Path(__file__).parents[1] / "conformance" / "gridengine"

@@ -9,7 +9,7 @@ import attrs
 from commands import invoke
 from gridengine_site import RUNNING, options, write_site
 from negotiator.app.context import ProgramContext
-from negotiator_quotasets.qquota import qquota
+from negotiator_quotasets.commands.qquota import qquota
 
 _ADD = "qconf -Arqs "
 #: A rule and its limit at the beginning of a line of the table.

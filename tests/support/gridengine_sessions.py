@@ -20,8 +20,8 @@ from commands import invoke
 from gridengine_departures import expected, is_done
 from gridengine_site import options
 from negotiator.app.context import ProgramContext
+from negotiator_quotasets.commands.qconf import qconf
 from negotiator_quotasets.language import parse_sets
-from negotiator_quotasets.qconf import qconf
 from negotiator_quotasets.qconf.context import PLUGIN
 from negotiator_quotasets.qconf.file_changes import NEW_FILE
 

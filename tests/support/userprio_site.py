@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from commands import invoke
 from fair_share import FAIR
 from negotiator.app.context import ProgramContext
-from negotiator_fairshare.userprio.command import userprio as command
+from negotiator_fairshare.commands.userprio import userprio as command
 from pools import slot
 from queueing import QUEUES, World, app, bundle, records
 

@@ -1,7 +1,6 @@
-"""The command ``negotiator qquota``: the usage of resource quota sets.
+"""What ``negotiator qquota`` does: prints the usage of resource quota sets.
 
 Source: qquota(1); "Resource Quota Sets", qquota.
 """
 
-from negotiator_quotasets.qquota.command import qquota as qquota
 from negotiator_quotasets.qquota.report import as_entries as as_entries
