@@ -32,7 +32,7 @@ from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.isolation.plugin import isolated_plugin
 from negotiator.hooks.isolation.process import MAX_SECONDS, WorkerError, WorkerProcess
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
-from negotiator.hooks.pluggy_adapter import Registry
+from negotiator.hooks.pluggy_adapter import Registry, import_lazy_names
 from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
@@ -104,6 +104,7 @@ class _PluginLoader:
             protect_descriptor()
             with running_plugin(f"the import of plugin {candidate.name}"):
                 plugin, version = self._plugin(candidate)
+                import_lazy_names(plugin)
             problems = [
                 *self._unfit(plugin, candidate),
                 *vet(plugin, candidate.name, candidate.origin, HOOKS),

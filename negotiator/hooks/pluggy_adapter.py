@@ -45,6 +45,16 @@ class Implementation:
         return f"{self.hook.name} of plugin {self.plugin}"
 
 
+def import_lazy_names(plugin: object) -> None:
+    """Import the names that a module imports when they are used first (PEP 562): pluggy sees none of them before.
+
+    The attributes of other objects are left alone, as they may be properties.
+    """
+    if isinstance(plugin, ModuleType):
+        for name in dir(plugin):
+            getattr(plugin, name, None)
+
+
 def marked_functions(plugin: object) -> tuple[Marked, ...]:
     """Return the functions that a plugin marked with ``hookimpl``, by attribute name; nothing is registered."""
     manager = pluggy.PluginManager(PROJECT)

@@ -1,5 +1,6 @@
 """The start of the program: what a command does not need, of plugins and libraries, is not imported."""
 
+import json
 import os
 import subprocess
 import sys
@@ -139,6 +140,17 @@ def test_the_bundled_plugins_are_the_entry_points_of_the_project():
 
 def test_a_plugins_command_can_have_an_option_for_each_field_of_its_targets():
     assert tuple(OPTIONS) == tuple(field.name for field in attrs.fields(CommandTargets))
+
+
+def test_a_program_that_has_just_started_finds_the_hooks_of_all_plugins():
+    """In a new process: hooks that are imported when they are used first are found although nothing used them before."""
+    command = [sys.executable, "-m", "negotiator", "plugins", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = json.loads(done.stdout)
+    assert {each["name"] for each in listed["plugins"]} == set(bundled.PLUGINS)
+    assert all(each["hooks"] for each in listed["plugins"])
+    assert listed["problems"] == []
 
 
 def test_a_command_of_a_bundled_plugin_runs_with_its_own_options():
