@@ -113,6 +113,21 @@ def user_groups(
     return groups_of(value) if isinstance(value, str) else known.get(user) or ()
 
 
+def groups_of_users(
+    jobs: Table,
+    users: Strings,
+    settings: PlacementSettings,
+    known: Mapping[str, tuple[str, ...] | None],
+    env: Environment,
+) -> list[tuple[str, ...]]:
+    """Return what ``user_groups`` returns for each job of a table."""
+    specified = _texts(settings.groups.tree, jobs, env)
+    return [
+        groups_of(specified.text(row)) if code != NO_TEXT else known.get(user) or ()
+        for row, (code, user) in enumerate(zip(specified.codes.tolist(), users.tolist(), strict=True))
+    ]
+
+
 @lru_cache(65_536)
 def groups_of(text: str) -> tuple[str, ...]:
     """Return the groups in a string of names separated by commas, each once; invalid names are omitted."""

@@ -8,7 +8,6 @@ between jobs of one autocluster.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import NoneType
 from typing import TypeAlias
 
 import attrs
@@ -22,6 +21,8 @@ from negotiator.hooks.records import Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
+#: The attributes that expressions name; None if they may read any.
+_Reads: TypeAlias = tuple[_Name, ...] | None
 
 #: If an ad has an attribute of such a name, a scope in an expression may mean that attribute instead of an ad.
 _SHADOWS = frozenset({"my", "self", "target", "other"})
@@ -62,32 +63,39 @@ def _autoclusters(
 
     The jobs are first grouped by the ``common`` attributes, which are read of every job. Jobs of a group then have the
     same expressions in these, so one of them represents all: if its expressions read further attributes, the group is
-    grouped again by these too. A job's own attributes thus never split the jobs of other groups.
+    grouped again by these too, together with all groups that read the same. A job's own attributes thus never split the
+    jobs of groups that do not read them.
     """
-    if common is None:
+    if common is None or not len(jobs):
         return Autoclusters(np.arange(len(jobs)), (None,) * len(jobs))
     ids = np.full(len(jobs), -1, np.int64)
     significant: list[frozenset[str] | None] = []
-    pending = [(np.arange(len(jobs)), common)]
+    distinct: dict[frozenset[str], frozenset[str]] = {}  # equal sets are one object
+    pending = {common: [np.arange(len(jobs))]}
     while pending:
-        rows, known = pending.pop()
+        known = next(iter(pending))
+        rows = np.concatenate(pending.pop(known))
         # By columns: Python runs once for each group below, not for each job.
         groups, first = jobs.take(rows).group(sorted(known | set(further)))
-        order = np.argsort(groups, kind="stable")
-        members_of = np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
-        for reached, places in zip(closure.of_jobs(jobs, rows[first], known), members_of, strict=True):
-            members = rows[places]
+        found = closure.of_jobs(jobs, rows[first], known)
+        for members, (reached, is_own) in zip(_members(rows, groups), found, strict=True):
             # Unknown reads: jobs that look alike may be treated differently, so each is an autocluster of its own.
             if reached is None:
                 ids[members] = np.arange(len(significant), len(significant) + len(members))
                 significant += [None] * len(members)
-            # The group may differ in the attributes just found: group it again. Each turn adds attributes, so it ends.
-            elif len(members) > 1 and not reached <= known:
-                pending.append((members, known | reached))
+            # The jobs may differ in the attributes just found: group them again. Each turn adds attributes, so it ends.
+            elif not reached <= known and not (is_own and len(members) == 1):
+                pending.setdefault(known | reached, []).append(members)
             else:
                 ids[members] = len(significant)
-                significant.append(known | reached)
+                significant.append(distinct.setdefault(known | reached, known | reached))
     return Autoclusters(ids, tuple(significant))
+
+
+def _members(rows: NDArray[np.intp], groups: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Return the rows of each group, by its number."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(rows[order], np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 @attrs.define
@@ -100,8 +108,8 @@ class _Closure:
     slots: Table
     exact: bool
     requests: frozenset[str]  # the amounts that jobs request
-    _known: dict[tuple[object, ...], frozenset[str] | None] = attrs.field(factory=dict)
-    _scans: dict[int, tuple[Expr, ReferenceScan]] = attrs.field(factory=dict)
+    _job_reads: dict[int, tuple[Expr, _Reads]] = attrs.field(factory=dict)  # by id of the expression
+    _slot_reads: dict[str, _Reads] = attrs.field(factory=dict)  # by name
 
     @classmethod
     def over(cls, slots: Table, jobs: Table) -> _Closure:
@@ -127,25 +135,22 @@ class _Closure:
 
     def of_jobs(
         self, jobs: Table, rows: NDArray[np.intp], names: frozenset[str]
-    ) -> list[frozenset[str] | None]:
-        """Return what ``of_job`` returns for some rows; found once for rows with the same expressions."""
+    ) -> list[tuple[frozenset[str] | None, bool]]:
+        """Return, for each row, ``names`` and all attributes that expressions in these read; None if they cannot be found.
+
+        They are found once for rows with the same expressions, of the first one: True with it. Expressions that these
+        refer to may be others in other rows.
+        """
         written = sorted(filter(jobs.has_expressions, names))
         groups, first = jobs.take(rows).group(written)
-        found = [self.of_job(jobs.ad(int(rows[each])), names) for each in first]
-        return [found[group] for group in groups.tolist()]
+        found = [self._of_job(jobs.ad(row), written) for row in rows[first].tolist()]
+        reached = [None if each is None else names | each for each in found]
+        is_first = np.zeros(len(rows), np.bool_)
+        is_first[first] = True
+        return [(reached[group], own) for group, own in zip(groups.tolist(), is_first.tolist(), strict=True)]
 
-    def of_job(self, job: ClassAd, names: frozenset[str]) -> frozenset[str] | None:
-        """Return ``names`` and all attributes that a job's expressions in these read; None if they cannot be found."""
-        # Jobs of one submission share the trees of their expressions: the closure is computed once for all of them.
-        written = sorted(
-            (name, expr) for name in names if type(expr := job.folded(name)) not in (Literal, NoneType)
-        )
-        if not written:
-            return names
-        key = (names, *[(name, id(expr)) for name, expr in written])  # ids of trees that the table holds
-        if key not in self._known:
-            self._known[key] = self._follow([(_JOB, name) for name in names], job)
-        return self._known[key]
+    def _of_job(self, job: ClassAd, names: Sequence[str]) -> frozenset[str] | None:
+        return self._follow([(_JOB, name) for name in names], job)
 
     def _follow(self, pending: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
         """Return the job attributes that are reached from ``pending`` through the expressions of slots and of one job.
@@ -159,19 +164,31 @@ class _Closure:
                 continue
             seen.add(item)
             owner, name = item
-            for found in self._job_scans(job, name) if owner is _JOB else self.slots.scans(name):
-                if found.opaque:
-                    return None
-                pending += _reached(owner, found, exact=self.exact)
+            reads = self._of_slots(name) if owner is _SLOT else self._of_expression(job, name)
+            if reads is None:
+                return None
+            pending += reads
         return frozenset(name for side, name in seen if side is _JOB)
 
-    def _job_scans(self, job: ClassAd | None, name: str) -> tuple[ReferenceScan, ...]:
+    def _of_expression(self, job: ClassAd | None, name: str) -> _Reads:
+        """Return what the expression of an attribute of a job reads."""
         expr = None if job is None else job.folded(name)
         if expr is None or type(expr) is Literal:
             return ()
-        if id(expr) not in self._scans:
-            self._scans[id(expr)] = (expr, scan(expr))
-        return (self._scans[id(expr)][1],)
+        if id(expr) not in self._job_reads:  # the entry holds the tree, so that its id stays its own
+            self._job_reads[id(expr)] = expr, self._reads(_JOB, (scan(expr),))
+        return self._job_reads[id(expr)][1]
+
+    def _of_slots(self, name: str) -> _Reads:
+        """Return what the expressions of an attribute of slots read."""
+        if name not in self._slot_reads:
+            self._slot_reads[name] = self._reads(_SLOT, self.slots.scans(name))
+        return self._slot_reads[name]
+
+    def _reads(self, owner: Side, scans: Sequence[ReferenceScan]) -> _Reads:
+        if any(found.opaque for found in scans):
+            return None
+        return tuple({name for found in scans for name in _reached(owner, found, exact=self.exact)})
 
 
 def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:

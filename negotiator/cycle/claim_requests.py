@@ -90,7 +90,7 @@ class _ClaimedJobs:
             if self.matches[first] < 0:
                 claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else ClassAd()
             counted = self.amounts.complete(ad, slot)
-            request = requests.of_ad(ad, counted, rows, len(rows), claim)
+            request = requests.of_claim(ad, counted, rows, claim)
             yield ClaimsInUse(request, self.rows[rows], jobs, rows)
 
     def _sizes(self) -> Iterator[NDArray[np.float64]]:

@@ -7,6 +7,7 @@ placed once. Source: "App Placement Rules"; "Scheduler Configuration", Placement
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Self, TypeAlias
 
 import attrs
@@ -69,14 +70,20 @@ class PlacedJobs:
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """Return ``schedd#cluster`` of the application of each row."""
-        if self.registry is None:
-            return ("",) * len(rows)
-        numbers, count = numbered(self.applications[rows])
-        known = self.applications[rows][first_rows(numbers, count)].tolist()
-        names = np.array([str(self.registry.id(key)) if key >= 0 else "" for key in known], np.object_)
-        return tuple(
-            name or f"{self.noun} {row}" for name, row in zip(names[numbers], rows.tolist(), strict=True)
-        )
+        return ("",) * len(rows) if self.registry is None else tuple(self._names[rows].tolist())
+
+    @cached_property
+    def _names(self) -> Strings:
+        """The names of the applications of all jobs, (N,)."""
+        assert self.registry is not None  # noqa: S101 - the caller has tested it
+        numbers, count = numbered(self.applications)
+        known = self.applications[first_rows(numbers, count)].tolist()
+        names = np.empty(count, np.object_)
+        names[:] = [str(self.registry.id(key)) if key >= 0 else "" for key in known]
+        found: Strings = names[numbers]
+        alone = np.flatnonzero(self.applications < 0)
+        found[alone] = [f"{self.noun} {row}" for row in alone.tolist()]
+        return found
 
 
 @attrs.frozen

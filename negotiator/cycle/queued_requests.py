@@ -50,7 +50,6 @@ def queued_requests(
     requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
 
     copies, most = _copies(jobs), MAX_COPIES if matches is None else matches
-    queued = []
     # An autocluster fixes everything that matching can read; the other columns fix whose turn it is, and who is charged.
     # In the schedd's order the schedd's autoclusters are requests of their own, also where nothing tells them apart.
     more = [_own_autoclusters(jobs)] if in_queue_order else _priorities(jobs)
@@ -60,12 +59,13 @@ def queued_requests(
     order = _schedd_order(jobs, (first, submitters, schedds))
     kinds = combined(*columns)[0]
     rejected = _rejected_together(jobs, kinds, submitters, schedds, *_placements(placed))
-    for number, members in enumerate(_runs(kinds, order) if in_queue_order else _groups(kinds, order)):
-        rows = _repeated(members, copies, most)
-        request = requests.of(rows, int(copies[members].sum()))
-        kind = int(rejected[members[0]])
-        queued.append(QueuedRequest(number, request, rows, len(rows), members, kind=kind))
-    return tuple(queued)
+    ads = _runs(kinds, order) if in_queue_order else _groups(kinds, order)
+    rows = [_repeated(members, copies, most) for members in ads]
+    made = requests.of_each(rows, [int(copies[members].sum()) for members in ads])
+    return tuple(
+        QueuedRequest(number, request, own, len(own), members, kind=int(rejected[members[0]]))
+        for number, (request, own, members) in enumerate(zip(made, rows, ads, strict=True))
+    )
 
 
 def _rejected_together(jobs: Table, kinds: NDArray[np.int64], *names: Strings) -> NDArray[np.int64]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 import attrs
+import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment
+from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.applications import user_groups
+from negotiator.cycle.applications import groups_of_users, user_groups
 from negotiator.cycle.autoclusters import Autoclusters
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.place import PlacedJobs
-from negotiator.cycle.resources import requested
+from negotiator.cycle.resources import RequestedAmounts, ResourceAmounts
 from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.records import Request
 from negotiator.ledger import Rows
@@ -39,6 +42,11 @@ class RequestFactory:
     env: Environment
     slot_names: frozenset[str]
 
+    @cached_property
+    def amounts(self) -> RequestedAmounts:
+        """What jobs request of each resource."""
+        return RequestedAmounts(self.bundle, self.env, self.slot_names)
+
     def of_jobs(
         self, placed: PlacedJobs, submitters: Strings, schedds: Strings, autoclusters: Autoclusters
     ) -> JobRequests:
@@ -61,7 +69,7 @@ class RequestFactory:
             queue=first.queue,
             user=first.user,
             group=first.group,
-            resources=requested(counted(ad), self.bundle, self.env)[0],
+            resources=RequestedAmounts(self.bundle, self.env).of_ad(counted(ad))[0],
             applications=tuple(entry.application for entry in entries),
             groups=first.groups,
         )
@@ -77,40 +85,72 @@ class JobRequests:
     schedds: Strings
     autoclusters: Autoclusters
 
-    def of(self, rows: Rows, count: int) -> Request:
-        """Return the request of several jobs; the first row represents all of them.
+    def of_each(self, members: Sequence[Rows], counts: Sequence[int]) -> Iterator[Request]:
+        """Yield the requests of waiting jobs; the first row of each represents all its jobs.
 
-        :param rows: the rows of the jobs that may be matched, each once for every job that its ad represents.
-        :param count: the number of all jobs of the request.
+        :param members: for each request the rows of the jobs that may be matched, each once for every job that its ad
+            represents.
+        :param counts: the number of all jobs of each request.
         """
-        ad = self.placed.jobs.ad(int(rows[0]))
-        return self.of_ad(ad, ad, rows, count)
+        factory, first = self.factory, np.array([rows[0] for rows in members], np.intp)
+        jobs = self.placed.jobs.take(first)
+        columns = zip(
+            *(members, counts, factory.amounts.of_jobs(jobs), job_columns.job_ids(jobs)),
+            groups_of_users(
+                jobs, self.placed.users[first], factory.bundle.placement, factory.groups, factory.env
+            ),
+            strict=True,
+        )
+        for row, (rows, count, amounts, first_job, groups) in zip(first.tolist(), columns, strict=True):
+            ad = self.placed.jobs.ad(row)
+            yield self._request(ad, rows, count, amounts, first_job, groups)
 
-    def of_ad(
-        self, ad: ClassAd, counted: ClassAd, rows: Rows, count: int, claim: ClassAd | None = None
-    ) -> Request:
-        """Return the request of several jobs, with another ad than that of the first row.
+    def of_claim(self, ad: ClassAd, counted: ClassAd, rows: Rows, claim: ClassAd | None = None) -> Request:
+        """Return the request of several jobs that have slots, with another ad than that of the first row.
 
         :param counted: the ad that resources are counted by.
-        :param claim: the jobs run, and no match of theirs is known: what their slots' ads have of the claim.
+        :param claim: no match of theirs is known: what their slots' ads have of the claim.
         """
-        factory, placed, first = self.factory, self.placed, int(rows[0])
-        significant = self.autoclusters.significant[self.autoclusters.ids[first]]
-        resources, unknown = requested(counted, factory.bundle, factory.env, factory.slot_names)
-        user = placed.users[first]
+        factory, user = self.factory, self.placed.users[int(rows[0])]
+        groups = user_groups(ad, user, factory.bundle.placement, factory.groups, factory.env)
+        amounts = factory.amounts.of_ad(counted)
+        return self._request(ad, rows, len(rows), amounts, job_columns.job_id(ad), groups, claim)
+
+    def _request(
+        self,
+        ad: ClassAd,
+        rows: Rows,
+        count: int,
+        amounts: ResourceAmounts,
+        first_job: str,
+        groups: tuple[str, ...],
+        claim: ClassAd | None = None,
+    ) -> Request:
+        placed, first = self.placed, int(rows[0])
+        significant = self._significant[int(self.autoclusters.ids[first])]
+        resources, unknown = amounts
         return Request(
             submitter=self.submitters[first],
             schedd=self.schedds[first],
-            ad=ad if significant is None else ad.project([*significant, *SUBMITTER_ATTRIBUTES]),
+            ad=ad if significant is None else ad.project(significant),
             count=count,
-            first_job=job_columns.job_id(ad),
+            first_job=first_job,
             queue=placed.queues[first],
-            user=user,
+            user=placed.users[first],
             group=placed.groups[first],
             resources=resources,
             unknown=unknown,
             applications=placed.names(rows),
-            groups=user_groups(ad, user, factory.bundle.placement, factory.groups, factory.env),
+            groups=groups,
             unverified=claim is not None,
             claim=claim or ClassAd(),
         )
+
+    @cached_property
+    def _significant(self) -> list[frozenset[str] | None]:
+        """The attributes of the requests of each autocluster; None for all."""
+        submitter = frozenset(map(fold, SUBMITTER_ATTRIBUTES))
+        known = {
+            names: names | submitter for names in set(self.autoclusters.significant) if names is not None
+        }
+        return [None if names is None else known[names] for names in self.autoclusters.significant]

@@ -95,7 +95,10 @@ class AdStore:
 class RowStore:
     """Ads as columns of codes of a dictionary, one column for each attribute."""
 
-    __slots__ = ("_codes", "_layout_of_row", "_layouts", "_numbers", "_size", "dictionary", "pool", "version")
+    __slots__ = (
+        *("_absent", "_codes", "_layout_of_row", "_layouts", "_numbers", "_size"),
+        *("dictionary", "pool", "version"),
+    )
 
     def __init__(self, dictionary: AdDictionary) -> None:
         self.dictionary = dictionary
@@ -107,6 +110,7 @@ class RowStore:
         self._numbers: dict[int, int] = {}  # of the layouts, by identity
         self._layout_of_row = np.zeros(0, np.int32)
         self._codes: dict[str, CodeColumn] = {}
+        self._absent = encode([None], self.pool)  # of every name that no ad has
 
     @classmethod
     def of_columns(
@@ -142,7 +146,7 @@ class RowStore:
         """Return an attribute of all ads."""
         codes = self._codes.get(name)
         if codes is None:
-            return encode([None], self.pool)
+            return self._absent
         return EncodedAttribute(codes.read(self._size), self.dictionary.entries[name], self.pool)
 
     def code(self, name: str, row: int) -> int:
