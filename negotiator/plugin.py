@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.command_options import target_options as target_options
     from negotiator.hooks.known_settings import KnownSetting as KnownSetting
     from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
+    from negotiator.hooks.order import CandidateRecheck as CandidateRecheck
     from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
     from negotiator.hooks.order import Feedback as Feedback
     from negotiator.hooks.order import OrderContext as OrderContext
@@ -165,7 +166,7 @@ else:
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
-            "PRE_JOB_RANK ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest "
+            "PRE_JOB_RANK CandidateRecheck ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest "
             "QuotaQuery QuotaRefusal RequestOrder RequestOrderType RowsChange SlotAllowance SlotRanks "
             "StopCause WaitReason Weights"
         ),

@@ -15,6 +15,7 @@ from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import WrongAnswerError, check_exactly, checked_label, checked_text, kind_of
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import (
+    CandidateRecheck,
     ClaimedAllowance,
     Feedback,
     OrderContext,
@@ -70,11 +71,24 @@ class GuardedOrder(RequestOrder):
         queued = self.order.next()
         if queued is not None:
             check_exactly(queued, QueuedRequest, "a QueuedRequest or None")
-            if queued.scores is not None:
-                self._check_scores(queued.scores)
-            if queued.slots is not None and queued.slots.claimed is not None:
-                self._check_victims(queued.slots.claimed)
+            self._check_turn(queued)
+            if queued.recheck is not None:
+                self._check_recheck(queued.recheck)
         return queued
+
+    def _check_turn(self, queued: QueuedRequest) -> None:
+        if queued.scores is not None:
+            self._check_scores(queued.scores)
+        if queued.slots is not None and queued.slots.claimed is not None:
+            self._check_victims(queued.slots.claimed)
+
+    def _check_recheck(self, recheck: CandidateRecheck) -> None:
+        check_exactly(recheck, CandidateRecheck, "a CandidateRecheck or None as recheck of a QueuedRequest")
+        if recheck.anew is not None:
+            check_exactly(
+                recheck.anew, QueuedRequest, "a QueuedRequest or None as anew of a CandidateRecheck"
+            )
+            self._check_turn(recheck.anew)
 
     def _check_scores(self, scores: Weights) -> None:
         check_exactly(scores, np.ndarray, "a NumPy array as scores of a QueuedRequest")

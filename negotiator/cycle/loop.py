@@ -13,6 +13,7 @@ from functools import partial
 
 from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.cycle.admit import Admitted, admit
+from negotiator.cycle.candidate_lists import CandidateLists
 from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
@@ -106,18 +107,21 @@ def run_cycle(
     )
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
+    lists = CandidateLists(matcher)
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
     while (queued := order.next()) is not None and not time.ends_cycle():
         watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
-        request = queued.matched()
         time.begin_turn()
-        if time.reached(request.submitter, request.schedd) is not None:
+        if time.reached(queued.request.submitter, queued.request.schedd) is not None:
             order.feedback(feedback_without_time(queued))
-            time.end_turn(request)
+            time.end_turn(queued.request)
             continue
-        paid = work.for_request(cycle, request)
+        paid = work.for_request(cycle, queued.request)
+        queued = lists.current(queued, paid.environment)
         matcher.prefer(queued.scores)
+        request = queued.matched()
         candidates = match(request, matcher, bundle, paid, queued.slots)
+        lists.listed(queued, request.ad, candidates, paid.environment)
         charges = partial(declared.of, queued.allowed(), paid)
         granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
@@ -126,6 +130,7 @@ def run_cycle(
             granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
         in_use.end_claims(granted.preempting_rows)
         withdrawn = matcher.take(granted.rows, granted.consumption)
+        lists.granted(queued, granted.rows)
         feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
         order.feedback(feedback)

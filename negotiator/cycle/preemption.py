@@ -10,7 +10,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from negotiator.classad import Environment, Expr, Side, bind, parse
+from negotiator.classad import ClassAd, Environment, Expr, Side, bind, parse
 from negotiator.classad.columnar import ColumnCache, TrueRows
 from negotiator.classad.syntax import Binary, Literal, fold
 from negotiator.cycle.candidate_set import CandidateSet
@@ -70,8 +70,8 @@ class SlotPreemption:
             own = others & self._is_of(request.submitter)
             candidates.remove(own, self._own)
             others &= ~own
-            if self._requirements is not None:
-                refused = others & ~self.cache.get(self._requirements, request.ad, Side.MY, env).rows
+            if self.requirements is not None:
+                refused = others & ~self.allowed(request.ad, env)
                 protected = int(np.count_nonzero(refused & candidates.keep))
                 candidates.remove(refused, self._protected)
                 others &= ~refused
@@ -82,9 +82,19 @@ class SlotPreemption:
         states = np.full(len(by_rank), Preemption.NONE, np.int8)
         states[self.has_user] = Preemption.PRIORITY
         states[by_rank] = Preemption.RANK
-        ranks = self.pool_ranks.of_pool(self.rules.rank, request.ad, env)
-        order = states.astype(np.float64), np.where(self.has_user, ranks, _NO_RANK)
-        return PreemptingCandidates(states, order), protected
+        return PreemptingCandidates(
+            states, (states.astype(np.float64), self.ranks(request.ad, env))
+        ), protected
+
+    def allowed(self, job: ClassAd, env: Environment) -> Mask:
+        """Return the slots of which the requirements are true for a job, (N,); all without requirements."""
+        if self.requirements is None:
+            return np.ones(len(self.rules.users), np.bool_)
+        return self.cache.get(self.requirements, job, Side.MY, env).rows
+
+    def ranks(self, job: ClassAd, env: Environment) -> RankValues:
+        """Return the rank of preemption of the slots for a job, (N,); that of slots without users is the lowest."""
+        return np.where(self.has_user, self.pool_ranks.of_pool(self.rules.rank, job, env), _NO_RANK)
 
     def _of_victims(
         self, candidates: CandidateSet, request: Request, env: Environment, victims: PreemptionVictims
@@ -101,7 +111,8 @@ class SlotPreemption:
         return PreemptingCandidates(states, ())
 
     @cached_property
-    def _requirements(self) -> Expr | None:
+    def requirements(self) -> Expr | None:
+        """The condition that a job of another user may be ended."""
         written = self.rules.requirements
         # The boolean true alone counts: a number is a condition everywhere else.
         return None if written is None else bind(Binary("=?=", written, Literal(True)))

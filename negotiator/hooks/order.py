@@ -77,6 +77,23 @@ class SlotAllowance:
 
 
 @attrs.frozen(eq=False)
+class CandidateRecheck:
+    """When a turn discards the candidates that an earlier job left, and lists them anew.
+
+    The best candidate left is tested before it is used. ``anew`` replaces the turn if that candidate is preempted by priority
+    and ``PreemptionRules.requirements`` are no longer true of it, or if no candidate is left (both with ``requirements``), or
+    if it is preempted and its ``PreemptionRules.rank`` changed (with ``rank``). ``anew`` is None in a turn that lists candidates.
+    ``changing`` are the attributes of the request that change with each match, in lower case: if the expressions read one of them,
+    only one job is matched in a turn.
+    """
+
+    requirements: bool
+    rank: bool
+    changing: frozenset[str] = frozenset()
+    anew: QueuedRequest | None = None
+
+
+@attrs.frozen(eq=False)
 class QueuedRequest:
     """A request at its turn.
 
@@ -87,7 +104,8 @@ class QueuedRequest:
     its jobs, also of those beyond ``rows``, each once. ``kind`` is equal for requests of one autocluster of a schedd
     (``AutoClusterId``; without it, of jobs that are alike in all that decisions read) in one queue. ``scores`` (S,) sort the
     slots of this turn before the job's Rank, the largest first, instead of ``SlotRanks.before``. ``attributes`` replace
-    those of the job's ad while it is matched; charges are those of the job without them.
+    those of the job's ad while it is matched; charges are those of the job without them. With ``recheck`` the candidates of a
+    request are kept for the requests after it; the feedback has the turn that was matched, perhaps that which lists them anew.
     """
 
     number: int
@@ -99,6 +117,7 @@ class QueuedRequest:
     kind: int = 0
     scores: Weights | None = None
     attributes: Mapping[str, Any] = attrs.field(factory=dict)
+    recheck: CandidateRecheck | None = None
 
     def allowed(self) -> Request:
         """Return the request of the jobs that may be matched now."""

@@ -55,16 +55,6 @@ _DECIDING: Final = (
     ),
     KnownSetting(name="NEGOTIATOR_MIN_INTERVAL", default="5", reason=_OPTION, hint=_EVERY),
     KnownSetting(
-        name="PREEMPTION_RANK_STABLE",
-        default="true",
-        reason="PREEMPTION_RANK is evaluated once for a list of candidates",
-    ),
-    KnownSetting(
-        name="PREEMPTION_REQUIREMENTS_STABLE",
-        default="true",
-        reason="PREEMPTION_REQUIREMENTS is evaluated once for a list of candidates",
-    ),
-    KnownSetting(
         name="STARTD_AD_REEVAL_EXPR", reason="each cycle uses the slot ads of the pool as they are then"
     ),
 )

@@ -79,7 +79,9 @@ class FairShareSettings(GroupKnobs):
 
     NEGOTIATOR_CONSIDER_EARLY_PREEMPTION: bool = False
     PREEMPTION_REQUIREMENTS: Expression | None = attrs.field(factory=_no_preemption)
+    PREEMPTION_REQUIREMENTS_STABLE: bool = True
     PREEMPTION_RANK: RankExpression = attrs.field(factory=_preemption_rank)
+    PREEMPTION_RANK_STABLE: bool = True
     NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
     SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
     FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False
@@ -196,5 +198,7 @@ class FairShareSettings(GroupKnobs):
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
             use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
             keep_candidates=self.NEGOTIATOR_MATCHLIST_CACHING,
+            requirements_stable=self.PREEMPTION_REQUIREMENTS_STABLE,
+            rank_stable=self.PREEMPTION_RANK_STABLE,
             quirks=self.compatibility.quirks(PieQuirks),
         )

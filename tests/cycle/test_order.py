@@ -310,6 +310,17 @@ def test_victims_that_are_not_a_mask_of_the_slots_end_the_cycle_with_the_plugin(
         run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
 
 
+@pytest.mark.parametrize("recheck", ["7", "CandidateRecheck(True, True, anew=7)"])
+def test_a_recheck_that_is_none_ends_the_cycle_with_the_plugin(tmp_path, recheck):
+    body = (
+        "import attrs; from negotiator.plugin import CandidateRecheck; "
+        f"return attrs.evolve(self.context.requests[0], recheck={recheck})"
+    )
+    bundle = write_bundle(tmp_path / "b", "order: failing\n", {"f": FAILING.replace("BODY", body)})
+    with pytest.raises(PluginFailureError, match=r"plugin f: its order failed: .*CandidateRecheck"):
+        run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+
+
 def test_the_feedback_counts_the_candidates_of_the_turn(plain):
     order = []
 

@@ -5,6 +5,7 @@ import pytest
 from fair_share import FAIR, submitter
 from negotiator.audit.records import records_by_kind
 from negotiator.plugin import PreemptedJob
+from negotiator.records import Station
 from pools import cycle, denials, job, slot, snapshot, write_bundle
 
 ALLOWED = "PREEMPTION_REQUIREMENTS = true\n"
@@ -177,9 +178,17 @@ def test_a_slot_that_is_matched_again_releases_what_its_job_was_charged_once(tmp
     assert [match.slot for match in result.matches].count("s0@h") == 1
 
 
-@pytest.mark.parametrize(("knobs", "number"), [("", 3), ("NEGOTIATOR_MATCHLIST_CACHING = false\n", 2)])
+@pytest.mark.parametrize(
+    ("knobs", "number"),
+    [
+        ("", 3),
+        ("PREEMPTION_RANK_STABLE = false\n", 3),
+        ("NEGOTIATOR_MATCHLIST_CACHING = false\n", 2),
+        ("PREEMPTION_REQUIREMENTS_STABLE = false\n", 2),
+    ],
+)
 def test_preemption_requirements_are_evaluated_when_candidates_are_listed(tmp_path, knobs, number):
-    """The matches made since count only if no list is kept; then each job has a list of its own."""
+    """The matches made since count only if no list is kept, or if the list is not used once they are false."""
     conf = f"PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserResourcesInUse < 2\n{knobs}"
     others = [slot(each, Cpus="1", Requirements="false") for each in range(5, 9)]  # make the share larger
     slots = [*(claimed(each, "bob") for each in range(3)), *others]
@@ -196,3 +205,44 @@ def test_depth_first_evaluates_preemption_requirements_for_a_list_too(tmp_path):
     slots = [claimed(number, "bob", Cpus=cpus, Memory="9999") for number, cpus in enumerate("114")]
     result = run(tmp_path, pool(slots, waiting("ann", 6, RequestCpus="1", RequestMemory="1"), "ann"), conf)
     assert len(ended(result)) == 3
+
+
+@pytest.mark.parametrize(
+    ("knobs", "order"),
+    [
+        ("", ["s0@h", "s1@h", "s2@h"]),
+        ("PREEMPTION_REQUIREMENTS_STABLE = false\n", ["s0@h", "s1@h", "s2@h"]),
+        ("PREEMPTION_RANK_STABLE = false\n", ["s0@h", "s2@h", "s1@h"]),
+    ],
+)
+def test_candidates_are_listed_anew_when_the_rank_of_preemption_changed(tmp_path, knobs, order):
+    """After the first match the other jobs are better to end."""
+    rank = "PREEMPTION_RANK = TARGET.SubmitterUserResourcesInUse > 0 ? SlotID : -SlotID\n"
+    others = [slot(each, Cpus="1", Requirements="false") for each in range(5, 9)]  # make the share larger
+    slots = [*(claimed(each, "bob", SlotID=str(each)) for each in range(3)), *others]
+    result = run(tmp_path, pool(slots, waiting("ann", 3), "ann"), ALLOWED + rank + knobs)
+    assert [match.slot for match in result.matches] == order
+
+
+@pytest.mark.parametrize(
+    ("requirements", "turns"), [("RemoteUserPrio > 0", 1), ("TARGET.SubmitterUserResourcesInUse < 9", 3)]
+)
+def test_jobs_are_matched_one_by_one_only_if_a_match_may_change_the_requirements(
+    tmp_path, requirements, turns
+):
+    """Jobs alike are served in one turn otherwise."""
+    conf = f"PREEMPTION_REQUIREMENTS = {requirements}\nPREEMPTION_REQUIREMENTS_STABLE = false\n"
+    slots = [claimed(each, "bob") for each in range(3)]
+    bundle, seen = write_bundle(tmp_path / "b", FAIR, conf=conf), []
+    result = cycle(pool(slots, waiting("ann", 3), "ann"), bundle, watch=seen.append)
+    assert len(result.matches) == 3
+    assert [each.station for each in seen].count(Station.MATCH) == turns
+
+
+def test_with_unstable_requirements_a_list_that_is_used_up_is_made_anew(tmp_path):
+    """Slots that PREEMPTION_REQUIREMENTS protected at first are found once a match was made."""
+    conf = "PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserResourcesInUse > 0\n"
+    slots = [slot(9, Cpus="1"), *(claimed(each, "bob") for each in range(2))]
+    found = pool(slots, waiting("ann", 3), "ann")
+    assert len(run(tmp_path / "kept", found, conf).matches) == 1
+    assert len(run(tmp_path / "anew", found, conf + "PREEMPTION_REQUIREMENTS_STABLE = false\n").matches) == 3

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import condor_cycle
-from random_pools import CONTENT, after, pools, runs
+from random_pools import CONTENT, after, pools, runs, unstable_pools
 from simple_negotiator import Negotiator
 from simple_negotiator.accounts import MISSING
 
@@ -54,6 +55,13 @@ def test_a_random_pool_is_decided_as_the_simple_negotiator_does(pool):
 @given(pools(grouped=True))
 def test_a_random_pool_with_groups_is_decided_as_the_simple_negotiator_does(pool):
     """Quotas, surplus, the order of the groups and their rounds agree too."""
+    assert [*differences(pool)] == []
+
+
+@settings(SLOW, max_examples=EVERY * 2 // 5)
+@given(st.booleans().flatmap(lambda grouped: unstable_pools(grouped=grouped)))
+def test_preemption_that_is_tested_again_for_each_match_is_decided_as_the_simple_negotiator_does(pool):
+    """Candidates are listed anew where PREEMPTION_REQUIREMENTS_STABLE or PREEMPTION_RANK_STABLE say so."""
     assert [*differences(pool)] == []
 
 

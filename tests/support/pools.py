@@ -5,6 +5,7 @@ from pathlib import Path
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.classad import ClassAd, Table, parse_old
 from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.progress import unwatched
 from negotiator.plugin import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Station
@@ -35,11 +36,11 @@ def snapshot(slots=(), jobs=(), schedds=(), submitters=()):
     return Snapshot(**{name: Table.from_ads(list(ads)) for name, ads in tables.items()})
 
 
-def cycle(pool, bundle=None, number=1):
+def cycle(pool, bundle=None, number=1, watch=unwatched):
     """Run one cycle over a pool under a bundle or a folder of one; by default the built-in bundle."""
     if not hasattr(bundle, "digest"):
         bundle = load_bundle(Path(bundle) if bundle else default_bundle())
-    return run_cycle(pool, bundle, Cycle(number, NOW, bundle.digest))
+    return run_cycle(pool, bundle, Cycle(number, NOW, bundle.digest), watch=watch)
 
 
 def write_bundle(folder, pool_yaml="", plugins=None, conf=None):

@@ -53,6 +53,34 @@ def put(draw, ad, name, values, often=3):
 
 
 @st.composite
+def unstable_pools(draw, *, grouped):
+    """Return a pool whose rules of preemption read what changes with each match, and are tested again for each."""
+    requirements = (
+        "TARGET.SubmitterUserResourcesInUse < 3",
+        "int(TARGET.SubmitterUserResourcesInUse) % 3 != SlotID % 3",
+        "TARGET.SubmitterUserResourcesInUse < 5 || RemoteUserPrio > TARGET.SubmitterUserPrio",
+        "TARGET.SubmitterGroupResourcesInUse < TARGET.SubmitterGroupQuota",
+        "true",
+    )
+    ranks = (
+        "SlotID % (int(TARGET.SubmitterUserResourcesInUse) + 2)",
+        "RemoteUserResourcesInUse > TARGET.SubmitterUserResourcesInUse",
+        "TARGET.SubmitterGroupResourcesInUse * (SlotID - 4)",
+    )
+    knobs = {
+        "PREEMPTION_REQUIREMENTS": draw(st.sampled_from(requirements[: None if grouped else 3])),
+        "PREEMPTION_RANK": draw(st.sampled_from(ranks[: None if grouped else 2])),
+        "NEGOTIATOR_PRE_JOB_RANK": draw(st.sampled_from(("0", "-Cpus", "RemoteOwner =?= undefined"))),
+        "NEGOTIATOR_POST_JOB_RANK": "0",
+    }
+    put(draw, knobs, "PREEMPTION_REQUIREMENTS_STABLE", ("false",), 1)
+    put(draw, knobs, "PREEMPTION_RANK_STABLE", ("false",), 1)
+    pool = draw(pools(grouped=grouped))
+    pool["knobs"] = {**pool["knobs"], "NEGOTIATOR_CONSIDER_PREEMPTION": "true", **knobs}
+    return pool
+
+
+@st.composite
 def pools(draw, *, grouped):
     """Return a pool: what a recorded case has as ``given``."""
     users = [f"{name}@d" for name in draw(_some(GROUPED if grouped else FLAT, 1, 6))]
@@ -79,6 +107,7 @@ def _some(values, least, most):
 def _slot(draw, number, users):
     slot = {
         "name": f"slot1@n{number:02}",
+        "SlotID": number + 1,
         "Cpus": draw(st.sampled_from((1, 1, 2, 4, 8))),
         "Memory": draw(st.sampled_from((512, 1024, 2048))),
         "KFlops": draw(st.sampled_from((100, 200, 300))),

@@ -45,10 +45,15 @@ class SlotScan:
         candidates, used = feedback.candidate_slots, allowance.used
         if every_job and len(feedback.slots):
             earlier = feedback.slots[:-1]
-            candidates = candidates.copy()
-            candidates[earlier] = False
             used = sum(allowance.weights[earlier].tolist(), used)
+            return cls(allowance, candidates, used, refusals).without(earlier)
         return cls(allowance, candidates, used, refusals)
+
+    def without(self, granted: NDArray[np.intp]) -> SlotScan:
+        """Return the scan without candidates that were granted."""
+        candidates = self.candidates.copy()
+        candidates[granted] = False
+        return attrs.evolve(self, candidates=candidates)
 
     @property
     def within_limit(self) -> Mask:
@@ -117,22 +122,28 @@ class LimitMarks:
         self._scan, self._refused = None, False
 
     def looked_at(
-        self, feedback: Feedback, allowance: SlotAllowance, refusals: Sequence[QuotaRefusal]
+        self,
+        feedback: Feedback,
+        allowance: SlotAllowance,
+        refusals: Sequence[QuotaRefusal],
+        *,
+        anew: bool = False,
     ) -> None:
         """Slots were looked at: note the limits that refused some of them.
 
-        The candidates of the latest kind of jobs are kept: its next request does not look at slots again.
+        The candidates of the latest kind of jobs are kept: its next request does not look at slots again, unless they were
+        listed ``anew``.
         """
-        kind = feedback.queued.kind
-        if self._scan is not None and self._kind == kind and not self.every_job:
-            return
-        self.forget()
-        self._kind = kind
-        self._scan = scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
-        if scan.refusals:
-            self._refused = self._note_each(scan.refusals, scan.within_limit)
+        kind, scan = feedback.queued.kind, self._scan
+        if scan is None or self._kind != kind or self.every_job or anew:
+            self.forget()
+            self._kind = kind
+            scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
+            if scan.refusals:
+                self._refused = self._note_each(scan.refusals, scan.within_limit)
+        self._scan = scan.without(feedback.slots)
 
-    def reject_by_slot(self, rest: QueuedRequest, granted: NDArray[np.intp]) -> bool:
+    def reject_by_slot(self, rest: QueuedRequest) -> bool:
         """Return whether limits are the reason that a request got no more slots.
 
         They are if they refused slots when these were looked at. Limits that were reached since are noted too.
@@ -140,7 +151,6 @@ class LimitMarks:
         scan, reached = self._scan, self.by_slot(rest)
         if scan is not None and reached:
             left = scan.within_limit.copy()
-            left[granted] = False
             for each in scan.refusals:
                 left &= ~_slots(each)
             self._note_each(reached, left)

@@ -31,7 +31,8 @@ class PieSettings:
 
     ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
     ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS,
-    ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING. ``quirks``: which quirks are reproduced.
+    ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING, ``requirements_stable`` PREEMPTION_REQUIREMENTS_STABLE, and
+    ``rank_stable`` PREEMPTION_RANK_STABLE. ``quirks``: which quirks are reproduced.
     """
 
     consider_preemption: bool = True
@@ -39,4 +40,6 @@ class PieSettings:
     ignore_priorities: bool = False
     use_counts: bool = True
     keep_candidates: bool = True
+    requirements_stable: bool = True
+    rank_stable: bool = True
     quirks: PieQuirks = attrs.field(factory=PieQuirks)

@@ -8,8 +8,16 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
-from negotiator.plugin import ClaimedAllowance, Feedback, Preemption, QueuedRequest, SlotAllowance
+from negotiator.plugin import (
+    CandidateRecheck,
+    ClaimedAllowance,
+    Feedback,
+    Preemption,
+    QueuedRequest,
+    SlotAllowance,
+)
 from negotiator_fairshare.compatibility import Compatible
+from negotiator_fairshare.pie.candidate_listing import CHANGING, CandidateListing
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.depth_first import JobCounts
 from negotiator_fairshare.pie.limit_marks import LimitMarks
@@ -44,9 +52,8 @@ class SubmitterTurn:
     only_startd_rank: bool = attrs.field(default=False, init=False)
     stop: TurnStop | None = attrs.field(default=None, init=False)
     end: TurnEnd = attrs.field(default=TurnEnd.RESUME, init=False)
-    _listed: tuple[int, bool] | None = attrs.field(default=None, init=False)
-    _used_before: float = attrs.field(default=0.0, init=False)
-    _attributes: dict[str, str | bool | float] = attrs.field(factory=dict, init=False)
+    #: Of the candidates that are left.
+    _listing: CandidateListing | None = attrs.field(default=None, init=False)
     _limited: bool = attrs.field(default=False, init=False)  # the submitter's limit refused a slot
     #: Rows of the first jobs of requests, as the schedd sent them, by the numbers of the requests.
     _first_rows: dict[int, int] = attrs.field(factory=dict, init=False)
@@ -85,6 +92,7 @@ class SubmitterTurn:
                 self._reject(queued, self._marks.text, limited=self._marks.is_limited)
             elif self._is_hopeless(queued):
                 self._marks.forget()
+                self._listing = None
                 self._reject(queued, RejectionText.NO_MATCH)
             else:
                 rest = yield from self._match(queued, jobs)
@@ -92,31 +100,28 @@ class SubmitterTurn:
 
     def _match(self, queued: QueuedRequest, jobs: int) -> RequestTurns:
         """Match at most this many jobs of a request; return the rest of it, None if no job is left."""
-        self._list(queued)
-        allowance, per_slot = self._slots(), self._jobs_per_slot(queued)
-        turn = attrs.evolve(
-            queued,
-            slots=allowance,
-            allowance=self._allowance(queued, jobs, per_slot),
-            attributes=self._attributes,
-        )
+        slots, per_slot = self._slots(), self._jobs_per_slot(queued)
+        turn = self._turn(queued, self._allowance(queued, jobs, per_slot), slots)
         refusals = self._marks.by_slot(queued)
         feedback = yield turn
-        self._marks.looked_at(feedback, allowance, refusals)
+        listed_anew = self._note_listing(turn, feedback)
+        self._marks.looked_at(feedback, slots, refusals, anew=listed_anew)
         self._count(feedback)
         if per_slot is not None:
             filled = int((per_slot[feedback.slots] - 1).sum())
             self._filled[queued.number] = self._filled.get(queued.number, 0) + filled
         rest = queued.without(feedback.copies, len(queued.rows))
         granted = len(feedback.slots)
-        at_limit = granted and (self.used >= allowance.stop or granted == turn.allowance)
-        if rest is not None and not at_limit and not self._marks.reject(rest):
+        at_limit = granted and (self.used >= slots.stop or granted == feedback.queued.allowance)
+        # Where a list that is used up is made anew, the next turn finds out whether there are more candidates.
+        goes_on = at_limit or (granted and not self.cycle.settings.requirements_stable)
+        if rest is not None and not goes_on and not self._marks.reject(rest):
             self._reject_rest(rest, feedback)
         return rest
 
     def _reject_rest(self, rest: QueuedRequest, feedback: Feedback) -> None:
         """Reject the jobs of a request that got no slots although it was allowed more."""
-        limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest, feedback.slots)
+        limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest)
         # It got no slot that may be matched again.
         if not (limited or by_slot or feedback.protected) and feedback.withdrawn >= len(feedback.slots):
             self.cycle.hopeless.add(self._key(rest))
@@ -127,21 +132,41 @@ class SubmitterTurn:
         """True beyond the limit: only slots that prefer the job to the one that they run."""
         return self.used >= self.limit
 
-    def _list(self, queued: QueuedRequest) -> None:
-        """List candidates once for jobs alike, and again once only slots that prefer them are left.
+    def _turn(self, queued: QueuedRequest, allowance: int, slots: SlotAllowance) -> QueuedRequest:
+        """Return a turn of a request.
 
-        What expressions read of the submitter is of that time. Without a cache each job has a list of its own.
+        Candidates are listed once for jobs alike, and again once only slots that prefer them are left. What expressions read of
+        the submitter is of that time. Without a cache each job has a list of its own.
         """
-        listed = queued.kind, self._only_by_rank
-        if listed != self._listed or not self.cycle.settings.keep_candidates:
-            self._listed, self._used_before = listed, self.used
-            self._attributes = self._submitter_attributes()
+        queued, settings = attrs.evolve(queued, allowance=allowance), self.cycle.settings
+        recheck = None
+        if settings.keep_candidates and not (settings.requirements_stable and settings.rank_stable):
+            recheck = CandidateRecheck(not settings.requirements_stable, not settings.rank_stable, CHANGING)
+        left = self._listing
+        if left is None or not settings.keep_candidates or not left.serves(queued, slots):
+            left = self._listing = self._list_now(queued)
+        elif recheck is not None:
+            anew = self._list_now(queued).turn(queued, slots, recheck)
+            recheck = attrs.evolve(recheck, anew=anew)
+        return left.turn(queued, slots, recheck)
+
+    def _list_now(self, queued: QueuedRequest) -> CandidateListing:
+        attributes = self._submitter_attributes()
+        return CandidateListing(queued.kind, self._only_by_rank, self.used, attributes)
+
+    def _note_listing(self, turn: QueuedRequest, feedback: Feedback) -> bool:
+        """Return whether candidates were listed anew, as the best of those left had changed."""
+        anew = None if turn.recheck is None else turn.recheck.anew
+        if anew is None or feedback.queued.attributes is not anew.attributes:
+            return False
+        self._listing = self._list_now(turn)
+        return True
 
     def _slots(self) -> SlotAllowance:
         settings, headroom = self.cycle.settings, self.account.headroom
         claimed = None
         if settings.consider_preemption:
-            claimed = ClaimedAllowance(self.limit, self.used, self._used_before, self._only_by_rank)
+            claimed = ClaimedAllowance(self.limit, self.used, self.used, self._only_by_rank)
         return SlotAllowance(
             self.cycle.weights,
             limit=self.unclaimed_limit,
@@ -195,7 +220,9 @@ class SubmitterTurn:
 
     def _jobs_per_slot(self, queued: QueuedRequest) -> JobCounts | None:
         depth_first = self.cycle.depth_first
-        return None if depth_first is None else depth_first.jobs_per_slot(queued)
+        if depth_first is None or not self.cycle.settings.use_counts:
+            return None  # without counts a request is one job
+        return depth_first.jobs_per_slot(queued)
 
     def _allowance(self, queued: QueuedRequest, jobs: int, per_slot: JobCounts | None) -> int:
         """Return how many jobs may be matched now, so that no slot is filled with more jobs than are left."""

@@ -78,8 +78,13 @@ def ranks(knobs, slot, request, state):
         job_rank,
         _rank(knobs, "NEGOTIATOR_POST_JOB_RANK", slot, request),
         state,
-        _rank(knobs, "PREEMPTION_RANK", slot, request),
+        -LARGEST if state == NO_PREEMPTION else preemption_rank(knobs, slot, request),
     )
+
+
+def preemption_rank(knobs, slot, request):
+    """Return how good it is to preempt the job of a slot, among slots that are equal in all else."""
+    return _rank(knobs, "PREEMPTION_RANK", slot, request)
 
 
 def _rank(knobs, name, slot, request):

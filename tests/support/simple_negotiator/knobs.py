@@ -10,6 +10,7 @@ DEFAULTS = {
     "NEGOTIATOR_POST_JOB_RANK": "(RemoteOwner =?= UNDEFINED)"
     " * (ifthenElse(isUndefined(KFlops), 1000, Kflops) - SlotID - 1.0e10*(Offline=?=True))",
     "PREEMPTION_REQUIREMENTS_STABLE": "true",
+    "PREEMPTION_RANK_STABLE": "true",
     "NEGOTIATOR_MATCHLIST_CACHING": "true",
     "PRIORITY_HALFLIFE": "86400",
     "DEFAULT_PRIO_FACTOR": "1000",

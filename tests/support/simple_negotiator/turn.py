@@ -6,6 +6,7 @@ from simple_negotiator.candidates import (
     NO_PREEMPTION,
     candidates,
     per_slot_limit,
+    preemption_rank,
     required,
 )
 from simple_negotiator.expressions import LARGEST, number
@@ -118,7 +119,7 @@ class Turn:
             return None
         self.limit_names.clear()
         key = (first.autocluster, self.only_rank)
-        if key == self.list_key and self.cycle.knobs.true("NEGOTIATOR_MATCHLIST_CACHING"):
+        if self._keeps_list(key, request):
             found = self._best(request, checked=False)
         else:
             self.list_key = key
@@ -127,7 +128,27 @@ class Turn:
             found = self._best(request, checked=True)
         if found is None:
             self.marks, self.limit_names = set(self.list_marks), set(self.list_limit_names)
+        elif not self.cycle.claim(found.slot):
+            return self._find(first, request)
         return found
+
+    def _keeps_list(self, key, request):
+        """Return whether the candidates of the job before are used, by the next of them (29, 38)."""
+        knobs = self.cycle.knobs
+        if key != self.list_key or not knobs.true("NEGOTIATOR_MATCHLIST_CACHING"):
+            return False
+        requirements = not knobs.true("PREEMPTION_REQUIREMENTS_STABLE")
+        rank = not knobs.true("PREEMPTION_RANK_STABLE")
+        if not self.list:
+            return not requirements
+        best = self.list[0]
+        if requirements and best.state == BY_PRIORITY and not required(knobs, best.slot, request):
+            return False
+        return (
+            not rank
+            or best.state == NO_PREEMPTION
+            or best.ranks[-1] == preemption_rank(knobs, best.slot, request)
+        )
 
     def _best(self, request, *, checked):
         while self.list:
@@ -135,16 +156,9 @@ class Turn:
             checked, was_checked = False, checked
             if not was_checked and not self.still_allows(candidate.slot, candidate.state):
                 self.list_marks.add("limit")
-            elif self._still_fits(candidate, request) and self.cycle.claim(candidate.slot):
+            elif per_slot_limit(self.cycle, candidate.slot, request) is None:
                 return candidate
         return None
-
-    def _still_fits(self, candidate, request):
-        knobs, slot = self.cycle.knobs, candidate.slot
-        again = candidate.state == BY_PRIORITY and not knobs.true("PREEMPTION_REQUIREMENTS_STABLE")
-        if again and not required(knobs, slot, request):
-            return False
-        return per_slot_limit(self.cycle, slot, request) is None
 
 
 def _permits(used, weight, limit):
