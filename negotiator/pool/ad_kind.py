@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from negotiator.classad import UNDEFINED, ClassAd
-from negotiator.classad.syntax import AttributeMap, Literal
+from negotiator.classad.syntax import AttributeMap, Literal, fold
+from negotiator.classad.tables import RowExpressions
+
+if TYPE_CHECKING:
+    from negotiator.classad.tables import AlikeRows, IndexArray
 
 
 class PoolAdKind(enum.Enum):
@@ -39,12 +45,19 @@ _OTHER_TYPES: Final = frozenset({
 # fmt: on
 _NO_TYPE: Final = frozenset({"", "(unknown type)", "none", "undefined", "unknown"})
 _EPOCH_PARTS: Final = frozenset({"spawn", "input", "output", "checkpoint", "common"})
+_VALUE_MARKS: Final = ("MyType", "EpochAdType")
+"""The attributes whose values determine a kind, beside the sign of ProcId; of others only the presence counts."""
 _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
 
 
 def constant_value(ad: AttributeMap, name: str) -> object:
     """Return the value of an attribute that is written as a constant; UNDEFINED for all others."""
-    expression = ad.get(name)
+    place = ad.shape.index.get(fold(name))
+    if place is None:
+        return UNDEFINED
+    if isinstance(ad.expressions, RowExpressions):
+        return ad.expressions.constant(place)
+    expression = ad.expressions[place]
     return expression.value if isinstance(expression, Literal) else UNDEFINED
 
 
@@ -73,6 +86,20 @@ def ad_kind(ad: ClassAd) -> PoolAdKind:
     if kind is PoolAdKind.SLOT and not _has_any(ad, *_SLOT_MARKS):
         return PoolAdKind.PRIVATE
     return kind
+
+
+def alike_kinds(rows: AlikeRows) -> list[tuple[PoolAdKind, IndexArray]]:
+    """Return the kinds of ads with the same names, and the ads of each: only a few of them are looked at."""
+    marks = [np.atleast_1d(codes) for name in _VALUE_MARKS if (codes := rows.column(name)) is not None]
+    procs, known = rows.integers("ProcId")
+    marks.append((known & (procs < 0)).astype(np.int32))
+    table = np.stack([np.broadcast_to(codes, len(rows)) for codes in marks])
+    if bool((table == table[:, :1]).all()):
+        return [(ad_kind(rows.ad(0)), np.arange(len(rows)))]
+    _, first, group = np.unique(table, axis=1, return_index=True, return_inverse=True)
+    kinds = [ad_kind(rows.ad(place)) for place in first.tolist()]
+    by_group = [np.flatnonzero([each is kind for each in kinds]) for kind in dict.fromkeys(kinds)]
+    return [(kinds[int(each[0])], np.flatnonzero(np.isin(group.ravel(), each))) for each in by_group]
 
 
 def custom_type(ad: ClassAd) -> str:

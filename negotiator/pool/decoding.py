@@ -6,12 +6,15 @@ import codecs
 import zlib
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+import numpy as np
+
 from negotiator.pool.errors import UnreadableError
 from negotiator.pool.limits import BLOCK, MAX_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_NEWLINE: Final = 10
 GZIP: Final = b"\x1f\x8b"
 
 
@@ -40,7 +43,7 @@ class DecodedText:
                 block = block.removeprefix("\ufeff")  # a byte order mark is not part of the first name
             if block:
                 yield block
-                self.line += block.count("\n")
+                self.line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
         if block := decoder.decode(b"", final=True):
             yield block
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from negotiator.pool.ad_kind import PoolAdKind, constant_value, string_value
 from negotiator.pool.parsed_ad import ParsedAd, ad_problem, shorten
@@ -11,17 +12,28 @@ from negotiator.records import Problem, Severity
 
 if TYPE_CHECKING:
     from negotiator.classad import ClassAd
+    from negotiator.classad.tables import AlikeRows
 
 _GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.DOTALL)
 
 
+AdKey: TypeAlias = tuple[object, ...]
+"""The key of an ad among those of its kind."""
+
+
 class IdentifiedAd(NamedTuple):
-    """An ad, its key among the ads of its kind, and its name in messages."""
+    """An ad and its key among the ads of its kind."""
 
     ad: ClassAd
-    key: tuple[object, ...]
-    label: str
+    key: AdKey
     problem: Problem | None = None
+
+
+def label_of(kind: PoolAdKind, key: AdKey) -> str:
+    """Return how messages name the ad with this key."""
+    if kind is PoolAdKind.JOB:
+        return f"job {key[2]}.{key[3]}"
+    return f"{kind.value} {shorten(str(key[0]))}"
 
 
 def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
@@ -37,11 +49,9 @@ def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
     if kind is PoolAdKind.SUBMITTER:
         if not name:
             return ad_problem(source, "a submitter without Name", 'add Name = "user@domain"')
-        return IdentifiedAd(
-            ad, (name, string_value(ad, "ScheddName") or address_of(ad)), f"submitter {shorten(name)}"
-        )
+        return IdentifiedAd(ad, (name, string_value(ad, "ScheddName") or address_of(ad)))
     if name:
-        return IdentifiedAd(ad, (name, address_of(ad)), f"{kind.value} {shorten(name)}")
+        return IdentifiedAd(ad, (name, address_of(ad)))
     return _named(kind, found)
 
 
@@ -68,9 +78,7 @@ def _named(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd:
         f"a {kind.value} without Name is named {shorten(name)}",
         "add Name to the ad if it describes something else",
     )
-    return IdentifiedAd(
-        ad.with_items([("Name", name)]), (name, address_of(ad)), f"{kind.value} {shorten(name)}", problem
-    )
+    return IdentifiedAd(ad.with_items([("Name", name)]), (name, address_of(ad)), problem)
 
 
 def _job(found: ParsedAd) -> IdentifiedAd | Problem:
@@ -90,5 +98,37 @@ def _job(found: ParsedAd) -> IdentifiedAd | Problem:
     # Users write the GlobalJobId of their ads, so it identifies a job only together with the owner. It names the schedd;
     # without it, each file counts as a schedd of its own.
     owner = string_value(ad, "Owner") or string_value(ad, "User")
-    key = (bool(global_id), global_id or source.file, cluster, proc, owner)
-    return IdentifiedAd(ad, key, f"job {cluster}.{proc}", problem)
+    return IdentifiedAd(ad, _job_key(global_id, source.file, cluster, proc, owner), problem)
+
+
+def _job_key(global_id: str, file: str, cluster: int, proc: int, owner: str) -> AdKey:
+    return bool(global_id), global_id or file, cluster, proc, owner
+
+
+def alike_keys(kind: PoolAdKind, rows: AlikeRows, file: str) -> list[AdKey | None]:
+    """Return the keys of ads of one kind with the same names; None for those that ``identify`` must look at."""
+    if kind is PoolAdKind.JOB:
+        return _alike_job_keys(rows, file)
+    schedds = rows.strings("ScheddName") if kind is PoolAdKind.SUBMITTER else repeat("")
+    addresses = map(
+        _first, rows.strings("MyAddress"), rows.strings("StartdIpAddr"), rows.strings("ScheddIpAddr")
+    )
+    pairs = zip(rows.strings("Name"), map(_first, schedds, addresses), strict=False)
+    return [pair if pair[0] else None for pair in pairs]
+
+
+def _alike_job_keys(rows: AlikeRows, file: str) -> list[AdKey | None]:
+    clusters, known_clusters = rows.integers("ClusterId")
+    procs, known_procs = rows.integers("ProcId")
+    owners = map(_first, rows.strings("Owner"), rows.strings("User"))
+    ids = rows.strings("GlobalJobId")
+    keys = list(map(_job_key, ids, repeat(file), clusters.tolist(), procs.tolist(), owners))
+    known = known_clusters & known_procs
+    if bool(known.all()):
+        return list(keys)
+    return [key if is_known else None for key, is_known in zip(keys, known.tolist(), strict=True)]
+
+
+def _first(*texts: str) -> str:
+    """Return the first of these texts that is not empty."""
+    return next(filter(None, texts), "")

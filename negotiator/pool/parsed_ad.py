@@ -13,6 +13,7 @@ from negotiator.records.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from negotiator.classad.tables import AlikeRows, IndexArray
     from negotiator.pool.vault import Secret
 
 _SHORT: Final = 200
@@ -33,7 +34,40 @@ class UnreadFile(NamedTuple):
 
 
 ReadResult: TypeAlias = ParsedAd | Problem
-FileResult: TypeAlias = ReadResult | UnreadFile
+
+
+class AlikeAds(NamedTuple):
+    """Ads with the same names, and the number of the first line of each, (N,)."""
+
+    rows: AlikeRows
+    lines: IndexArray
+
+
+class AdBlock(NamedTuple):
+    """The ads of a part of a file: those that are alike together, and the other results by line."""
+
+    file: str
+    alike: tuple[AlikeAds, ...]
+    others: tuple[ReadResult, ...]
+
+    @property
+    def ads(self) -> int:
+        """How many ads the block has."""
+        alike = sum(len(each.rows) for each in self.alike)
+        return alike + sum(isinstance(each, ParsedAd) for each in self.others)
+
+    def results(self) -> list[ReadResult]:
+        """Return the ads one by one, and the problems, by line."""
+        results = list(self.others)
+        for rows, lines in self.alike:
+            numbers = enumerate(lines.tolist())
+            results += [ParsedAd(rows.ad(place), Source(self.file, line)) for place, line in numbers]
+        if self.alike:
+            results.sort(key=lambda result: result.source.line)
+        return results
+
+
+FileResult: TypeAlias = ReadResult | UnreadFile | AdBlock
 
 
 def ad_problem(source: Source, message: str, hint: str = "", line: str = "") -> Problem:

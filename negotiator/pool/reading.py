@@ -16,9 +16,17 @@ from negotiator.pool.errors import UnreadableError
 from negotiator.pool.formats import AdFormat, detect_format, is_blank
 from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
-from negotiator.pool.longform import read_long
+from negotiator.pool.longform import larger_blocks, read_long_blocks
 from negotiator.pool.newform import read_new
-from negotiator.pool.parsed_ad import FileResult, ParsedAd, ReadResult, UnreadFile, abort_problem, ad_problem
+from negotiator.pool.parsed_ad import (
+    AdBlock,
+    FileResult,
+    ParsedAd,
+    ReadResult,
+    UnreadFile,
+    abort_problem,
+    ad_problem,
+)
 from negotiator.pool.reading_budget import BUDGET_HINT, ReadingBudget
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 from negotiator.pool.xmlform import read_xml
@@ -92,12 +100,18 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     dictionary, budget = pool_dictionary(), ReadingBudget()
     for entry in list(find_inputs([path])):
         results = read_file(entry, stdin, dictionary, budget) if isinstance(entry, InputFile) else [entry]
-        for result in results:
+        for result in itertools.chain.from_iterable(map(_one_by_one, results)):
             if isinstance(result, ParsedAd):
                 ads.append((result.ad, result.source))
             else:
-                problems.append(result.problem if isinstance(result, UnreadFile) else result)
+                problems.append(result)
     return AdFile(tuple(ads), tuple(problems))
+
+
+def _one_by_one(result: FileResult) -> Sequence[ReadResult]:
+    if isinstance(result, AdBlock):
+        return result.results()
+    return (result.problem if isinstance(result, UnreadFile) else result,)
 
 
 def read_file(
@@ -108,7 +122,7 @@ def read_file(
     *,
     keep_claims: bool = False,
 ) -> Iterator[FileResult]:
-    """Yield the ads of one file, one by one, and the problems with it."""
+    """Yield the ads of one file, one by one or in blocks, and the problems with it."""
     try:
         stream = entry.open(stdin)
     except OSError as error:
@@ -138,7 +152,7 @@ def _read_blocks(
     text = itertools.chain([head], blocks)
     form = detect_format(head)
     if form is AdFormat.LONG:
-        yield from read_long(text, file, dictionary, budget, keep_claims=keep_claims)
+        yield from read_long_blocks(larger_blocks(text), file, dictionary, budget, keep_claims=keep_claims)
     elif form is not None:
         results = _READERS[form](text, file, keep_claims=keep_claims)
         yield from (_store(result, dictionary, budget) for result in results)

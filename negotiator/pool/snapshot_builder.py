@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
 
 import attrs
+import numpy as np
 
-from negotiator.classad import ClassAd, Table
-from negotiator.pool.ad_kind import PoolAdKind, ad_kind, custom_type, string_value
+from negotiator.pool.ad_kind import PoolAdKind, ad_kind, alike_kinds, custom_type, string_value
+from negotiator.pool.ads_of_kind import AdsOfKind, KeyedAds, RepeatedKey
 from negotiator.pool.dictionary import pool_dictionary
-from negotiator.pool.identity import IdentifiedAd, address_of, identify
+from negotiator.pool.identity import IdentifiedAd, address_of, alike_keys, identify, label_of
 from negotiator.pool.limits import MAX_PROBLEMS
-from negotiator.pool.parsed_ad import FileResult, ParsedAd, UnreadFile, shorten
+from negotiator.pool.parsed_ad import AdBlock, FileResult, ParsedAd, ReadResult, UnreadFile, shorten
 from negotiator.pool.reading_budget import ReadingBudget
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.vault import ClaimVault
@@ -20,33 +22,40 @@ from negotiator.records import Problem, Severity, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from negotiator.classad import Table
     from negotiator.classad.tables import AdDictionary
+    from negotiator.pool.parsed_ad import AlikeAds
 
-_AdsByKey: TypeAlias = dict[tuple[object, ...], tuple[ClassAd, Source]]
+_TABLES: Final = (PoolAdKind.SCHEDD, PoolAdKind.SUBMITTER, PoolAdKind.SLOT, PoolAdKind.JOB)
 
-_TABLES = (PoolAdKind.SCHEDD, PoolAdKind.SUBMITTER, PoolAdKind.SLOT, PoolAdKind.JOB)
+_RESULTS: Final = 4096
+"""Ads that are added together, if they are read one by one."""
 
 
 @attrs.define
 class SnapshotBuilder:
     """The ads read so far: by kind, in order of first appearance."""
 
-    ads: dict[PoolAdKind, _AdsByKey] = attrs.field(factory=lambda: {kind: {} for kind in _TABLES})
+    dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
+    ads: dict[PoolAdKind, AdsOfKind] = attrs.field(init=False)
     counts: dict[PoolAdKind, int] = attrs.field(factory=lambda: dict.fromkeys(PoolAdKind, 0))
     problems: list[Problem] = attrs.field(factory=list)
     unread: list[Problem] = attrs.field(factory=list)
-    dictionary: AdDictionary = attrs.field(factory=pool_dictionary)
     budget: ReadingBudget = attrs.field(factory=ReadingBudget)
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
     """Names and addresses of the slots whose claim ids were in a private ad."""
 
+    @ads.default
+    def _no_ads(self) -> dict[PoolAdKind, AdsOfKind]:
+        return {kind: AdsOfKind(self.dictionary, first_counts=kind is PoolAdKind.JOB) for kind in _TABLES}
+
     def add_file(self, name: str, results: Iterable[FileResult]) -> None:
         """Add the ads of a file, and its problems, at most ``MAX_PROBLEMS`` one by one."""
         ads = reported = others = 0
-        for result in results:
-            ads += isinstance(result, ParsedAd)
-            for problem in self.add(result):
+        for block in _blocks(name, map(self._readable, results)):
+            ads += block.ads
+            for problem in self.add(block):
                 if reported < MAX_PROBLEMS:
                     reported += 1
                     self.problems.append(problem)
@@ -58,48 +67,61 @@ class SnapshotBuilder:
         if not ads and not reported:
             self.problems.append(Problem(Severity.WARNING, Source(name), "the file holds no ads"))
 
-    def add(self, result: FileResult) -> Iterator[Problem]:
-        """Add an ad; yield the problems with it."""
+    def _readable(self, result: FileResult) -> ReadResult | AdBlock:
         if isinstance(result, UnreadFile):
             self.unread.append(result.problem)
-            yield result.problem
-            return
+            return result.problem
+        return result
+
+    def add(self, block: AdBlock) -> list[Problem]:
+        """Add the ads of a block; return the problems with it."""
+        found = _BlockAds(block.file)
+        for order, result in enumerate(block.others):
+            self._add_result(result.source.line if block.alike else order, result, found)
+        for alike in block.alike:
+            self._add_alike(alike, found)
+        for kind, parts in found.parts().items():
+            for repeated in self.ads[kind].add(block.file, parts):
+                found.problems.append((repeated.order, _repeated_problem(kind, repeated)))
+        found.problems.sort(key=itemgetter(0))
+        return [problem for _, problem in found.problems]
+
+    def _add_alike(self, alike: AlikeAds, found: _BlockAds) -> None:
+        """Add ads with the same names: by columns if they are of a kind that has a table, and have a key."""
+        for kind, places in alike_kinds(alike.rows):
+            rows = alike.rows.take(places)
+            lines = alike.lines[places]
+            keys = alike_keys(kind, rows, found.file) if kind in self.ads else [None] * len(rows)
+            whole = [key for key in keys if key is not None]
+            if len(whole) < len(keys):
+                for place in [place for place, key in enumerate(keys) if key is None]:
+                    line = int(lines[place])
+                    self._add_result(line, ParsedAd(rows.ad(place), Source(found.file, line)), found)
+                chosen = np.array([place for place, key in enumerate(keys) if key is not None], np.int64)
+                rows, lines = rows.take(chosen), lines[chosen]
+            if whole:
+                found.alike.append((kind, KeyedAds(rows, whole, lines, lines, np.zeros_like(lines))))
+
+    def _add_result(self, order: int, result: ReadResult, found: _BlockAds) -> None:
+        """Add an ad that is looked at by itself, or a problem."""
         if isinstance(result, Problem):
-            yield result
+            found.problems.append((order, result))
             return
         kind = ad_kind(result.ad)
-        if kind in self.ads:
-            yield from self._add_identified(kind, identify(kind, result), result)
+        if kind not in self.ads:
+            self.counts[kind] += 1
+            if kind is PoolAdKind.PRIVATE:
+                self._add_private_claims(result)
+            elif problem := _unused_problem(kind, result):
+                found.problems.append((order, problem))
             return
-        self.counts[kind] += 1
-        if kind is PoolAdKind.PRIVATE:
-            self._add_private_claims(result)
-        elif kind is PoolAdKind.UNKNOWN:
-            message = "an ad of unknown kind takes no part: it has no MyType, and no attribute that identifies its kind"
-            yield Problem(Severity.WARNING, result.source, message, 'add MyType, such as MyType = "Machine"')
-        elif kind is PoolAdKind.OTHER and (word := custom_type(result.ad)):
-            message = f"an ad of type {shorten(word)} takes no part: HTCondor has no such type"
-            yield Problem(Severity.NOTICE, result.source, message)
-
-    def _add_identified(
-        self, kind: PoolAdKind, identified: IdentifiedAd | Problem, result: ParsedAd
-    ) -> Iterator[Problem]:
+        identified = identify(kind, result)
         if isinstance(identified, Problem):
-            yield identified
+            found.problems.append((order, identified))
             return
         if identified.problem:
-            yield identified.problem
-        earlier = self.ads[kind].get(identified.key)
-        if earlier and kind is PoolAdKind.JOB:
-            message = (
-                f"the ad is set aside: {identified.label} of the same owner was read before, at {earlier[1]}"
-            )
-            yield Problem(Severity.WARNING, result.source, message)
-            return
-        if earlier:
-            message = f"{identified.label} was read before, at {earlier[1]}; this later ad takes its place"
-            yield Problem(Severity.WARNING, result.source, message)
-        self.ads[kind][identified.key] = (identified.ad, result.source)
+            found.problems.append((order, identified.problem))
+        found.single[kind].append((order, identified, result.source))
         if kind is PoolAdKind.SLOT and result.claims:
             slot = (string_value(identified.ad, "Name"), address_of(identified.ad))
             if slot not in self.private_claims:
@@ -111,7 +133,7 @@ class SnapshotBuilder:
             self.private_claims.add(slot)
             self.vault.put(*slot, result.claims)
 
-    def _claim_ids(self) -> tuple[int, ...] | None:
+    def _claim_ids(self, slots: Table) -> tuple[int, ...] | None:
         """Return how many claim ids each slot has; None without private ads: then they are not known.
 
         A pool of files may have the private ads of some machines only: of a slot of another machine they are not known,
@@ -120,15 +142,12 @@ class SnapshotBuilder:
         if not self.private_claims:
             return None
         known = frozenset(address for _, address in self.private_claims)
-        slots = [(string_value(ad, "Name"), address_of(ad)) for ad, _ in self.ads[PoolAdKind.SLOT].values()]
-        return tuple(self.vault.count(name, address) if address in known else 1 for name, address in slots)
+        keys = [(string_value(ad, "Name"), address_of(ad)) for ad in slots.ads]
+        return tuple(self.vault.count(name, address) if address in known else 1 for name, address in keys)
 
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""
-        tables = {
-            kind: Table.from_ads([ad for ad, _ in ads.values()], self.dictionary)
-            for kind, ads in self.ads.items()
-        }
+        tables = {kind: ads.table() for kind, ads in self.ads.items()}
         return Snapshot(
             schedds=tables[PoolAdKind.SCHEDD],
             submitters=tables[PoolAdKind.SUBMITTER],
@@ -137,6 +156,67 @@ class SnapshotBuilder:
             private=self.counts[PoolAdKind.PRIVATE],
             other=self.counts[PoolAdKind.OTHER] + self.counts[PoolAdKind.UNKNOWN],
             problems=tuple(self.problems),
-            claim_ids=self._claim_ids(),
+            claim_ids=self._claim_ids(tables[PoolAdKind.SLOT]),
             unread=tuple(self.unread),
         )
+
+
+class _BlockAds:
+    """The ads of a block, and its problems with the order of each."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems: list[tuple[int, Problem]] = []
+        self.alike: list[tuple[PoolAdKind, KeyedAds]] = []
+        self.single: dict[PoolAdKind, list[tuple[int, IdentifiedAd, Source]]] = {kind: [] for kind in _TABLES}
+
+    def parts(self) -> dict[PoolAdKind, list[KeyedAds]]:
+        """Return the ads of each kind that the block has."""
+        parts: dict[PoolAdKind, list[KeyedAds]] = {}
+        for kind, found in self.single.items():
+            if found:
+                ads = [each.ad for _, each, _ in found]
+                keys = [each.key for _, each, _ in found]
+                places = [(order, source.line, source.column) for order, _, source in found]
+                parts[kind] = [KeyedAds(ads, keys, *np.array(places, np.int64).T)]
+        for kind, keyed in self.alike:
+            parts.setdefault(kind, []).append(keyed)
+        return parts
+
+
+def _blocks(file: str, results: Iterable[ReadResult | AdBlock]) -> Iterator[AdBlock]:
+    """Yield the results of a file in blocks."""
+    waiting: list[ReadResult] = []
+    for result in results:
+        if not isinstance(result, AdBlock):
+            waiting.append(result)
+        if waiting and (len(waiting) >= _RESULTS or isinstance(result, AdBlock)):
+            yield AdBlock(file, (), tuple(waiting))
+            waiting = []
+        if isinstance(result, AdBlock):
+            yield result
+    if waiting:
+        yield AdBlock(file, (), tuple(waiting))
+
+
+def _repeated_problem(kind: PoolAdKind, repeated: RepeatedKey) -> Problem:
+    label = label_of(kind, repeated.key)
+    if kind is PoolAdKind.JOB:
+        message = f"the ad is set aside: {label} of the same owner was read before, at {repeated.earlier}"
+    else:
+        message = f"{label} was read before, at {repeated.earlier}; this later ad takes its place"
+    return Problem(Severity.WARNING, repeated.source, message)
+
+
+def _unused_problem(kind: PoolAdKind, found: ParsedAd) -> Problem | None:
+    """Return why an ad takes no part that somebody may expect to."""
+    if kind is PoolAdKind.UNKNOWN:
+        message = (
+            "an ad of unknown kind takes no part: it has no MyType, and no attribute that identifies its kind"
+        )
+        hint = 'add MyType, such as MyType = "Machine"'
+        return Problem(Severity.WARNING, found.source, message, hint)
+    if kind is PoolAdKind.OTHER and (word := custom_type(found.ad)):
+        message = f"an ad of type {shorten(word)} takes no part: HTCondor has no such type"
+        return Problem(Severity.NOTICE, found.source, message)
+    return None

@@ -12,6 +12,7 @@ entries = st.integers(0, 2)
 steps = st.lists(
     st.one_of(
         st.tuples(st.just("grow"), st.integers(0, 40) | st.just(400), entries),
+        st.tuples(st.just("run"), st.integers(0, 40) | st.just(400), st.integers(1, 2)),
         st.tuples(st.just("put"), st.lists(st.integers(0, 200), unique=True, max_size=5), entries),
         st.tuples(st.just("drop"), st.lists(st.integers(0, 200), unique=True, max_size=5), entries),
         st.tuples(st.just("mixed"), st.lists(st.integers(0, 200), unique=True, max_size=30), entries),
@@ -25,7 +26,7 @@ def test_codes_are_read_as_they_were_put(steps):
     """As from a list, however rows are added and changed, read one by one or all together."""
     codes, expected = CodeColumn(), []
     for what, places, entry in steps:
-        if what == "grow":
+        if what in ("grow", "run"):
             rows = list(range(len(expected), len(expected) + places))
             expected += [0] * len(rows)
         else:
@@ -34,6 +35,8 @@ def test_codes_are_read_as_they_were_put(steps):
         if what == "drop":
             codes.drop(np.array(rows, np.int64), len(expected))
             new = [0] * len(rows)
+        elif what == "run":
+            codes.put_run(range(len(expected) - places, len(expected)), entry, len(expected))
         else:
             codes.put(np.array(rows, np.int64), np.array(new, np.int32), len(expected))
         for row, code in zip(rows, new, strict=True):

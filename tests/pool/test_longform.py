@@ -5,7 +5,7 @@ import json
 import pytest
 
 from negotiator.classad.tables import dictionary
-from negotiator.pool import longform, read_ads
+from negotiator.pool import line_reader, longform, read_ads
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long, whole_lines
 from negotiator.records import Severity
@@ -161,7 +161,7 @@ TWICE = 'MyType = "Job"\nmytype = "Job"\n'
 @pytest.mark.parametrize("size", [1, 20, 1000])
 def test_of_several_faults_the_first_is_reported(monkeypatch, text, line, message, size):
     """The first fault of an ad is its problem, wherever blocks end."""
-    monkeypatch.setattr(longform, "MAX_ATTRIBUTES", 10)
+    monkeypatch.setattr(line_reader, "MAX_ATTRIBUTES", 10)
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
     (problem,) = read_long(blocks, "f", pool_dictionary())
     assert problem.source.line == line

@@ -1,5 +1,6 @@
 """Tables of ads: one typed column for each attribute, dictionary-encoded."""
 
+from negotiator.classad.tables.alike_rows import AlikeRows as AlikeRows
 from negotiator.classad.tables.byte_stream import ByteReader as ByteReader
 from negotiator.classad.tables.byte_stream import ByteWriter as ByteWriter
 from negotiator.classad.tables.byte_stream import DamagedDataError as DamagedDataError
@@ -19,9 +20,12 @@ from negotiator.classad.tables.column import single as single
 from negotiator.classad.tables.dictionary import BLANK as BLANK
 from negotiator.classad.tables.dictionary import UNKNOWN as UNKNOWN
 from negotiator.classad.tables.dictionary import AdDictionary as AdDictionary
+from negotiator.classad.tables.dictionary import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.dictionary import Row as Row
+from negotiator.classad.tables.dictionary import RowExpressions as RowExpressions
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError
 from negotiator.classad.tables.grouping import group_values as group_values
+from negotiator.classad.tables.plain_values import add_constants as add_constants
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows
 from negotiator.classad.tables.table_codec import read_rows as read_rows

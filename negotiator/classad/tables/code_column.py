@@ -45,6 +45,16 @@ class CodeColumn:
         else:
             self._insert(rows, codes)
 
+    def put_run(self, run: range, code: int, size: int) -> None:
+        """Set one code, other than ``ABSENT``, for consecutive rows of a table of ``size`` rows."""
+        if not run:
+            return
+        is_run = self._dense is None and self._sparse_rows is None
+        if is_run and (not self._run or (self._run_code == code and self._run.stop == run.start)):
+            self._run, self._run_code = range(self._run.start if self._run else run.start, run.stop), code
+        else:
+            self.put(np.arange(run.start, run.stop), np.full(len(run), code, np.int32), size)
+
     def drop(self, rows: IndexArray, size: int) -> None:
         """Remove the attribute from rows."""
         self.put(rows, np.full(len(rows), ABSENT, np.int32), size)

@@ -22,11 +22,12 @@ from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
+from negotiator.classad.tables.plain_values import INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.syntax import Expr
+    from negotiator.classad.syntax import Expr, LiteralValue
 
 Row: TypeAlias = NDArray[np.int64]
 """An ad as numbers, one cell for each attribute, in the order in which they are written."""
@@ -49,9 +50,9 @@ MAX_LINES_EACH: Final = 4096
 MAX_REMEMBERED_LINE: Final = 2048
 """Longest line that is remembered by its text, in characters; longer ones are remembered by their digest."""
 
+_EQUALS: Final = " = "
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
-_DIGITS: Final = 18  # an integer of so many is less than 2**63
 _REAL: Final = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}", re.ASCII)
 
 
@@ -117,6 +118,16 @@ class AttributeSpelling:
         self.base = base
         self.entries = entries
         self.lines = 0
+
+    @property
+    def remembers_lines(self) -> bool:
+        """True if further lines with this name are remembered."""
+        return self.lines < MAX_LINES_EACH
+
+    @property
+    def value_offset(self) -> int:
+        """Where the value begins in a line of this attribute as HTCondor prints it."""
+        return len(self.name.encode("utf-8", "surrogatepass")) + len(_EQUALS)
 
 
 class AdDictionary:
@@ -198,15 +209,34 @@ class AdDictionary:
         spellings = self._in_lines
         cells = []
         for line in texts:
-            name, _, text = line.partition(" = ")
+            name, _, text = line.partition(_EQUALS)
             spelling = spellings.get(name)
             if spelling is None or not text:
                 cells.append(self.lines.get(line, UNKNOWN))
-            elif spelling.lines < MAX_LINES_EACH:
+            elif spelling.remembers_lines:
                 cells.append(self._constant_cell(line, spelling, text))
             else:
                 cells.append(_plain(spelling.base, spelling.entries, text))
         return cells
+
+    def line_spellings(self, texts: list[str]) -> list[AttributeSpelling] | None:
+        """Return the spelling of the name in each line ``Name = value``; None if a name is new, or two are the same."""
+        found = [self._in_lines.get(line.partition(_EQUALS)[0]) for line in texts]
+        spellings = [spelling for spelling in found if spelling is not None]
+        distinct = len({id(spelling.entries) for spelling in spellings})
+        return spellings if distinct == len(texts) else None
+
+    def codes_of_lines(self, texts: list[str]) -> NDArray[np.int64]:
+        """Return the code of the value in each line ``Name = value``; -1 if it is neither a constant nor known."""
+        cells = self.known_cells(texts)
+        if (new := np.flatnonzero(cells == UNKNOWN)).size:
+            lines = [texts[place] for place in new.tolist()]
+            found = self.constant_cells(lines)
+            for place, line in enumerate(lines):
+                if found[place] == UNKNOWN and len(line) > MAX_REMEMBERED_LINE:
+                    found[place] = self._long_lines.get(_digest(line), UNKNOWN)
+            cells[new] = found
+        return np.where(cells < 0, -1, cells & _CODE_MASK)
 
     def _constant_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         """Return the cell of a line ``Name = constant`` and remember it; ``UNKNOWN`` if it is not a constant."""
@@ -233,7 +263,7 @@ class AdDictionary:
             return known
         cell = spelling.base | spelling.entries.add(self._parse(text))
         self._in_lines[name] = spelling
-        if spelling.lines < MAX_LINES_EACH:
+        if spelling.remembers_lines:
             self._remember(line, spelling, cell)
         return cell
 
@@ -262,9 +292,8 @@ class AdDictionary:
         if len(self.lines) >= MAX_LINES:
             self.lines = {"": BLANK}
             for each in self._spellings.values():
-                if (
-                    each.lines < MAX_LINES_EACH
-                ):  # others have a new value in most ads: storing these lines would not save a look-up
+                # Others have a new value in most ads: storing these lines would not save a look-up.
+                if each.remembers_lines:
                     each.lines = 0
         spelling.lines += 1
         self.lines[line] = cell
@@ -344,8 +373,16 @@ class RowExpressions(Sequence["Expr"]):
         """Return the row of the ad."""
 
     @abstractmethod
+    def code(self, place: int) -> int:
+        """Return the code of the expression at an index, counted from 0."""
+
     def expr(self, place: int) -> Expr:
         """Return the expression at an index, counted from 0."""
+        return self.dictionary.entries[self.layout.attributes[place]].require(self.code(place))
+
+    def constant(self, place: int) -> LiteralValue:
+        """Return the value of a constant at an index, counted from 0; UNDEFINED for any other expression."""
+        return self.dictionary.entries[self.layout.attributes[place]].constant(self.code(place))
 
     def __len__(self) -> int:
         return len(self.layout.attributes)
@@ -379,9 +416,8 @@ class _HeldExpressions(RowExpressions):
     def row(self) -> Row:
         return self._row
 
-    def expr(self, place: int) -> Expr:
-        cell = int(self._row[place])
-        return self.dictionary.entries[self.layout.attributes[place]].require(cell & _CODE_MASK)
+    def code(self, place: int) -> int:
+        return int(self._row[place]) & _CODE_MASK
 
 
 def _literal_key(spelling: AttributeSpelling, literal: Literal) -> tuple[int, type, object]:
@@ -395,7 +431,12 @@ def _digest(line: str) -> bytes:
 
 def _plain(base: int, entries: DistinctValues, text: str) -> int:
     """Return the cell of an integer, string or real in the form that HTCondor prints; ``UNKNOWN`` for anything else."""
-    if text.isdecimal() and text.isascii() and (text[0] != "0" or len(text) == 1) and len(text) <= _DIGITS:
+    if (
+        text.isdecimal()
+        and text.isascii()
+        and (text[0] != "0" or len(text) == 1)
+        and len(text) <= INTEGER_DIGITS
+    ):
         return base | entries.add_integer(int(text))
     if text[0] == '"' == text[-1]:
         plain = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -28,6 +28,11 @@ from negotiator.classad.tables.column import (
 from negotiator.classad.tables.expression_codec import expression_tokens
 from negotiator.classad.tables.grouping import group_values
 from negotiator.classad.values import UNDEFINED, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad.syntax import LiteralValue
 
 ABSENT: Final = 0
 """The code of ads that do not have the attribute."""
@@ -120,6 +125,42 @@ class DistinctValues:
         self._kinds.extend(bytes([kind]) * len(payloads))
         self._payload.frombytes(np.ascontiguousarray(payloads, np.int64).tobytes())
         return np.arange(first, len(self._kinds))
+
+    def extend_strings(self, texts: Sequence[str]) -> IndexArray:
+        """Add strings; return their codes."""
+        place = len(self.texts)
+        self.texts += texts
+        return self.extend(Kind.STRING, np.arange(place, len(self.texts)))
+
+    def constant(self, code: int) -> LiteralValue:
+        """Return the value of an entry that is a constant; UNDEFINED for any other expression."""
+        kind, payload = self._kinds[code], self._payload[code]
+        if kind == _STRING:
+            return self.texts[payload]
+        if kind == _INTEGER:
+            return payload
+        expr = self.expr(code)
+        return expr.value if isinstance(expr, Literal) else UNDEFINED
+
+    def strings(self, codes: NDArray[np.int32]) -> list[str]:
+        """Return the string of each of these entries, "" for all others."""
+        kinds, payloads = self._read(codes)
+        texts = self.texts
+        if bool((kinds == _STRING).all()):
+            return [texts[place] for place in payloads.tolist()]
+        pairs = zip(kinds.tolist(), payloads.tolist(), strict=True)
+        return [texts[place] if kind == _STRING else "" for kind, place in pairs]
+
+    def integers(self, codes: NDArray[np.int32]) -> tuple[IndexArray, NDArray[np.bool_]]:
+        """Return the integer of each of these entries, arbitrary for all others, and which are integers."""
+        kinds, payloads = self._read(codes)
+        return payloads, kinds == _INTEGER
+
+    def _read(self, codes: NDArray[np.int32]) -> tuple[NDArray[np.uint8], IndexArray]:
+        """Return the kind and the payload of each of these entries."""
+        # The arrays cannot grow while NumPy holds their memory: these views end here.
+        kinds = np.frombuffer(self._kinds, np.uint8)[codes]
+        return kinds, np.frombuffer(self._payload, np.int64)[codes]
 
     def kinds(self) -> NDArray[np.uint8]:
         """Return the kind of each entry: ABSENT, INTEGER, REAL, STRING, or EXPRESSION for all others."""

@@ -7,13 +7,14 @@ second: no ad is stored, only the code of each of its attributes.
 from __future__ import annotations
 
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import ClassAdError
+from negotiator.classad.tables.alike_rows import AlikeRows
 from negotiator.classad.tables.code_column import CodeColumn
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.dictionary import (
@@ -24,13 +25,16 @@ from negotiator.classad.tables.dictionary import (
     codes_of,
     pack_row,
 )
+from negotiator.classad.tables.distinct_values import ABSENT
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from negotiator.classad.syntax import Expr
     from negotiator.classad.tables.column import IndexArray
+
+RowPart: TypeAlias = "AlikeRows | Sequence[tuple[AdLayout, Row]]"
+"""Rows of a table, by columns or one by one."""
 
 _BLOCK = 4096
 """Rows that are turned into columns at a time, so that they fit into a processor's cache."""
@@ -129,6 +133,17 @@ class RowStore:
             store._column(name).put(rows, codes, store._size)
         return store
 
+    def take(self, rows: IndexArray) -> RowStore:
+        """Return a store of copies of these rows."""
+        columns = {}
+        for name, column in self._codes.items():
+            codes = np.broadcast_to(column.read(self._size), self._size)[rows]
+            present = np.flatnonzero(codes != ABSENT)
+            columns[name] = present, codes[present]
+        return self.of_columns(
+            self.dictionary, self._layouts, self._layout_of_row[rows].astype(np.int64), columns
+        )
+
     def layouts(self) -> tuple[IndexArray, list[AdLayout]]:
         """Return the number of each row's layout, and the layouts by number."""
         return self._layout_of_row.astype(np.int64), self._layouts
@@ -168,6 +183,18 @@ class RowStore:
             layout_of_row.append(self._put(places, added))
         self._layout_of_row = np.concatenate(layout_of_row)
 
+    def append_parts(self, parts: Sequence[tuple[IndexArray, RowPart]]) -> None:
+        """Add rows at the end: each part with the places of its rows among those that are added, counted from 0."""
+        base = self._size
+        self._size += sum(len(places) for places, _ in parts)
+        added = np.zeros(self._size - base, np.int32)
+        for places, part in parts:
+            rows = places + base
+            added[places] = (
+                self._put_alike(rows, part) if isinstance(part, AlikeRows) else self._put(rows, part)
+            )
+        self._layout_of_row = np.concatenate((self._layout_of_row, added))
+
     def replace(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
         """Replace the rows at these indices; of two rows for one index the last one counts."""
         self.version += 1
@@ -200,6 +227,17 @@ class RowStore:
         else:
             self._put_unlike(places, rows)
         return numbers
+
+    def _put_alike(self, places: IndexArray, rows: AlikeRows) -> NDArray[np.int32]:
+        """Store the attributes of rows with the same names; return the number of their layout."""
+        run = range(int(places[0]), int(places[-1]) + 1)
+        are_consecutive = len(run) == len(places) and bool((np.diff(places) == 1).all())
+        for name, codes in zip(rows.layout.attributes, rows.codes, strict=True):
+            if are_consecutive and not codes.ndim:
+                self._column(name).put_run(run, int(codes), self._size)
+            else:
+                self._column(name).put(places, np.broadcast_to(codes, len(rows)), self._size)
+        return np.asarray(self._number(rows.layout), np.int32)
 
     def _put_unlike(self, places: IndexArray, rows: Sequence[tuple[AdLayout, Row]]) -> None:
         """Store rows of several layouts: their cells are sorted by attribute, so that each column is written once."""
@@ -253,10 +291,9 @@ class _StoredExpressions(RowExpressions):
         found = [self._code(name) for name in self.layout.attributes]
         return pack_row(self.layout.spellings, np.array(found, np.int64))
 
-    def expr(self, place: int) -> Expr:
-        """Return one of the expressions."""
-        name = self.layout.attributes[place]
-        return self.dictionary.entries[name].require(self._code(name))
+    def code(self, place: int) -> int:
+        """Return the code of one of the expressions."""
+        return self._code(self.layout.attributes[place])
 
     def _code(self, name: str) -> int:
         if self._version != self._store.version:

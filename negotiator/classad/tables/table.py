@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import Expr, LiteralValue, ReferenceScan, fold
+from negotiator.classad.tables.alike_rows import AlikeRows
 from negotiator.classad.tables.column import Column, IndexArray, StringPool
 from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.classad.tables.distinct_values import DistinctValues
@@ -92,6 +93,25 @@ class AttributeTable:
         store = self._changeable_store()
         store.append(list(map(store.dictionary.row, ads)))
         self._clear()
+
+    def append_parts(self, parts: Sequence[tuple[IndexArray, AlikeRows | Sequence[ClassAd]]]) -> None:
+        """Add ads as rows like ``append``, in several parts: each has the places of its ads among those that are added.
+
+        The places of all parts are together 0, 1, 2 and so on, each once. The ads are stored in the table's dictionary.
+        """
+        store = self._changeable_store()
+        row = store.dictionary.row
+        store.append_parts(
+            [(at, ads if isinstance(ads, AlikeRows) else list(map(row, ads))) for at, ads in parts]
+        )
+        self._clear()
+
+    def copy_of(self, rows: IndexArray) -> Self:
+        """Return a table of these rows that shares no cells with this one and can be changed.
+
+        :raises TypeError: the table was not made with a dictionary, or was taken from another one.
+        """
+        return type(self)(self._changeable_store().take(rows), None)
 
     def replace(self, rows: RowSelection, ads: Sequence[ClassAd]) -> None:
         """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.

@@ -25,8 +25,7 @@ from negotiator.cycle.recount import Recount
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.ledger import Ledger
 from negotiator.pool.dictionary import pool_dictionary
-from negotiator.pool.limits import BLOCK
-from negotiator.pool.longform import read_long
+from negotiator.pool.longform import larger_blocks, read_long
 from negotiator.queues import QueueTree
 from negotiator.records import Problem
 from negotiator_bench.errors import NotReadError
@@ -71,26 +70,12 @@ def read(blocks: Iterable[str]) -> Table:
     dictionary = pool_dictionary()
 
     def ads() -> Iterator[ClassAd]:
-        for result in read_long(_joined(blocks), "input", dictionary):
+        for result in read_long(larger_blocks(blocks), "input", dictionary):
             if isinstance(result, Problem):
                 raise NotReadError(str(result))
             yield result.ad
 
     return Table.from_ads(ads(), dictionary)
-
-
-def _joined(blocks: Iterable[str]) -> Iterator[str]:
-    """Join small blocks into ones of the size in which files are read."""
-    waiting: list[str] = []
-    size = 0
-    for block in blocks:
-        waiting.append(block)
-        size += len(block)
-        if size >= BLOCK:
-            yield "".join(waiting)
-            waiting, size = [], 0
-    if size:
-        yield "".join(waiting)
 
 
 def read_jobs() -> tuple[ClassAd, ...]:

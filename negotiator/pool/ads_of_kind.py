@@ -1,0 +1,111 @@
+"""The ads of one kind, each of which has a key, as rows of a table that grows while files are read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+import numpy as np
+
+from negotiator.classad import Table
+from negotiator.records import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from negotiator.classad import ClassAd
+    from negotiator.classad.tables import AdDictionary, AlikeRows, IndexArray
+    from negotiator.pool.identity import AdKey
+
+
+@attrs.frozen(eq=False)
+class KeyedAds:
+    """Ads of a file: their keys, their order among those that are added together, and where each begins, all (N,)."""
+
+    ads: AlikeRows | Sequence[ClassAd]
+    keys: Sequence[AdKey]
+    order: IndexArray
+    lines: IndexArray
+    columns: IndexArray
+
+
+class RepeatedKey(NamedTuple):
+    """An ad whose key an earlier ad has; ``order`` is its own."""
+
+    order: int
+    key: AdKey
+    source: Source
+    earlier: Source
+
+
+@attrs.frozen(eq=False)
+class _Places:
+    """Where the ads of a file begin that are the rows of a table from ``row`` on."""
+
+    row: int
+    file: str
+    lines: IndexArray
+    columns: IndexArray
+
+    def source(self, row: int) -> Source:
+        place = row - self.row
+        return Source(self.file, int(self.lines[place]), int(self.columns[place]))
+
+
+class AdsOfKind:
+    """The ads of one kind, in order of the first appearance of their keys.
+
+    Of several ads with the same key the last one counts; the first one if ``first_counts``.
+    """
+
+    def __init__(self, dictionary: AdDictionary, *, first_counts: bool) -> None:
+        self._table = Table.from_ads((), dictionary)
+        self._first_counts = first_counts
+        self._rows: dict[AdKey, int] = {}
+        self._replaced: dict[int, int] = {}
+        self._repeated: list[int] = []
+        self._places: list[_Places] = []
+
+    def add(self, file: str, parts: Sequence[KeyedAds]) -> list[RepeatedKey]:
+        """Add ads of a file; return those whose key an earlier ad has."""
+        orders = np.concatenate([part.order for part in parts])
+        order = np.argsort(orders, kind="stable")
+        at = np.empty_like(order)
+        at[order] = np.arange(len(order))
+        ends = np.cumsum([len(part.order) for part in parts])
+        self._table.append_parts(
+            list(zip(np.split(at, ends[:-1]), [part.ads for part in parts], strict=True))
+        )
+        lines = np.concatenate([part.lines for part in parts])[order]
+        columns = np.concatenate([part.columns for part in parts])[order]
+        places = _Places(len(self._table) - len(order), file, lines, columns)
+        self._places.append(places)
+        keys = [key for part in parts for key in part.keys]
+        if bool((np.diff(order) < 0).any()):
+            keys = [keys[place] for place in order.tolist()]
+        return self._enter(keys, places, orders[order])
+
+    def _enter(self, keys: list[AdKey], places: _Places, orders: IndexArray) -> list[RepeatedKey]:
+        rows = range(places.row, places.row + len(keys))
+        earlier = list(map(self._rows.setdefault, keys, rows))
+        repeated = []
+        for place in np.flatnonzero(np.array(earlier, np.int64) != rows).tolist():
+            row, first = rows[place], earlier[place]
+            source = self._source(self._replaced.get(first, first))
+            repeated.append(RepeatedKey(int(orders[place]), keys[place], places.source(row), source))
+            self._repeated.append(row)
+            if not self._first_counts:
+                self._replaced[first] = row
+        return repeated
+
+    def _source(self, row: int) -> Source:
+        return self._places[bisect_right(self._places, row, key=lambda places: places.row) - 1].source(row)
+
+    def table(self) -> Table:
+        """Return the ads that count."""
+        if not self._repeated:
+            return self._table
+        rows = np.arange(len(self._table))
+        rows[list(self._replaced)] = list(self._replaced.values())
+        return self._table.copy_of(np.delete(rows, self._repeated))

@@ -1,0 +1,153 @@
+"""Ads that have the same names are read by columns: with the same result as line by line."""
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from negotiator.classad import unparse
+from negotiator.classad.tables import dictionary
+from negotiator.pool import longform, read_pool, snapshot_builder
+from negotiator.pool.dictionary import pool_dictionary
+from negotiator.pool.longform import read_long, read_long_blocks
+from negotiator.pool.parsed_ad import ParsedAd
+from negotiator.pool.reading_budget import ReadingBudget, ReadingLimits
+
+VALUES = st.one_of(
+    st.integers(-3, 10**20).map(str),
+    st.sampled_from(
+        ["0", "007", "1.5", "-2.25", "1e3", "true", "undefined", "", " 5", "5 ", "(5)", "-0.0", ".5"]
+    ),
+    st.sampled_from(
+        ['"a"', '"A"', '""', '"', '"a\\"b"', '"Zoë"', '"\udcff"', '"a" "b"', '"x" + "y"', "x\ty"]
+    ),
+    st.sampled_from(["Cpus + 1", "TARGET.Memory >= RequestMemory", "(", '"' + "x" * 300 + '"', "{1, 2}"]),
+)
+NAMES = ["MyType", "Owner", "A", "B", "cpus", "Cpus", "ClaimId", "Ä"]
+LINES = st.sampled_from(
+    ["# a comment", "*** X", "-- Schedd: s", " ", "\r", "no equals", "A=1", " A = 1", "B = 2\r"]
+)
+
+
+@st.composite
+def texts(draw):
+    """Blocks of a text of ads, most of which have the names of the first one."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5))
+    common = draw(st.lists(VALUES, min_size=len(names), max_size=len(names)))
+    ads = []
+    for _ in range(draw(st.integers(8, 30))):
+        lines = [
+            f"{name} = {draw(VALUES) if draw(st.integers(0, 3)) == 0 else value}"
+            for name, value in zip(names, common, strict=True)
+        ]
+        if draw(st.integers(0, 9)) == 0:
+            lines.insert(draw(st.integers(0, len(lines))), draw(LINES))
+        ads.append("\n".join(lines) + draw(st.sampled_from(["\n\n"] * 9 + ["\n \n", "\n\n\n"])))
+    cut = draw(st.integers(1, len(ads) - 1))
+    text = "".join(ads)
+    return ["".join(ads[:cut]), text[len("".join(ads[:cut])) :]]
+
+
+def facts(blocks, *, by_lines=False, known_lines=None, limits=None):
+    """Everything that reading a text gives."""
+    with pytest.MonkeyPatch.context() as patch:
+        if by_lines:
+            patch.setattr(longform, "FEW", 10**9)
+        if known_lines is not None:
+            patch.setattr(dictionary, "MAX_LINES_EACH", known_lines)
+        budget = ReadingBudget(limits or ReadingLimits())
+        results = list(read_long(blocks, "f", pool_dictionary(), budget, keep_claims=True))
+    ads = [
+        (each.source, [(name, unparse(expr)) for name, expr in each.ad.items()], len(each.claims))
+        if isinstance(each, ParsedAd)
+        else each
+        for each in results
+    ]
+    return ads, budget.charged
+
+
+@given(texts(), st.sampled_from([None, 0, 2]))
+@settings(max_examples=150, deadline=None)
+def test_ads_read_by_columns_are_those_read_line_by_line(blocks, known_lines):
+    """The same attributes, places, claim ids, problems and charges, however many lines are remembered."""
+    assert facts(blocks, known_lines=known_lines) == facts(blocks, by_lines=True, known_lines=known_lines)
+
+
+def job(number, *, requirements="true", owner="ann", args="x"):
+    return (
+        f'MyType = "Job"\nClusterId = {number // 10}\nProcId = {number % 10}\nOwner = "{owner}"\n'
+        f'GlobalJobId = "s#{number // 10}.{number % 10}#7"\nArgs = "{args}{number}"\n'
+        f"Requirements = {requirements}\n\n"
+    )
+
+
+def columns(blocks):
+    """The number of ads in a text that are read by columns, and of all others."""
+    found = list(read_long_blocks(blocks, "f", pool_dictionary()))
+    return sum(len(ads.lines) for block in found for ads in block.alike), sum(
+        len(block.others) for block in found
+    )
+
+
+def test_jobs_with_values_of_their_own_are_read_by_columns():
+    """All but those of the first block, whose names are new."""
+    assert columns([job(0), "".join(map(job, range(1, 100)))]) == (99, 1)
+
+
+def test_ads_with_an_expression_of_their_own_are_read_line_by_line_alone():
+    """The first ad with a new expression is parsed; the ads below it that share it are read by columns."""
+    known, new = (
+        [job(number) for number in range(50)],
+        [job(number, requirements="Cpus > 1") for number in range(50, 99)],
+    )
+    assert columns([job(99), "".join(known + new)]) == (98, 2)
+
+
+def test_ads_that_exceed_their_allowance_are_charged():
+    """An ad with ten kilobytes of its own costs its owner the rest beyond the allowance, in the midst of alike ads."""
+    ads = [job(number, args="x" * (5000 if number == 20 else 1)) for number in range(40)]
+    ads[20] = ads[20].replace("Owner", f'Iwd = "{"y" * 5000}"\nOwner')
+    ads[30] = job(30, args="x" * 9000)
+    found, charged = facts([job(99), "".join(ads)])
+    assert (found, charged) == facts([job(99), "".join(ads)], by_lines=True)
+    assert len(charged) == 1
+
+
+POOL = (
+    'MyType = "Machine"\nName = "slot{0}@h"\nMyAddress = "<1.2.3.4:{1}>"\nState = "Unclaimed"\nCpus = {0}\n\n',
+    'MyType = "Job"\nClusterId = {1}\nProcId = {0}\nGlobalJobId = "s#{1}.{0}#7"\nOwner = "o"\n\n',
+    'MyType = "Job"\nClusterId = {1}\nProcId = {0}\nUser = "u"\n\n',
+    'MyType = "Job"\nClusterId = {1}\nProcId = -{0}\nUser = "u"\n\n',
+    'MyType = "Job"\nClusterId = "{1}"\nProcId = {0}\nGlobalJobId = "s#{1}.{0}#7"\nOwner = "o"\n\n',
+    'MyType = "Submitter"\nName = "{0}"\nScheddName = "s{1}"\n\n',
+    'MyType = "Scheduler"\nName = "{0}"\nMyAddress = "<1.2.3.4:{1}>"\nN = 5\n\n',
+    'MyType = "Slot{1}"\nName = "slot{0}@h"\n\n',
+    'MyType = "Machine"\nName = {0}\nMachine = "h"\nSlotID = {1}\nState = "Owner"\n\n',
+    'MyType = "Machine"\nName = "slot{0}@h"\nMyAddress = "<1.2.3.4:{1}>"\n\n',
+    "A = {0}\nB = {1}\n\n",
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(POOL), st.integers(0, 5), st.integers(0, 1)), min_size=10, max_size=60
+    ),
+    st.sampled_from([3, 10_000]),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_pool_read_by_columns_is_the_one_read_line_by_line(ads, most_problems):
+    """Kinds, identities, repeated ads, their order, counts and problems are the same."""
+    text = "".join(form.format(0, 0) for form in POOL)
+    text += "x = 1\n" * 2000 + "\n"  # the first piece of the file ends within this ad
+    text += "".join(form.format(*numbers) for form, *numbers in ads)
+    found = []
+    for few in (8, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(longform, "FEW", few)
+            patch.setattr(longform, "_FIRST_PIECE", 1 << 12)
+            patch.setattr(snapshot_builder, "MAX_PROBLEMS", most_problems)
+            pool = read_pool(["-"], io.BytesIO(text.encode()))
+        found.append(pool)
+    assert found[0].problems == found[1].problems
+    assert found[0].encode() == found[1].encode()
