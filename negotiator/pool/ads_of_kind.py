@@ -40,7 +40,7 @@ class RepeatedKey(NamedTuple):
 
 
 @attrs.frozen(eq=False)
-class _Places:
+class _AdPositions:
     """Where the ads of a file begin that are the rows of a table from ``row`` on."""
 
     row: int
@@ -65,7 +65,7 @@ class AdsOfKind:
         self._rows: dict[AdKey, int] = {}
         self._replaced: dict[int, int] = {}
         self._repeated: list[int] = []
-        self._places: list[_Places] = []
+        self._positions: list[_AdPositions] = []
 
     def add(self, file: str, parts: Sequence[KeyedAds]) -> list[RepeatedKey]:
         """Add ads of a file; return those whose key an earlier ad has."""
@@ -79,28 +79,28 @@ class AdsOfKind:
         )
         lines = np.concatenate([part.lines for part in parts])[order]
         columns = np.concatenate([part.columns for part in parts])[order]
-        places = _Places(len(self._table) - len(order), file, lines, columns)
-        self._places.append(places)
+        positions = _AdPositions(len(self._table) - len(order), file, lines, columns)
+        self._positions.append(positions)
         keys = [key for part in parts for key in part.keys]
         if bool((np.diff(order) < 0).any()):
             keys = [keys[place] for place in order.tolist()]
-        return self._enter(keys, places, orders[order])
+        return self._enter(keys, positions, orders[order])
 
-    def _enter(self, keys: list[AdKey], places: _Places, orders: IndexArray) -> list[RepeatedKey]:
-        rows = range(places.row, places.row + len(keys))
+    def _enter(self, keys: list[AdKey], positions: _AdPositions, orders: IndexArray) -> list[RepeatedKey]:
+        rows = range(positions.row, positions.row + len(keys))
         earlier = list(map(self._rows.setdefault, keys, rows))
         repeated = []
         for place in np.flatnonzero(np.array(earlier, np.int64) != rows).tolist():
             row, first = rows[place], earlier[place]
             source = self._source(self._replaced.get(first, first))
-            repeated.append(RepeatedKey(int(orders[place]), keys[place], places.source(row), source))
+            repeated.append(RepeatedKey(int(orders[place]), keys[place], positions.source(row), source))
             self._repeated.append(row)
             if not self._first_counts:
                 self._replaced[first] = row
         return repeated
 
     def _source(self, row: int) -> Source:
-        return self._places[bisect_right(self._places, row, key=lambda places: places.row) - 1].source(row)
+        return self._positions[bisect_right(self._positions, row, key=lambda each: each.row) - 1].source(row)
 
     def table(self) -> Table:
         """Return the ads that count."""
