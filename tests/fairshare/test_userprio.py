@@ -23,6 +23,14 @@ OPTIONS = {
     "usage": ColumnSet.USAGE,
     "quotas": ColumnSet.QUOTAS,
 }
+#: Columns whose cells depend on the other columns.
+GROUPS = {
+    "groupid": ColumnSet.GROUP_ID,
+    "groupid -order": ColumnSet.GROUP_ID | ColumnSet.GROUP_ORDER,
+    "groupid -order -most": ColumnSet.GROUP_ID | ColumnSet.GROUP_ORDER | ColumnSet.MOST,
+    "order -usage": ColumnSet.GROUP_ORDER | ColumnSet.USAGE,
+    "order -priority": ColumnSet.GROUP_ORDER | ColumnSet.PRIORITIES,
+}
 
 
 def test_the_long_form_is_that_of_condor_userprio():
@@ -42,6 +50,28 @@ def test_the_key_of_the_group_that_is_last_is_a_word():
     accounts = Accounts(records={"a.u@d": AccountRecord()})
     lines = table_lines(report_of(accounts, settings_with("a"), figures), UserprioView(columns=columns))
     assert [line.split()[1] for line in lines if line.startswith(("a ", "<none>"))] == ["3.4e+38", "<last>"]
+
+
+def test_groups_are_numbered_by_their_names():
+    """The values that they are sorted by are their keys; without other columns, their numbers."""
+    lines = table_lines(recorded(), UserprioView(columns=GROUPS["groupid -order"]))
+    assert [line.split() for line in lines[4:-2]] == [
+        ["<none>", "3.4e+38"],
+        ["alice@example.org", "3.4e+38"],
+        ["bob@example.org", "3.4e+38"],
+        ["group_a", "1", "1.00"],
+        ["bob@example.org", "1", "1.00"],
+        ["group_a.x", "2", "2.00"],
+    ]
+    lines = table_lines(recorded(), UserprioView(columns=GROUPS["groupid -order -most"]))
+    assert [line.split()[2] for line in lines if line.startswith("group_a")] == ["0.00", "0.44"]
+
+
+def test_groups_without_submitters_have_the_numbers_of_their_places():
+    accounts = Accounts(records={"u@d": AccountRecord()})
+    report = report_of(accounts, settings_with("b", "a"))
+    lines = table_lines(report, UserprioView(columns=GROUPS["groupid -order"]))
+    assert [line.split() for line in lines[4:-2]] == [["a", "-2"], ["b", "-3"], ["u@d"]]
 
 
 def test_the_modular_long_form_has_one_ad_for_each_entry():
@@ -99,9 +129,12 @@ def test_condor_userprio_shows_our_long_form_as_we_do():
         for _pool in range(4):
             report = _random_report(source)
             (condor.folder / "userprio").write_text(report.long_form())
-            for option, columns in OPTIONS.items():
+            for option, columns in {**OPTIONS, **GROUPS}.items():
                 for since, hierarchical in ((-1, None), (-1, True), (YESTERDAY, None), (-1, False)):
-                    arguments = [f"-{option}", *{None: [], True: ["-hier"], False: ["-flat"]}[hierarchical]]
+                    arguments = [
+                        *f"-{option}".split(),
+                        *{None: [], True: ["-hier"], False: ["-flat"]}[hierarchical],
+                    ]
                     arguments += ["-allusers"] if since < 0 else ["-activefrom", "1", "14", "2027"]
                     view = UserprioView(columns=columns, active_since=since, hierarchical=hierarchical)
                     shown = condor.output(

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from negotiator.plugin import InvalidCallError
-from negotiator_fairshare.accounts import AccountSettings
+from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
 from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind
 from negotiator_fairshare.accounts.log_reader import read_log
 from negotiator_fairshare.userprio import ColumnSet, UserprioView, read_arguments, report_of
+from negotiator_fairshare.userprio.table import table_lines
 
 NOW = 1_800_000_000
 LOG = Path(__file__).parent / "data" / "Accountantnew.log"
@@ -29,6 +30,8 @@ def test_without_options_the_active_ones_of_the_last_day_are_shown():
         ("-a", ColumnSet.ALL),
         ("-q -us", ColumnSet.QUOTAS | ColumnSet.USAGE),
         ("-prio", ColumnSet.PRIORITIES),
+        ("-groupid -o", ColumnSet.GROUP_ID | ColumnSet.GROUP_ORDER),
+        ("-groupi", ColumnSet.GROUP_ID),
         ("--usage -sortkey", ColumnSet.USAGE | ColumnSet.SORT_KEY),
     ],
 )
@@ -40,6 +43,16 @@ def test_names_and_all_users_are_shown_whenever_they_were_active():
     assert read("-allusers").view.active_since == -1
     assert read("alice bob@d -flat").view == UserprioView(hierarchical=False)
     assert read("alice bob@d").names == ("alice", "bob@d")
+
+
+@pytest.mark.parametrize(
+    ("line", "quotas"), [("-quotas -usage", True), ("-usage", False), ("-usage -surplus", True)]
+)
+def test_quotas_that_are_asked_for_are_shown_without_groups(line, quotas):
+    """As condor_userprio does."""
+    report = report_of(Accounts(records={"u@d": AccountRecord()}), AccountSettings())
+    heading = table_lines(report, read(f"{line} -allusers").view)[1]
+    assert ("Use" in heading) == quotas
 
 
 def test_dates_are_midnights():
@@ -74,7 +87,6 @@ def test_a_change_is_read(line, change):
         ("-nothing", "unknown option '-nothing'"),
         ("--us", "unknown option '--us'"),
         ("-getreslist u@d", "-getreslist is not supported"),
-        ("-af:T LastUpdate", "-autoformat:T is not supported"),
         ("-af", "-af needs at least one attribute or expression"),
         ("-af -all", "-af needs at least one attribute or expression"),
         ("-af 1+", "-autoformat: invalid expression '1\\+'"),

@@ -32,6 +32,9 @@ AUTOFORMAT = [
         "166.6866666666666 false { 1,Nope }",
         "41.67166666666667 false { 1,Nope }",
     ),
+    ("-af:T LastUsageTime Name 1.9", "20779+14:39:28    0+00:00:01", "20779+14:39:28    0+00:00:01"),
+    ("-af:Y LastUsageTime Priority", "11/22 14:39  1/1  00:08", "11/22 14:39  1/1  00:02"),
+    ("-af:lY Nope true", "  1/1  00:00", "  1/1  00:00"),
     ("-af Name -af:V Name", '<none> "<none>"', 'alice@example.org "alice@example.org"'),
 ]
 
@@ -63,6 +66,23 @@ def test_lines_of_attributes_are_those_of_condor_userprio(line, first, alice):
 )
 def test_lines_may_be_divided_in_other_ways(letters, text):
     assert printed(f"-af:{letters} Name PriorityFactor", recorded()).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("expression", "duration", "date"),
+    [
+        ("0-90061", " -1+-1:-1:-1", "    ???    "),
+        ("1e300", "-106751991167300+-15:-30:-8", "    ???    "),
+        ('real("nan")', "-106751991167300+-15:-30:-8", "    ???    "),
+        ("86399", "  0+23:59:59", " 1/1  23:59"),
+        ('"x"', "", ""),
+        ("error", "", ""),
+    ],
+)
+def test_numbers_are_shown_as_durations_and_dates(expression, duration, date):
+    """As condor_userprio prints them; other values have no text."""
+    assert printed(f"-af:T {expression}", recorded()).splitlines()[0] == duration
+    assert printed(f"-af:Y {expression}", recorded()).splitlines()[0] == date
 
 
 def test_texts_of_users_cannot_forge_lines():
@@ -128,10 +148,12 @@ def test_the_command_prints_lines_of_attributes(site):
 def test_condor_userprio_prints_the_same():
     """Each letter alone, a third of all pairs, constraints, and the order of groups."""
     report = recorded()
-    letters = ["", *"jlhVr,tng", *map("".join, [*permutations("jlhVr,tng", 2)][::3])]
-    lines = [f"-af:{each} Name Priority Nope Ceiling+1 true" for each in letters]
+    letters = ["", *"jlhVr,tngTY", *map("".join, [*permutations("jlhVr,tngTY", 2)][::3])]
+    lines = [f"-af:{each} Name Priority Nope Ceiling+1 LastUsageTime 0-90061 true" for each in letters]
     lines += ["-constraint Priority>500.01 -af Name", "-constraint Ceiling -constraint true -af:h Name"]
-    lines += [f"-grouporder -{each} -allusers" for each in ("most", "all", "usage", "quotas", "priority")]
+    lines += [
+        f"-grouporder -{each} -allusers" for each in ("most", "all", "usage", "quotas", "priority", "groupid")
+    ]
     lines += [line for line, _first, _alice in AUTOFORMAT]
     with real_condor() as condor:
         (condor.folder / "ads").write_text((DATA / "userprio_long.txt").read_text())

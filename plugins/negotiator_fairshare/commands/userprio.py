@@ -36,11 +36,12 @@ def userprio(program: Any, /, **given: Any) -> None:
     \b
     Show (with names: those submitters):
       -most  -all  -priority  -usage  -quotas  -surplus  -sortkey    columns
+      -groupid  -order                                               columns: numbers of groups
       -allusers  -activefrom MONTH DAY YEAR                          submitters
       -hierarchical  -flat  -grouporder                              below their groups, or in one list
       -grouprollup                                                   groups with the sums of those below
       -constraint EXPRESSION                                         entries for whose ads it is true
-      -autoformat[:jlhVr,tng] EXPRESSION...  (-af)                   lines of attributes
+      -autoformat[:jlhVr,tngTY] EXPRESSION...  (-af)                   lines of attributes
       -long [-legacy|-modular]                                       ads; condor_userprio -inputfile reads them
 
     \b

@@ -52,6 +52,8 @@ _OPTIONS = (
     ("sortkey", 2, 0),
     ("all", 1, 0),
     ("most", 2, 0),
+    ("groupid", 1, 0),
+    ("order", 1, 0),
     ("activefrom", 1, 3),
     ("allusers", 1, 0),
     ("usage", 2, 0),
@@ -64,8 +66,6 @@ _OTHERS = frozenset(
         "pool",
         "debug",
         "inputfile",
-        "groupid",
-        "order",
         "collector",
         "negotiator",
     ]
@@ -76,6 +76,8 @@ _COLUMNS = {
     "sortkey": ColumnSet.SORT_KEY,
     "all": ColumnSet.ALL,
     "most": ColumnSet.MOST,
+    "groupid": ColumnSet.GROUP_ID,
+    "order": ColumnSet.GROUP_ORDER,
     "usage": ColumnSet.USAGE,
     "priority": ColumnSet.PRIORITIES,
 }
@@ -174,6 +176,7 @@ def _view(given: Collection[str], active_since: int, zone: tzinfo | None) -> Use
         active_since=active_since,
         hierarchical=True if "hierarchical" in given else False if flat else None,
         groups_first="grouporder" in given,
+        keeps_quotas="quotas" in given or "surplus" in given,
         zone=zone,
     )
 

@@ -5,7 +5,9 @@ Source: the HTCondor manual, condor_userprio, and condor_userprio 25.14.1.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, tzinfo
 from typing import Final, Self
 
 import attrs
@@ -23,9 +25,30 @@ from negotiator.plugin import (
     unparse_value,
 )
 from negotiator_fairshare.userprio.literals import as_sent, literal
+from negotiator_fairshare.userprio.times import date, duration
 
-#: Letters without a meaning are ignored, as in HTCondor; times as durations and dates are not supported.
-_UNSUPPORTED: Final = "TY"
+_BEYOND: Final = 2**63
+
+
+class ValueForm(enum.Enum):
+    """How a column shows its values: times are numbers of seconds, and other values have no text then."""
+
+    PLAIN = enum.auto()
+    QUOTED = enum.auto()
+    RAW = enum.auto()
+    DURATION = enum.auto()
+    DATE = enum.auto()
+
+    @classmethod
+    def of(cls, letters: str) -> Self:
+        """Return the form that letters ask for; several of them count in this order. Those without a meaning are ignored."""
+        forms = (("ro", cls.RAW), ("V", cls.QUOTED), ("Y", cls.DATE), ("T", cls.DURATION))
+        return next((form for some, form in forms if set(some) & set(letters)), cls.PLAIN)
+
+    @property
+    def is_time(self) -> bool:
+        """True if values are seconds."""
+        return self in {ValueForm.DURATION, ValueForm.DATE}
 
 
 @attrs.frozen
@@ -35,8 +58,7 @@ class OutputColumn:
     text: str
     tree: Expr
     labelled: bool = False
-    quoted: bool = False
-    raw: bool = False
+    form: ValueForm = ValueForm.PLAIN
 
     @classmethod
     def of(cls, text: str, letters: str) -> Self:
@@ -44,10 +66,9 @@ class OutputColumn:
 
         :raises InvalidCallError: the expression is invalid.
         """
-        raw = "r" in letters or "o" in letters
         labelled = "l" in letters and "h" not in letters
         try:
-            return cls(text, parse(text), labelled, "V" in letters, raw)
+            return cls(text, parse(text), labelled, ValueForm.of(letters))
         except NegotiatorError as error:
             raise InvalidCallError(f"-autoformat: invalid expression {text!r}: {error}") from error
 
@@ -58,12 +79,22 @@ class OutputCell:
 
     text: str
     width: int
+    at_right: bool = False
 
     @classmethod
     def of(cls, value: Value, text: str) -> Self:
         """Return the cell of a value with this text."""
         shown = printable(text)
         return cls(shown, len(unparse_value(value)) if isinstance(value, float) else len(shown))
+
+    @classmethod
+    def of_time(cls, text: str) -> Self:
+        """Return the cell of a time."""
+        return cls(text, len(text), at_right=True)
+
+    def padded(self, width: int) -> str:
+        """Return the text, at least this wide."""
+        return self.text.rjust(width) if self.at_right else self.text.ljust(width)
 
 
 @attrs.frozen(kw_only=True)
@@ -85,11 +116,8 @@ class AutoFormat:
     def of(cls, letters: str, columns: Sequence[str]) -> Self:
         """Return the format of an option ``-autoformat:LETTERS COLUMN...``.
 
-        :raises InvalidCallError: an expression is invalid, or a letter is not supported.
+        :raises InvalidCallError: an expression is invalid.
         """
-        for letter in letters:
-            if letter in _UNSUPPORTED:
-                raise InvalidCallError(f"-autoformat:{letter} is not supported: use the letters jlhVr,tng")
         between, before_row, after = " ", "", ""
         for letter in letters:
             if letter in ",n":
@@ -118,16 +146,19 @@ class AutoFormat:
             job_id=self.job_id or earlier.job_id,
         )
 
-    def text(self, ads: Iterator[Mapping[str, str | float]]) -> str:
-        """Return the lines of all ads, after their headings. A column with a heading is as wide as its widest cell so far."""
+    def text(self, ads: Iterator[Mapping[str, str | float]], zone: tzinfo | None = UTC) -> str:
+        """Return the lines of all ads, after their headings. A column with a heading is as wide as its widest cell so far.
+
+        :param zone: of dates; None is the local one.
+        """
         widths = [len(column.text) for column in self.columns]
         rows = [self._row(" ID", [column.text for column in self.columns])] if self.headings else []
         for ad in ads:
-            cells = self._cells(as_sent(ad))
+            cells = self._cells(as_sent(ad), zone)
             widths = [max(width, cell.width) for width, cell in zip(widths, cells, strict=True)]
             padded = widths if self.headings else [0] * len(cells)
             rows.append(
-                self._row("", [cell.text.ljust(width) for cell, width in zip(cells, padded, strict=True)])
+                self._row("", [cell.padded(width) for cell, width in zip(cells, padded, strict=True)])
             )
         return "".join(rows)
 
@@ -136,19 +167,28 @@ class AutoFormat:
         all_cells = [job_id, *cells] if self.job_id else cells
         return f"{self.before_row}{f'{self.after}{self.between}'.join(all_cells)}\n"
 
-    def _cells(self, ad: ClassAd) -> list[OutputCell]:
+    def _cells(self, ad: ClassAd, zone: tzinfo | None) -> list[OutputCell]:
         names = [f"_{number}" for number in range(len(self.columns))]
         row = ad.with_items(zip(names, (column.tree for column in self.columns), strict=True))
         return [
-            _raw(ad, column) if column.raw else _formatted(column, row.evaluate(name))
+            _raw(ad, column) if column.form is ValueForm.RAW else _formatted(column, row.evaluate(name), zone)
             for name, column in zip(names, self.columns, strict=True)
         ]
 
 
-def _formatted(column: OutputColumn, value: Value) -> OutputCell:
-    bare = isinstance(value, str) and not column.quoted
+def _formatted(column: OutputColumn, value: Value, zone: tzinfo | None) -> OutputCell:
+    if column.form.is_time:  # these have no label, as in HTCondor
+        return OutputCell.of_time(_time(value, column.form, zone))
+    bare = isinstance(value, str) and column.form is not ValueForm.QUOTED
     cell = OutputCell.of(value, str(value) if bare else literal(value))
     return attrs.evolve(cell, text=f"{column.text} = {cell.text}") if column.labelled else cell
+
+
+def _time(value: Value, form: ValueForm, zone: tzinfo | None) -> str:
+    if not isinstance(value, bool | int | float):
+        return ""
+    seconds = int(value) if -_BEYOND <= value < _BEYOND else -_BEYOND  # as a 64-bit integer in C
+    return duration(seconds) if form is ValueForm.DURATION else date(seconds, zone)
 
 
 def _raw(ad: ClassAd, column: OutputColumn) -> OutputCell:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 
 import attrs
 
 from negotiator_fairshare.groups.figures import GroupFigures
+from negotiator_fairshare.userprio.group_numbers import GroupNumbers
 from negotiator_fairshare.userprio.report import UserprioEntry
+from negotiator_fairshare.userprio.times import date, date_with_year
 
 LAST_KEY = 3.40282001e38
 """Sort keys from here on are those of the group that is always last."""
@@ -24,6 +26,8 @@ _HOUR = 3_600
 class ColumnSet(enum.Flag):
     """Which columns a table has; MOST is what condor_userprio shows without options."""
 
+    GROUP_ID = enum.auto()
+    GROUP_ORDER = enum.auto()
     SORT_KEY = enum.auto()
     EFFECTIVE_QUOTA = enum.auto()
     CONFIG_QUOTA = enum.auto()
@@ -67,15 +71,11 @@ class TimeFormat:
 
     def date(self, time: int) -> str:
         """Return month, day, hour and minute."""
-        moment = self._moment(time)
-        return f"{moment.month:2}/{moment.day:<2} {moment:%H:%M}"
+        return date(max(time, 0), self.zone)
 
     def date_with_year(self, time: int) -> str:
         """Return month, day, year, hour and minute; nothing if there is no time."""
-        if time <= 0:
-            return ""
-        moment = self._moment(time)
-        return f"{moment.month:2}/{moment.day:02}/{moment.year:<4} {moment:%H:%M}"
+        return date_with_year(time, self.zone) if time > 0 else ""
 
     def since(self, time: int) -> str:
         """Return days, hours and minutes from a time to the last update."""
@@ -84,9 +84,13 @@ class TimeFormat:
             return "<now>"
         return f"{seconds // 86_400:3}+{seconds // _HOUR % 24:02}:{seconds // 60 % 60:02}"
 
-    def _moment(self, time: int) -> datetime:
-        # Times are numbers that administrators may set; years end with 9999.
-        return datetime.fromtimestamp(min(max(time, 0), 250_000_000_000), self.zone)
+
+@attrs.frozen
+class CellContext:
+    """What cells read beside their entry."""
+
+    times: TimeFormat
+    groups: GroupNumbers
 
 
 @attrs.frozen
@@ -96,11 +100,11 @@ class UserprioColumn:
     key: ColumnSet
     width: int
     heading: tuple[str, str]
-    cell: Callable[[UserprioEntry, TimeFormat], str | None]
+    cell: Callable[[UserprioEntry, CellContext], str | None]
 
-    def text(self, entry: UserprioEntry, times: TimeFormat) -> str:
+    def text(self, entry: UserprioEntry, context: CellContext) -> str:
         """Return the cell of an entry, as wide as the column."""
-        return self.fitted(self.cell(entry, times) or "")
+        return self.fitted(self.cell(entry, context) or "")
 
     def fitted(self, text: str) -> str:
         """Return a text as wide as the column: words of the column for surplus at the left, all others at the right."""
@@ -126,24 +130,34 @@ def number(value: float, width: int, decimals: int) -> str:
 def _of_group(
     width: int, of: Callable[[GroupFigures], float], decimals: int = 2
 ) -> Callable[..., str | None]:
-    return lambda entry, _times: entry.figures and number(of(entry.figures), width, decimals)
+    return lambda entry, _context: entry.figures and number(of(entry.figures), width, decimals)
 
 
 def _of_user(width: int, of: Callable[[UserprioEntry], float | None]) -> Callable[..., str | None]:
-    def cell(entry: UserprioEntry, _times: TimeFormat) -> str | None:
+    def cell(entry: UserprioEntry, _context: CellContext) -> str | None:
         value = None if entry.figures else of(entry)
         return None if value is None else number(value, width, 2)
 
     return cell
 
 
-def _sort_key(entry: UserprioEntry, _times: TimeFormat) -> str | None:
+def _group_id(entry: UserprioEntry, context: CellContext) -> str | None:
+    found = context.groups.number(entry)
+    return None if found is None else number(found, 5, 0)
+
+
+def _group_order(entry: UserprioEntry, context: CellContext) -> str | None:
+    found = context.groups.order(entry)
+    return None if found is None else number(found, 9, 2)
+
+
+def _sort_key(entry: UserprioEntry, _context: CellContext) -> str | None:
     if entry.figures is None:
         return None
     return "<last>" if entry.figures.sort_key >= LAST_KEY else number(entry.figures.sort_key, 9, 2)
 
 
-def _surplus(entry: UserprioEntry, _times: TimeFormat) -> str | None:
+def _surplus(entry: UserprioEntry, _context: CellContext) -> str | None:
     if entry.figures is None:
         return None
     return "yes" if entry.name == "<none>" else surplus_name(entry.figures.surplus)
@@ -155,6 +169,8 @@ def surplus_name(policy: str) -> str:
 
 
 COLUMNS = (
+    UserprioColumn(ColumnSet.GROUP_ID, 5, ("Group", "Id"), _group_id),
+    UserprioColumn(ColumnSet.GROUP_ORDER, 9, ("Group", "Order"), _group_order),
     UserprioColumn(ColumnSet.SORT_KEY, 9, ("Group", "Sort Key"), _sort_key),
     UserprioColumn(
         ColumnSet.EFFECTIVE_QUOTA, 9, ("Effective", "Quota"), _of_group(9, lambda g: g.effective_quota)
@@ -169,43 +185,43 @@ COLUMNS = (
         ColumnSet.REAL_PRIORITY,
         8,
         ("Real", "Priority"),
-        lambda entry, _times: number(entry.priority / entry.factor, 8, 2) if entry.factor > 0 else None,
+        lambda entry, _context: number(entry.priority / entry.factor, 8, 2) if entry.factor > 0 else None,
     ),
     UserprioColumn(
         ColumnSet.FACTOR,
         9,
         ("Priority", "Factor"),
-        lambda entry, _times: number(entry.factor, 9, 2) if entry.factor > 0 else None,
+        lambda entry, _context: number(entry.factor, 9, 2) if entry.factor > 0 else None,
     ),
     UserprioColumn(
         ColumnSet.IN_USE,
         6,
         ("Wghted", "In Use"),
-        lambda entry, _times: number(entry.record.weighted_resources_used, 6, 0),
+        lambda entry, _context: number(entry.record.weighted_resources_used, 6, 0),
     ),
     UserprioColumn(
         ColumnSet.TOTAL_USAGE,
         12,
         ("Total Usage", "(wghted-hrs)"),
-        lambda entry, _times: number(entry.record.weighted_accumulated_usage / _HOUR, 12, 2),
+        lambda entry, _context: number(entry.record.weighted_accumulated_usage / _HOUR, 12, 2),
     ),
     UserprioColumn(
         ColumnSet.USAGE_START,
         16,
         ("Usage", "Start Time"),
-        lambda entry, times: times.date_with_year(entry.record.begin_usage),
+        lambda entry, context: context.times.date_with_year(entry.record.begin_usage),
     ),
     UserprioColumn(
         ColumnSet.LAST_USAGE,
         16,
         ("Last", "Usage Time"),
-        lambda entry, times: times.date_with_year(entry.record.last_usage),
+        lambda entry, context: context.times.date_with_year(entry.record.last_usage),
     ),
     UserprioColumn(
         ColumnSet.SINCE_LAST_USAGE,
         10,
         ("Time Since", "Last Usage"),
-        lambda entry, times: times.since(entry.record.last_usage or -1),
+        lambda entry, context: context.times.since(entry.record.last_usage or -1),
     ),
     UserprioColumn(
         ColumnSet.REQUESTED, 10, ("Weighted", "Requested"), _of_group(10, lambda g: g.requested, 0)

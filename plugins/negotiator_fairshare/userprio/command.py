@@ -66,7 +66,7 @@ def _show(stored: StoredAccounts, arguments: UserprioArguments) -> None:
     _warn(stored.damaged)
     report = arguments.selected(stored.report())
     if arguments.autoformat is not None:
-        click.echo(arguments.autoformat.text(report.ads()), nl=False)
+        click.echo(arguments.autoformat.text(report.ads(), arguments.view.zone), nl=False)
     elif not arguments.long:
         for line in table_lines(report, arguments.view):
             click.echo(line)

@@ -12,16 +12,17 @@ from negotiator.plugin import printable
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.userprio.columns import (
     COLUMNS,
+    CellContext,
     ColumnSet,
     TimeFormat,
     UserprioColumn,
     number,
     surplus_name,
 )
+from negotiator_fairshare.userprio.group_numbers import GroupNumbers, group_of
 from negotiator_fairshare.userprio.report import UserprioEntry, UserprioReport
 
 LONGEST_NAME = 99
-_LAST = 3.4028234663852886e38
 
 
 @attrs.frozen(kw_only=True)
@@ -29,13 +30,15 @@ class UserprioView:
     """What a table shows: its columns, entries used since a time (-1: all), and groups above their submitters or not.
 
     ``hierarchical`` None means below their groups, unless the columns have priorities alone. ``groups_first``: in one list,
-    groups are above all submitters, in the order of the tree.
+    groups are above all submitters, in the order of the tree. ``keeps_quotas``: quotas have columns although no submitter is in
+    a group.
     """
 
     columns: ColumnSet = ColumnSet.MOST
     active_since: int = -1
     hierarchical: bool | None = None
     groups_first: bool = False
+    keeps_quotas: bool = False
     zone: tzinfo | None = UTC
 
 
@@ -62,10 +65,10 @@ class _Layout:
         groups = hierarchical or not priorities_alone
         in_groups = any(entry.group != ROOT_GROUP for entry in report.entries if entry.figures is None)
         all_in_root = not in_groups or not any(
-            _active(entry, view) for entry in report.entries if _group_of(entry) != ROOT_GROUP
+            _active(entry, view) for entry in report.entries if group_of(entry) != ROOT_GROUP
         )
         quotas_alone = not chosen & ~ColumnSet.QUOTAS
-        if (all_in_root or not groups) and not quotas_alone:
+        if (all_in_root or not groups) and not (quotas_alone or view.keeps_quotas):
             chosen &= ~ColumnSet.QUOTAS
         return cls(
             report,
@@ -79,6 +82,7 @@ class _Layout:
 
     def lines(self) -> Iterator[str]:
         times = TimeFormat(self.report.last_update, self.view.zone)
+        context = CellContext(times, self._group_numbers())
         rows = [entry for entry in self._sorted() if _active(entry, self.view)]
         users = [entry for entry in rows if entry.figures is None]
         yield f"Last Priority Update: {times.date(self.report.last_update)}"
@@ -89,12 +93,20 @@ class _Layout:
         yield self._rule(width)
         for entry in self._shown(rows):
             yield self._line(
-                self._label(entry), width, [column.text(entry, times) for column in self.columns]
+                self._label(entry), width, [column.text(entry, context) for column in self.columns]
             )
         yield self._rule(width)
         label = f"Number of users: {len(users)}"
         totals = [column.fitted(self._total(column, users, times)) for column in self.columns]
         yield self._line(label, width, totals)
+
+    def _group_numbers(self) -> GroupNumbers:
+        chosen = {column.key for column in self.columns}
+        return GroupNumbers.of(
+            self.report.entries,
+            by_priority=ColumnSet.EFFECTIVE_PRIORITY in chosen,
+            by_usage=bool(chosen & {ColumnSet.IN_USE, ColumnSet.TOTAL_USAGE}),
+        )
 
     def _names_heading(self) -> tuple[str, str]:
         if self.hierarchical:
@@ -169,7 +181,7 @@ class _Layout:
         order = {name: place for place, name in enumerate(sorted(by_name.keys() - {ROOT_GROUP}), 1)}
 
         def key(entry: UserprioEntry) -> tuple[Any, ...]:
-            group = _group_of(entry)
+            group = group_of(entry)
             place = order.get(group, 0)
             last = root_last and not place
             return (
@@ -206,11 +218,6 @@ class _Layout:
         if chosen & {ColumnSet.IN_USE, ColumnSet.TOTAL_USAGE}:
             return entry.record.weighted_accumulated_usage
         return entry.name
-
-
-def _group_of(entry: UserprioEntry) -> str:
-    """Return the group of a submitter; of a group, that group."""
-    return entry.group if entry.figures is None else entry.name
 
 
 def _active(entry: UserprioEntry, view: UserprioView) -> bool:
