@@ -27,14 +27,28 @@ class CandidateSet:
 
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
         """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
+        self.removals.append(Removal(reason, *self.keep_true(truth, rows)))
+
+    def keep_true(self, truth: TrueRows, rows: NDArray[np.intp] | None = None) -> tuple[int, int]:
+        """Do the same, and return how many slots were removed, and on how many the condition is not true."""
         # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
         keep = self.keep if rows is None else self.keep[rows]
         before = np.count_nonzero(keep)
         keep &= truth.rows
         if rows is not None:
             self.keep[rows] = keep
-        removed = int(before - np.count_nonzero(keep))
-        self.removals.append(Removal(reason, removed, len(truth.rows) - truth.count))
+        return int(before - np.count_nonzero(keep)), len(truth.rows) - truth.count
+
+    def keep_true_of_each(
+        self, truth: TrueRows, rows: NDArray[np.intp], codes: NDArray[np.intp], conditions: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Keep the slots on which their condition is true, ``codes`` (R,) of so many; return both numbers for each of them."""
+        false = ~truth.rows
+        keep = self.keep[rows]
+        rejected = np.bincount(codes[false], minlength=conditions)
+        removed = np.bincount(codes[false & keep], minlength=conditions)
+        self.keep[rows] = keep & truth.rows
+        return removed, rejected
 
     def remove(self, mask: Mask, reason: Reason) -> None:
         """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""

@@ -6,6 +6,7 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import attrs
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table
-from negotiator.classad.columnar import MemoryBudget
+from negotiator.classad.columnar import MemoryBudget, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
@@ -22,7 +23,7 @@ from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
-from negotiator.cycle.requirements import Requirements
+from negotiator.cycle.requirements import Conjunct, Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
@@ -200,9 +201,26 @@ def _requirements(
             candidates.require(truth, conjunct.reason(), conjunct.rows)
     if requirements.present.has_false:
         candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
+    found: list[tuple[int, Removal]] = []
     for conjunct, truth in requirements.of_slots(job, env):
         if truth.has_false:
-            candidates.require(truth, conjunct.reason(), conjunct.rows)
+            found += _removals_of_slots(candidates, conjunct, truth)
+    found.sort(key=itemgetter(0))
+    candidates.removals += [removal for _, removal in found]
+
+
+def _removals_of_slots(
+    candidates: CandidateSet, conjunct: Conjunct, truth: TrueRows
+) -> Iterator[tuple[int, Removal]]:
+    """Apply a conjunct of slots; yield what it removes, or each of those that it stands for, with its place."""
+    if conjunct.codes is None or conjunct.rows is None:
+        yield conjunct.place, Removal(conjunct.reason(), *candidates.keep_true(truth, conjunct.rows))
+        return
+    parts = conjunct.parts
+    removed, rejected = candidates.keep_true_of_each(truth, conjunct.rows, conjunct.codes, len(parts))
+    for code in np.flatnonzero(rejected).tolist():
+        part = parts[code]
+        yield part.place, Removal(part.reason(), int(removed[code]), int(rejected[code]))
 
 
 def _constraints(

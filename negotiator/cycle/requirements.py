@@ -6,6 +6,7 @@ The slots on which a conjunct is true are found once for all jobs that are equal
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -25,6 +26,7 @@ from negotiator.classad.columnar import (
 from negotiator.classad.syntax import fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE, slot_conjuncts
+from negotiator.cycle.slot_layers import slot_layers
 from negotiator.pool.shown_expression import shown_expression
 from negotiator.records import Reason, Station, Verdict
 
@@ -40,7 +42,9 @@ class Conjunct:
     """A part of the Requirements of a job or of slots that must be true for a match.
 
     ``rows`` are the slots that it applies to (None: all); ``cache`` has those of them on which it is true.
-    ``shown`` is the expression that the reason prints.
+    ``shown`` is the expression that the reason prints. ``place`` is that among the conjuncts of its side.
+
+    With ``parts`` it stands for several conjuncts that apply to different slots: ``codes`` (R,) is the part of each.
     """
 
     expression: Expr
@@ -49,6 +53,9 @@ class Conjunct:
     side: Side  # of the slots
     cache: ColumnCache[TrueRows]
     rows: NDArray[np.intp] | None = None
+    place: int = 0
+    parts: tuple[Conjunct, ...] = ()
+    codes: NDArray[np.intp] | None = None
     _reason: Reason | None = attrs.field(default=None, init=False)
     _always: TrueRows | None = attrs.field(default=None, init=False)
 
@@ -103,7 +110,10 @@ class Requirements:
     def __init__(self, slots: Table, env: Environment, budget: MemoryBudget) -> None:
         self.dependencies = DependencyIndex(slots)
         self.cache = ColumnCache(self.dependencies, env, TrueRows.from_column, budget)
-        self._of_slots = tuple(self._slot_conjuncts(slots, env, budget))
+        self._slots, self._env, self._budget = slots, env, budget
+        self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
+        self._parts = slot_conjuncts(slots)
+        self._layers = tuple(self._of_layers())
         self._whole_slots = Conjunct(WHOLE, WHOLE, "Requirements", Side.MY, self.cache)
         absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
         self.present = TrueRows.from_mask(~absent)
@@ -121,8 +131,13 @@ class Requirements:
             yield from _evaluated(self._job_conjuncts(written, job), whole, job, env)
 
     def of_slots(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
-        """Yield each conjunct of the slots' Requirements with the slots, of those that have it, on which it is true."""
-        yield from _evaluated(self._of_slots, self._whole_slots, job, env)
+        """Yield the conjuncts of the slots' Requirements with the slots, of those that have them, on which they are true.
+
+        Conjuncts that differ in their constants only come together. MY may mean anything where an ad has such an
+        attribute: each conjunct is then by itself.
+        """
+        conjuncts = self._apart if self.dependencies.shadowed(job) else self._layers
+        yield from _evaluated(conjuncts, self._whole_slots, job, env)
 
     def _job_conjuncts(self, written: Expr, job: ClassAd) -> Sequence[Conjunct]:
         known = self._of_jobs.get(id(written))
@@ -153,18 +168,44 @@ class Requirements:
     def _of_job(self, expression: Expr) -> Conjunct:
         return Conjunct(expression, expression, "Requirements", Side.TARGET, self.cache)
 
-    def _slot_conjuncts(self, slots: Table, env: Environment, budget: MemoryBudget) -> Iterator[Conjunct]:
-        """Yield the conjuncts of the slots; those that apply to the same rows share a cache over these rows."""
-        caches: dict[bytes, ColumnCache[TrueRows]] = {}
-        for part in slot_conjuncts(slots):
-            if len(part.rows) == len(slots):
-                yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, self.cache)
+    @cached_property
+    def _apart(self) -> tuple[Conjunct, ...]:
+        """The conjuncts of the slots, each by itself."""
+        return tuple(self._of_part(place) for place in range(len(self._parts)))
+
+    def _of_layers(self) -> Iterator[Conjunct]:
+        for layer in slot_layers(self._parts, self._slots):
+            if isinstance(layer, int):
+                yield self._of_part(layer)
                 continue
-            rows = part.rows.tobytes()
-            if rows not in caches:
-                index = DependencyIndex(slots.take(part.rows))
-                caches[rows] = ColumnCache(index, env, TrueRows.from_column, budget)
-            yield Conjunct(part.expression, part.expression, part.attribute, Side.MY, caches[rows], part.rows)
+            parts = tuple(
+                Conjunct(part.expression, part.expression, part.attribute, Side.MY, self.cache, place=place)
+                for place, part in ((place, self._parts[place]) for place in layer.places)
+            )
+            shown, attribute = parts[0].shown, parts[0].attribute
+            cache = self._cache(layer.slots)
+            yield Conjunct(
+                *(layer.expression, shown, attribute, Side.MY, cache, layer.rows),
+                parts=parts,
+                codes=layer.codes,
+            )
+
+    def _of_part(self, place: int) -> Conjunct:
+        part = self._parts[place]
+        cache, rows = self.cache, None
+        if len(part.rows) < len(self._slots):
+            cache, rows = self._cache_of(part.rows), part.rows
+        return Conjunct(part.expression, part.expression, part.attribute, Side.MY, cache, rows, place=place)
+
+    def _cache_of(self, rows: NDArray[np.intp]) -> ColumnCache[TrueRows]:
+        """Return the cache of some slots: conjuncts that apply to the same slots share it."""
+        key = rows.tobytes()
+        if key not in self._caches:
+            self._caches[key] = self._cache(self._slots.take(rows))
+        return self._caches[key]
+
+    def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
+        return ColumnCache(DependencyIndex(slots), self._env, TrueRows.from_column, self._budget)
 
 
 @attrs.frozen(eq=False)

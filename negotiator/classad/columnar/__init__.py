@@ -10,4 +10,7 @@ from negotiator.classad.columnar.conjuncts import split as split
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import footprint as footprint
+from negotiator.classad.columnar.shapes import Shape as Shape
+from negotiator.classad.columnar.shapes import shape_of as shape_of
+from negotiator.classad.columnar.shapes import with_constants as with_constants
 from negotiator.classad.columnar.table import Table as Table

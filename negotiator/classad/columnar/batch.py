@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 import numpy as np
 
+from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
 from negotiator.classad.columnar.footprints import Footprint, Name, footprint
+from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.context import Allowance, Environment
 from negotiator.classad.scalar import ClassAd, Paying, evaluate_paid, evaluate_part
 from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
@@ -100,15 +102,6 @@ class WorkCounter:
             raise OutOfStepsError
 
 
-@attrs.frozen
-class _EvaluatedAttribute:
-    """An attribute that was evaluated, and its cost, which counts at each further use, as in scalar evaluation."""
-
-    column: Column
-    steps: int
-    height: int
-
-
 def constant_column(size: int, pool: StringPool, value: Value) -> Column:
     """Return the column with this value in every row; a shorter way for numbers, the most frequent case."""
     kind = _PLAIN.get(type(value))
@@ -163,7 +156,7 @@ class RowBatch:
         self.work = work
         self.active = active
         self.dependencies = dependencies
-        self.evaluated: dict[Name, _EvaluatedAttribute] = {}
+        self.evaluated: dict[Name, EvaluatedAttribute] = {}
         self._shadowed: bool | None = None
 
     @property
@@ -218,7 +211,7 @@ class RowBatch:
         if in_rows and not (cells := self.table.column(name)).has(Kind.EXPRESSION):
             work.deepest = max(work.deepest, depth)
             return cells
-        known = self.evaluated.get(key)
+        known = self.evaluated.get(key) or self._shared(key)
         if known is not None:
             # Charge a repeated use as scalar evaluation would: it evaluates the attribute at each reference.
             work.steps += known.steps
@@ -234,9 +227,27 @@ class RowBatch:
         self.active |= {key}
         column = self._of_rows(name, depth) if in_rows else self._of_other(name, depth)
         self.active = before
-        self.evaluated[key] = _EvaluatedAttribute(column, work.steps - steps, work.deepest - depth)
+        found = EvaluatedAttribute(column, work.steps - steps, work.deepest - depth)
+        self.evaluated[key] = found
+        self._share(key, found)
         work.deepest = max(work.deepest, deepest)
         return column
+
+    def _shared(self, key: Name) -> EvaluatedAttribute | None:
+        """Return an attribute of the rows that was evaluated for an earlier ad, if that is the same for all ads."""
+        if not key[0] or self.dependencies is None or self.shadowed:
+            return None
+        return self.dependencies.evaluated.get(key[1])
+
+    def _share(self, key: Name, found: EvaluatedAttribute) -> None:
+        """Keep an attribute of the rows for other ads if it does not read the other ad."""
+        in_rows, name = key
+        if not in_rows or self.dependencies is None or self.shadowed:
+            return
+        if self.env.payers is not None and self.env.payers.exhausted:  # it may have been cut short
+            return
+        if self.dependencies.is_of_rows_alone(_own(name)):
+            self.dependencies.evaluated[name] = found
 
     def _of_other(self, name: str, depth: int) -> Column:
         expr = None if self.other is None else self.other.get(name)
@@ -253,12 +264,16 @@ class RowBatch:
         # Each row costs the steps of its own expression only, so the most expensive part counts.
         before = most = self.work.steps
         parts = []
-        for part in self.table.parts(name):
+        for part in self._parts(name):
             self.work.steps = before
             parts.append((part.rows, self._of_part(part, name, depth)))
             most = max(most, self.work.steps)
         self.work.steps = most
         return scatter(cells, parts).without(Kind.EXPRESSION)
+
+    def _parts(self, name: str) -> Sequence[ExpressionRows]:
+        """Return the rows with expressions, those that are evaluated together in one part."""
+        return shaped_parts(self.table, name) if self.dependencies is None else self.dependencies.parts(name)
 
     def _of_part(self, part: ExpressionRows, name: str, depth: int) -> Column:
         """Return the values of the rows with one expression, or with rare ones."""

@@ -13,12 +13,14 @@ import attrs
 
 from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint
 from negotiator.classad.columnar.partial import keeps_scope
+from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from negotiator.classad.tables import AttributeTable
+    from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
+    from negotiator.classad.tables import AttributeTable, ExpressionRows
 
 MAX_BYTES: Final = 64 << 20
 """Approximate memory of an index; beyond it the index is emptied, and a new epoch begins."""
@@ -97,8 +99,10 @@ class DependencyIndex:
         "_parts",
         "_shadowed",
         "_shadows",
+        "_shaped",
         "_size",
         "epoch",
+        "evaluated",
         "table",
     )
 
@@ -106,11 +110,14 @@ class DependencyIndex:
         self.table = table
         self._shadowed = any(table.column(name).kind is not Kind.ABSENT for name in _SHADOWS)
         self.epoch = 0
+        #: Attributes of the rows that are the same for all other ads, by name in lower case.
+        self.evaluated: dict[str, EvaluatedAttribute] = {}
         self._last = 0
         self._other: ClassAd | None = None
         self._shadows = False
         self._cells: dict[str, tuple[object, object]] = {}
         self._parts: dict[int, DependencyIndex] = {}
+        self._shaped: dict[str, tuple[ExpressionRows, ...]] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -154,6 +161,11 @@ class DependencyIndex:
             known = self._by_id[key] = expr, dependencies  # holding the tree, so that its id is not reused
         return known[1]
 
+    def is_of_rows_alone(self, expr: Expr) -> bool:
+        """True if an expression of the rows reads attributes of the rows only, so that its values are the same for all ads."""
+        found = self.without_other_ad(expr, on_rows=True, shadowed=False)
+        return found.cacheable and not found.names
+
     def resolve(self, dependencies: Dependencies, other: ClassAd) -> tuple[Dependencies, Values]:
         """Return the dependencies of an expression with this other ad, and the ad's values of these attributes.
 
@@ -187,6 +199,13 @@ class DependencyIndex:
         """Return the footprint of an expression over this table, computed at most once."""
         dependencies = self.without_other_ad(expr, on_rows=on_rows, shadowed=shadowed)
         return (dependencies if other is None else self.resolve(dependencies, other)[0]).footprint
+
+    def parts(self, name: str) -> tuple[ExpressionRows, ...]:
+        """Return the rows in which an attribute is an expression, those of one shape together, found at most once."""
+        known = self._shaped.get(name)
+        if known is None:
+            known = self._shaped[name] = shaped_parts(self.table, name)
+        return known
 
     def for_part(self, table: AttributeTable) -> DependencyIndex:
         """Return the index for some of the rows, such as ``Table.parts`` gives."""

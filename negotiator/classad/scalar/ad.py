@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from negotiator.classad.scalar.evaluation import evaluate
-from negotiator.classad.syntax import AttributeMap, Literal, fold, parse_record
+from negotiator.classad.syntax import AttributeMap, Literal, parse_record
 from negotiator.classad.values import UNDEFINED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from negotiator.classad.context import Environment, Value
-    from negotiator.classad.syntax import Expr, LiteralValue
 
 
 class ClassAd(AttributeMap):
@@ -53,12 +50,6 @@ class ClassAd(AttributeMap):
         """Return the value of an attribute if it is a boolean, otherwise ``default``."""
         value = self.evaluate(name)
         return value if isinstance(value, bool) else default
-
-    def replaced(self, values: Mapping[str, Expr | LiteralValue | None]) -> ClassAd:
-        """Return an ad with other values of some attributes, by name; None removes one."""
-        names = frozenset(map(fold, values))
-        own = [(name, value) for name, value in self.items() if fold(name) not in names]
-        return ClassAd([*own, *((name, value) for name, value in values.items() if value is not None)])
 
 
 def parse_ad(text: str) -> ClassAd:

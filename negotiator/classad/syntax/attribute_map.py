@@ -17,7 +17,7 @@ from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
 _NODES: Final = frozenset(Expr.__args__)
@@ -73,6 +73,16 @@ def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tupl
     return index_names(tuple(shape.names[each] for each in positions)), tuple(positions)
 
 
+@lru_cache(maxsize=1024)
+def _replaced(
+    shape: NameIndex, names: tuple[str, ...], added: tuple[str, ...]
+) -> tuple[NameIndex, tuple[int, ...]]:
+    """Return the shape of an ad with ``added`` instead of ``names``, and the positions in ``shape`` of what stays."""
+    gone = frozenset(map(fold, names))
+    positions = tuple([place for name, place in shape.index.items() if name not in gone])
+    return index_names((*(shape.names[place] for place in positions), *added)), positions
+
+
 def expression(value: Expr | LiteralValue) -> Expr:
     """Return an expression as it is, a constant as an expression.
 
@@ -114,6 +124,36 @@ class _ProjectedExpressions(Sequence["Expr"]):
         return tuple, (tuple(self),)
 
 
+class _ReplacedExpressions(Sequence["Expr"]):
+    """Some of the expressions of an ad, read on demand, and further ones."""
+
+    __slots__ = ("_added", "_all", "_positions")
+
+    def __init__(
+        self, expressions: Sequence[Expr], positions: tuple[int, ...], added: Sequence[Expr]
+    ) -> None:
+        self._all = expressions
+        self._positions = positions
+        self._added = added
+
+    def __len__(self) -> int:
+        return len(self._positions) + len(self._added)
+
+    @overload
+    def __getitem__(self, place: int) -> Expr: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Expr]: ...
+    def __getitem__(self, place: int | slice) -> Expr | Sequence[Expr]:
+        if isinstance(place, slice):
+            return tuple([self[each] for each in range(*place.indices(len(self)))])
+        own = (place if place >= 0 else place + len(self)) - len(self._positions)
+        return self._added[own] if own >= 0 else self._all[self._positions[own]]
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Expr, ...]]]:
+        """Pickle the expressions alone, not the table that they come from."""
+        return tuple, (tuple(self),)
+
+
 class AttributeMap:
     """An immutable, ordered mapping of attribute names to expressions. ASCII letters in names have no case.
 
@@ -145,6 +185,20 @@ class AttributeMap:
         ad.shape = shape
         ad.expressions = expressions
         return ad
+
+    def replaced(self, values: Mapping[str, Expr | LiteralValue | None]) -> Self:
+        """Return an ad with other values of some attributes, by name, after the others; None removes one.
+
+        The other expressions are read when they are asked for.
+
+        :raises TypeError, ValueError: as for the class.
+        """
+        added = {name: expression(value) for name, value in values.items() if value is not None}
+        shape, positions = _replaced(self.shape, tuple(values), tuple(added))
+        expressions = _ReplacedExpressions(self.expressions, positions, tuple(added.values()))
+        if shape.pick is not None:  # one name in two spellings
+            return self.of(shape, tuple([expressions[place] for place in shape.pick]))
+        return self.of(shape, expressions)
 
     def get(self, name: str) -> Expr | None:
         """Return the expression of an attribute, None if it is missing."""

@@ -8,7 +8,6 @@ import attrs
 import numpy as np
 
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import fold
 from negotiator.classad.syntax.attribute_map import expression
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 
@@ -52,12 +51,8 @@ class OverlayStore:
 
     def ad(self, row: int) -> ClassAd:
         """Return an ad."""
-        own = [(name, value) for name, value in self.base.ad(row).items() if fold(name) not in self.added]
-        for each in self.added.values():
-            value = each.entries.expr(int(each.codes[row]))
-            if value is not None:
-                own.append((each.name, value))
-        return ClassAd(own)
+        added = {each.name: each.entries.expr(int(each.codes[row])) for each in self.added.values()}
+        return self.base.ad(row).replaced(added)
 
     def encoded(self, name: str) -> EncodedAttribute:
         """Return an attribute of all ads."""

@@ -1,0 +1,189 @@
+"""Shapes: expressions that differ only in their constants are evaluated together.
+
+In a pool of many kinds of machines, START is ``TARGET.RequestMemory <= 8192`` on one and ``TARGET.RequestMemory <= 16384`` on the
+next. With the constants as attributes of the slots, all of them are one expression over all of these slots.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import attrs
+import numpy as np
+
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.syntax import (
+    AdRef,
+    Attr,
+    Binary,
+    Call,
+    Conditional,
+    Elvis,
+    Literal,
+    Paren,
+    Side,
+    Unary,
+    fold,
+    scan,
+    tree_key,
+)
+from negotiator.classad.tables import ExpressionRows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from negotiator.classad.syntax import Expr, LiteralValue
+    from negotiator.classad.tables import AttributeTable, IndexArray
+
+T = TypeVar("T", bound="AttributeTable")
+
+FEW: Final = 16
+"""So many different expressions are evaluated one by one: each of them gets a closed form that a shape does not."""
+
+_PARAMETER: Final = "negotiator constant "
+"""The beginning of the names of attributes with constants."""
+
+_MAX_SIZE: Final = 60
+_MAX_DEPTH: Final = 20
+"""Nodes and levels of expressions that have a shape: far from the limits of evaluation."""
+
+_PLAIN: Final = frozenset({int, float, str})
+
+
+@attrs.frozen
+class Shape:
+    """An expression with references to its own ad instead of its ``constants``."""
+
+    expr: Expr
+    constants: tuple[LiteralValue, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for the shapes that can be evaluated together: their columns have one type each."""
+        return tree_key(self.expr), tuple(type(value) for value in self.constants)
+
+
+def shape_of(expr: Expr) -> Shape | None:
+    """Return the shape of an expression of the rows' ads.
+
+    None if it has no constants, or if its value may depend on whether a constant is written in it: it calls a function of
+    expressions, makes a list or a record, or is near the limits of evaluation.
+    """
+    found = scan(expr)
+    if found.opaque or found.moves_scope or found.size > _MAX_SIZE or found.depth > _MAX_DEPTH:
+        return None
+    if any(name.startswith(_PARAMETER) for names in found.names.values() for name in names):
+        return None
+    constants: list[LiteralValue] = []
+    shaped = _shaped(expr, constants)
+    return None if shaped is None or not constants else Shape(shaped, tuple(constants))
+
+
+def with_constants(table: T, codes: IndexArray, shapes: Sequence[Shape]) -> T:
+    """Return the rows with the constants of their expressions.
+
+    :param codes: the place of each row's shape, (N,).
+    :param shapes: of one key.
+    """
+    columns = zip(*(shape.constants for shape in shapes), strict=True)
+    return table.with_attributes({_name(place): (codes, values) for place, values in enumerate(columns)})
+
+
+def shaped_parts(table: AttributeTable, name: str) -> tuple[ExpressionRows, ...]:
+    """Return the rows in which an attribute is an expression, those of one shape together: see ``AttributeTable.parts``."""
+    parts = table.parts(name)
+    if len(parts) <= FEW and all(part.expr is not None for part in parts):
+        return parts
+    groups: dict[object, list[tuple[Shape, IndexArray]]] = {}
+    rare: list[IndexArray] = []
+    found: list[ExpressionRows] = []
+    for part in parts:
+        for expr, rows in _expressions(part, name):
+            shape = shape_of(expr)
+            if shape is not None:
+                groups.setdefault(shape.key, []).append((shape, rows))
+            elif part.expr is not None:
+                found.append(part)
+            else:
+                rare.append(rows)
+    for pieces in groups.values():
+        if len(pieces) == 1:
+            rare.append(pieces[0][1])
+            continue
+        rows, codes = _joined([rows for _, rows in pieces])
+        shaped = with_constants(table.take(rows), codes, [shape for shape, _ in pieces])
+        found.append(ExpressionRows(pieces[0][0].expr, rows, shaped))
+    if rare:
+        rows, _ = _joined(rare)
+        found.append(ExpressionRows(None, rows, table.take(rows)))
+    return tuple(found)
+
+
+def _expressions(part: ExpressionRows, name: str) -> Iterator[tuple[Expr, IndexArray]]:
+    """Yield the expressions of a part, each with its rows."""
+    if part.expr is not None:
+        yield part.expr, part.rows
+        return
+    groups, first = part.table.group([name])
+    order = np.argsort(groups, kind="stable")
+    members = np.split(part.rows[order], np.flatnonzero(np.diff(groups[order])) + 1)
+    for row, rows in zip(first.tolist(), members, strict=True):
+        expr = part.table.ad(row).get(name)
+        if expr is not None:
+            yield expr, rows
+
+
+def _joined(pieces: Sequence[IndexArray]) -> tuple[IndexArray, IndexArray]:
+    """Return the rows of all pieces, ascending, and the place of each row's piece."""
+    rows = np.concatenate(pieces)
+    codes = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+    order = np.argsort(rows, kind="stable")
+    return rows[order], codes[order]
+
+
+def _name(place: int) -> str:
+    return f"{_PARAMETER}{place}"
+
+
+def _shaped(expr: Expr, constants: list[LiteralValue]) -> Expr | None:
+    """Return the expression with references instead of constants, which are added; None if it has no shape."""
+    kind = type(expr)
+    if isinstance(expr, Literal):
+        if type(expr.value) not in _PLAIN or expr.relative_time:
+            return expr
+        constants.append(expr.value)
+        return Attr(_name(len(constants) - 1), AdRef(Side.MY))
+    if kind is Attr or kind is AdRef:
+        return expr
+    if isinstance(expr, Call):
+        if not _is_of_values(expr):
+            return None
+        args: list[Any] = [_shaped(each, constants) for each in expr.args]
+        return None if None in args else attrs.evolve(expr, args=tuple(args))
+    operands = _OPERANDS.get(kind)
+    if operands is None:
+        return None
+    changed: dict[str, Any] = {name: _shaped(getattr(expr, name), constants) for name in operands}
+    return None if None in changed.values() else attrs.evolve(expr, **changed)
+
+
+def _is_of_values(call: Call) -> bool:
+    """True if a function gets the values of its arguments alone."""
+    name = fold(call.name)
+    if name in _LAZY:
+        return True
+    function = FUNCTIONS.get(name)
+    return function is not None and not function.lazy and function.deterministic
+
+
+#: Functions that evaluate some of their arguments only, but read nothing else of them.
+_LAZY: Final = frozenset(
+    {"ifthenelse", "isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"}
+)
+_OPERANDS: Final[dict[type, tuple[str, ...]]] = {
+    Paren: ("inner",),
+    Unary: ("operand",),
+    Binary: ("left", "right"),
+    Conditional: ("test", "yes", "no"),
+    Elvis: ("value", "fallback"),
+}
