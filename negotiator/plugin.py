@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.administration import Permission as Permission
     from negotiator.hooks.administration import PluginUsage as PluginUsage
     from negotiator.hooks.administration import RowsOutcome as RowsOutcome
+    from negotiator.hooks.administration import StoredMatch as StoredMatch
+    from negotiator.hooks.administration import StoredMatches as StoredMatches
     from negotiator.hooks.administration import StoredRows as StoredRows
     from negotiator.hooks.answers import HookFailure as HookFailure
     from negotiator.hooks.charges import Charge as Charge
@@ -158,7 +160,7 @@ else:
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
         "negotiator.hooks.administration": (
             "Caller ChangeOutcome ChangeStatus CommandContext CommandTargets LoadedBundle Permission "
-            "PluginUsage RowsOutcome StoredRows"
+            "PluginUsage RowsOutcome StoredMatch StoredMatches StoredRows"
         ),
         "negotiator.hooks.answers": "HookFailure",
         "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota",

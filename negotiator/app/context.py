@@ -10,6 +10,7 @@ import attrs
 from negotiator.app import change, order_rows
 from negotiator.app.caller import caller
 from negotiator.app.pool_view import PoolView
+from negotiator.app.stored_matches import read_matches
 from negotiator.app.targets import load
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.administration import (
@@ -21,6 +22,7 @@ from negotiator.hooks.administration import (
     Permission,
     PluginUsage,
     RowsOutcome,
+    StoredMatches,
     StoredRows,
 )
 
@@ -73,6 +75,10 @@ class ProgramContext:
         return order_rows.change_rows(
             *(targets, self.caller(), order, change, note, wait), make_state=make_state
         )
+
+    def stored_matches(self, targets: CommandTargets) -> StoredMatches:
+        """See ``CommandContext.stored_matches``."""
+        return read_matches(targets)
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
         """See ``CommandContext.plugin_usage``."""

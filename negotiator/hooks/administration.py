@@ -145,6 +145,31 @@ class StoredRows:
     damaged: tuple[str, ...] = ()
 
 
+@attrs.frozen(kw_only=True)
+class StoredMatch:
+    """A match of an earlier cycle whose claim has not ended, as of the last cycle.
+
+    ``at`` is its time in seconds since the epoch. ``shown``: the pool has shown the claim. ``is_copy``: the ad of the request
+    stood for several jobs, so that ``job`` (``cluster.proc``) may not be the one that runs.
+    """
+
+    submitter: str
+    schedd: str
+    job: str
+    slot: str
+    at: float
+    shown: bool = False
+    is_copy: bool = False
+
+
+@attrs.frozen
+class StoredMatches:
+    """The matches of the state, in their order; ``damaged`` are sentences on what cannot be read of the state."""
+
+    matches: tuple[StoredMatch, ...]
+    damaged: tuple[str, ...] = ()
+
+
 @attrs.frozen
 class RowsOutcome:
     """The outcome of a request to change what an order remembers.
@@ -238,6 +263,12 @@ class CommandContext(Protocol):
         :raises InvalidCallError: the note or the change is too long.
         :raises StateError: the folder has no state, or it cannot be read or written.
         :raises BundleError: no negotiator is running, and the bundle has errors.
+        """
+
+    def stored_matches(self, targets: CommandTargets) -> StoredMatches:
+        """Read the matches of earlier cycles whose claims have not ended, as of the last cycle.
+
+        :raises StateError: the folder has no state, or it cannot be read.
         """
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:

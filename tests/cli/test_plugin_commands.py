@@ -15,7 +15,6 @@ from commands import invoke
 from negotiator.app.context import ProgramContext
 from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
-from negotiator.classad import unparse
 from negotiator.cli import main
 from negotiator.plugin import (
     BundleError,
@@ -28,7 +27,7 @@ from negotiator.plugin import (
     StateError,
 )
 from negotiator.runtime.state import StateStore
-from pools import NOW, slot
+from pools import NOW, slot, write_ads
 from queueing import ME, World, app, records, write
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "hooks.md"
@@ -85,11 +84,6 @@ def acts(site):
 def waiting(site):
     with StateStore.open(site.folder / "state") as store:
         return [(each.by, each.action, each.note) for each in store.waiting()]
-
-
-def write_ads(file, *ads):
-    lines = ["\n".join(f"{name} = {unparse(tree)}" for name, tree in each.items()) for each in ads]
-    file.write_text("\n\n".join(lines) + "\n")
 
 
 def test_a_command_reads_the_files_of_its_plugin(site):
@@ -400,6 +394,13 @@ def test_the_usage_of_a_plugins_quotas_is_counted(counted):
     assert dict(found.counters.sums) == {("cores", "tester"): 4, ("cores", "sue"): 2}
     others = BOSS.plugin_usage(places, "limits").counters.sums  # the counters of one plugin only
     assert {key[0] for key in others} == {"user"}
+
+
+def test_the_matches_of_the_state_that_last_are_read(counted):
+    targets = attrs.evolve(counted.places, state=counted.folder / "state")
+    (match,) = BOSS.stored_matches(targets).matches
+    assert (match.submitter, match.job, match.slot, match.at) == ("tester@d", "3.0", "s0@h", NOW)
+    assert not match.shown
 
 
 @pytest.mark.parametrize(

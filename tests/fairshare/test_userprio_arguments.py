@@ -86,7 +86,9 @@ def test_a_change_is_read(line, change):
     [
         ("-nothing", "unknown option '-nothing'"),
         ("--us", "unknown option '--us'"),
-        ("-getreslist u@d", "-getreslist is not supported"),
+        ("-getreslist u", "full name of a submitter"),
+        ("-getres u@d -long", "remove -long"),
+        ("-getre u@d", "unknown option"),
         ("-af", "-af needs at least one attribute or expression"),
         ("-af -all", "-af needs at least one attribute or expression"),
         ("-af 1+", "-autoformat: invalid expression '1\\+'"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from negotiator.bundle import default_bundle, load_bundle
-from negotiator.classad import ClassAd, Table, parse_old
+from negotiator.classad import ClassAd, Table, parse_old, unparse
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.progress import unwatched
 from negotiator.plugin import Cycle
@@ -34,6 +34,12 @@ def snapshot(slots=(), jobs=(), schedds=(), submitters=()):
     """Return a pool of these ads."""
     tables = {"slots": slots, "jobs": jobs, "schedds": schedds, "submitters": submitters}
     return Snapshot(**{name: Table.from_ads(list(ads)) for name, ads in tables.items()})
+
+
+def write_ads(file, *ads):
+    """Write ads to a file, in long form."""
+    lines = ["\n".join(f"{name} = {unparse(tree)}" for name, tree in each.items()) for each in ads]
+    file.write_text("\n\n".join(lines) + "\n")
 
 
 def cycle(pool, bundle=None, number=1, watch=unwatched):

@@ -42,6 +42,7 @@ def userprio(program: Any, /, **given: Any) -> None:
       -grouprollup                                                   groups with the sums of those below
       -constraint EXPRESSION                                         entries for whose ads it is true
       -autoformat[:jlhVr,tngTY] EXPRESSION...  (-af)                   lines of attributes
+      -getreslist USER@DOMAIN                                        slots in use (with --pool: those of the pool)
       -long [-legacy|-modular]                                       ads; condor_userprio -inputfile reads them
 
     \b
@@ -72,7 +73,7 @@ def userprio(program: Any, /, **given: Any) -> None:
       1   it was not done: denied or refused, a damaged log, or the bundle has errors
       2   invalid command line
       3   the audit log could not be written: nothing was done
-      4   the log of accounts could not be read
+      4   the log of accounts, or the pool, could not be read
       6   the state could not be read or written
       75  the negotiator did not answer in time: it will do it later
     """

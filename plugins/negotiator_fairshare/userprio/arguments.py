@@ -58,6 +58,7 @@ _OPTIONS = (
     ("allusers", 1, 0),
     ("usage", 2, 0),
     ("priority", 4, 0),
+    ("getreslist", 6, 1),
 )
 #: Options of condor_userprio that name a daemon or format ads.
 _OTHERS = frozenset(
@@ -82,6 +83,7 @@ _COLUMNS = {
     "priority": ColumnSet.PRIORITIES,
 }
 _CONSTRAINT = "constraint"
+_RESOURCES = "getreslist"
 _AUTOFORMAT = "autoformat"
 _AUTOFORMAT_WORD = re.compile(r"-{1,2}(?:af|autof(?:o(?:r(?:m(?:a(?:t)?)?)?)?)?)(?::(.*))?", re.DOTALL)
 _CHANGES = {str(kind): kind for kind in ChangeKind}
@@ -91,6 +93,7 @@ _CHANGES = {str(kind): kind for kind in ChangeKind}
 class UserprioArguments:
     """What to show, unless ``change`` is the change to make.
 
+    ``resources_of`` is the full name of the submitter whose slots are to be shown, and nothing else.
     ``names`` are submitters, full (``user@domain``) or by user alone; none means all. ``long`` shows ads, one for each
     entry if ``modular``; ``autoformat`` shows lines of expressions instead. Entries are shown if all ``constraints`` are
     true for their ads. With ``rollup``, groups have the sums of the groups below them.
@@ -104,6 +107,7 @@ class UserprioArguments:
     rollup: bool = False
     names: tuple[str, ...] = ()
     change: AccountChange | None = None
+    resources_of: str = ""
 
     def selected(self, report: UserprioReport) -> UserprioReport:
         """Return the report with the entries that are to be shown."""
@@ -150,6 +154,8 @@ def read_arguments(words: Sequence[str], now: int, zone: tzinfo | None = UTC) ->
         raise InvalidCallError(f"-{changes[0]} and -{changes[1]}: make one change at a time")
     if changes:
         return UserprioArguments(change=_change(changes[0], given, names))
+    if _RESOURCES in given:
+        return UserprioArguments(view=UserprioView(zone=zone), resources_of=_resources_of(given, names))
     if "duration" in given:
         raise InvalidCallError("-duration is the time of a lease: add -setfactor, -setceiling or -setfloor")
     return UserprioArguments(
@@ -211,11 +217,6 @@ def _option(word: str) -> tuple[str, int]:
     for name, least, count in _OPTIONS:
         if text == name or (not exact and len(text) >= least and name.startswith(text)):
             return name, count
-    if text == "getreslist":
-        raise InvalidCallError(
-            f"{word} is not supported: accounts have no records of single slots; "
-            "use condor_status -constraint 'RemoteUser == \"USER@DOMAIN\"'"
-        )
     if text.partition(":")[0] in _OTHERS:
         raise InvalidCallError(
             f"{word} is not supported: write the ads with -long, and use it with condor_userprio -inputfile"
@@ -235,14 +236,27 @@ def _change(option: str, given: dict[str, list[str]], names: Sequence[str]) -> A
     if extra := [each for each in given if each not in {option, "duration"}] or list(names):
         raise InvalidCallError(f"-{option} makes a change and shows nothing: remove {extra[0]}")
     name, *value = [*given[option], ""] if option == "resetall" else given[option]
-    if name and "@" not in name and option != "resetall":
-        raise InvalidCallError(f"-{option} needs the full name of a submitter, user@domain, not {name!r}")
+    if name and option != "resetall":
+        _full_name(option, name)
     try:
         number = _number(value[0]) if value else None
         duration = _seconds(given["duration"][0]) if "duration" in given else 0
         return AccountChange(_CHANGES[option], name, number, duration)
     except ValueError as error:
         raise InvalidCallError(str(error)) from error
+
+
+def _resources_of(given: dict[str, list[str]], names: Sequence[str]) -> str:
+    (name,) = given[_RESOURCES]
+    if extra := [f"-{each}" for each in given if each != _RESOURCES] or list(names):
+        raise InvalidCallError(f"-{_RESOURCES} shows the slots of one submitter: remove {extra[0]}")
+    return _full_name(_RESOURCES, name)
+
+
+def _full_name(option: str, name: str) -> str:
+    if "@" not in name:
+        raise InvalidCallError(f"-{option} needs the full name of a submitter, user@domain, not {name!r}")
+    return name
 
 
 def _number(text: str) -> float:

@@ -20,7 +20,8 @@ from negotiator.plugin import (
 from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.state_rows import ORDER
 from negotiator_fairshare.userprio.arguments import UserprioArguments, read_arguments
-from negotiator_fairshare.userprio.stored import StoredAccounts
+from negotiator_fairshare.userprio.resources import claimed_resources, matched_resources, resource_lines
+from negotiator_fairshare.userprio.stored import PLUGIN, StoredAccounts, settings_of
 from negotiator_fairshare.userprio.table import table_lines
 from negotiator_fairshare.userprio.transfer import DamagedLogError, export_accounts, import_accounts
 
@@ -52,6 +53,8 @@ def run(
         arguments = read_arguments(words, now, zone=None)
         if arguments.change is not None:
             _change(program, targets, arguments.change, note, wait)
+        elif arguments.resources_of:
+            _show_resources(program, targets, arguments, now)
         else:
             _show(StoredAccounts.read(program, targets), arguments)
 
@@ -72,6 +75,26 @@ def _show(stored: StoredAccounts, arguments: UserprioArguments) -> None:
             click.echo(line)
     else:
         click.echo(report.modular_long_form() if arguments.modular else report.long_form(), nl=False)
+
+
+def _show_resources(
+    program: CommandContext, targets: CommandTargets, arguments: UserprioArguments, now: int
+) -> None:
+    """Show the slots that a submitter uses: those of the pool if one is named, else those of the matches that last."""
+    user, stored = arguments.resources_of, program.stored_matches(targets)
+    _warn(stored.damaged)
+    if targets.pool:
+        usage, settings = program.plugin_usage(targets, PLUGIN), settings_of(program, targets)
+        _print(usage.problems)
+        resources = claimed_resources(
+            *(user, stored.matches, usage.slots, now),
+            discount_suspended=settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES,
+        )
+    else:
+        _warn(["no --pool is named: slots that this negotiator did not match are not listed"])
+        resources = matched_resources(user, stored.matches)
+    for line in resource_lines(resources, now, arguments.view.zone):
+        click.echo(line)
 
 
 def _import(
