@@ -26,6 +26,7 @@ from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem, Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.bundle_identity import check_bundle, use_bundle
+from negotiator.runtime.collector import collect_unreachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.reload import Reload as Reload
@@ -104,17 +105,24 @@ class Runner:
         self.runtime.watch = observer.progress
         total = count or (1 if every is None else None)
         complete = True
-        with CycleTimer(self.reloader.request, every, total, stop=self.runtime.stop) as timer:
-            for _ in timer.cycles(lambda: self._between_cycles(observer)):
-                with _nothing_handed_out(_IN_THIS_CYCLE):
-                    report = self.runtime.next_cycle()
-                if self.settler.error:
-                    raise self.settler.error
-                observer.cycle(report)
-                self._notify(observer)
-                complete = not report.result.failures and (complete or total is None)
+        timer = CycleTimer(self.reloader.request, every, total, stop=self.runtime.stop)
+        with rare_collections(), timer:
+            for number in timer.cycles(lambda: self._between_cycles(observer)):
+                complete = self._cycle(observer) and (complete or total is None)
+                if number != total:
+                    collect_unreachable()
         self._notify(observer, finish=True)
         return complete
+
+    def _cycle(self, observer: RunObserver) -> bool:
+        """Run a cycle and forget it, before the pool is read again; return True if all plugins worked."""
+        with _nothing_handed_out(_IN_THIS_CYCLE):
+            report = self.runtime.next_cycle()
+        if self.settler.error:
+            raise self.settler.error
+        observer.cycle(report)
+        self._notify(observer)
+        return not report.result.failures
 
     def _notify(self, observer: RunObserver, *, finish: bool = False) -> None:
         """Notify people of draining queues, and the observer of what failed there, which changes nothing else."""

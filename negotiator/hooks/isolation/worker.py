@@ -18,7 +18,7 @@ from negotiator.hooks.isolation.wire import (
     pack,
     record_to_json,
 )
-from negotiator.hooks.pluggy_adapter import marked_functions
+from negotiator.hooks.pluggy_adapter import import_lazy_names, marked_functions
 
 _BEYOND = (
     5.0  # seconds after the deadline until a worker ends itself, if the program that would end it is gone
@@ -60,6 +60,7 @@ class _Worker:
 
     def _load(self, code: Any) -> dict[str, Any]:
         module = code.load()
+        import_lazy_names(module)
         marked = marked_functions(module)
         self.functions = {each.hook: each.function for each in marked}
         return {

@@ -1,0 +1,133 @@
+"""Python's garbage collector while cycles run: rarely within a cycle, wholly between two, and as before afterwards."""
+
+import gc
+import weakref
+
+import pytest
+
+import pools
+from negotiator.app.runner import open_runner
+from negotiator.hooks.administration import CommandTargets
+from negotiator.runtime.collector import NEW_OBJECTS, collect_unreachable, rare_collections
+
+POOL = """
+MyType = "Machine"
+Name = "slot1@host"
+Requirements = true
+
+MyType = "Job"
+ClusterId = 1
+ProcId = 0
+Owner = "ann"
+User = "ann@here"
+JobStatus = 1
+Requirements = true
+"""
+CYCLIC = """
+import pathlib
+from negotiator.plugin import hookimpl
+
+class Node:
+    alive = 0
+
+    def __init__(self):
+        self.myself = self
+        Node.alive += 1
+
+    def __del__(self):
+        Node.alive -= 1
+
+@hookimpl
+def negotiator_cycle_ended(summary):
+    Node()
+    with pathlib.Path({path!r}).open("a") as out:
+        print(Node.alive, file=out)
+"""
+
+
+class Observer:
+    """Sees the thresholds in each cycle, and which snapshots of earlier cycles are still in memory then."""
+
+    def __init__(self):
+        self.thresholds, self.alive, self.snapshots = [], [], []
+
+    def problems(self, problems):
+        pass
+
+    def progress(self, progress):
+        pass
+
+    def decisions(self, *_):
+        self.thresholds.append(gc.get_threshold())
+        self.alive.append(sum(each() is not None for each in self.snapshots))
+        return True
+
+    def cycle(self, report):
+        self.snapshots.append(weakref.ref(report.snapshot.slots))
+
+
+@pytest.fixture
+def thresholds():
+    """The thresholds before the test, which are those after it too."""
+    before = gc.get_threshold()
+    yield before
+    gc.enable()
+    gc.set_threshold(*before)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that runs cycles with a plugin that makes an object in a reference cycle in each."""
+    pools.write_bundle(tmp_path / "bundle", plugins={"cyclic": CYCLIC.format(path=str(tmp_path / "alive"))})
+    (tmp_path / "pool.ads").write_text(POOL)
+
+    def run(count):
+        observer = Observer()
+        targets = CommandTargets(bundle=tmp_path / "bundle", pool=(tmp_path / "pool.ads",))
+        with open_runner(targets, audit=False) as runner:
+            runner.run(observer, count=count)
+        return observer
+
+    return run
+
+
+def test_collections_are_rare_while_cycles_run_and_as_before_afterwards(run, thresholds):
+    young, *older = thresholds
+    assert young < NEW_OBJECTS
+    assert run(2).thresholds == [(NEW_OBJECTS, *older)] * 2
+    assert gc.get_threshold() == thresholds
+
+
+def test_reference_cycles_of_a_cycle_are_freed_before_the_next(run, tmp_path):
+    run(4)
+    assert (tmp_path / "alive").read_text().split() == ["1"] * 4
+
+
+def test_the_pool_of_a_cycle_is_freed_before_the_next_is_read(run):
+    assert run(3).alive == [0, 0, 0]
+
+
+def test_the_thresholds_of_the_caller_are_restored_after_an_exception(thresholds):
+    with pytest.raises(KeyError), rare_collections():
+        raise KeyError
+    assert gc.get_threshold() == thresholds
+
+
+@pytest.mark.usefixtures("thresholds")
+def test_collections_that_are_rarer_already_stay_so():
+    gc.set_threshold(10 * NEW_OBJECTS)
+    with rare_collections():
+        assert gc.get_threshold()[0] == 10 * NEW_OBJECTS
+
+
+@pytest.mark.usefixtures("thresholds")
+@pytest.mark.parametrize("off", [gc.disable, lambda: gc.set_threshold(0)])
+def test_a_collector_that_the_caller_switched_off_stays_off(off):
+    off()
+    cyclic = type("Cyclic", (), {})()
+    cyclic.myself, gone = cyclic, weakref.ref(cyclic)
+    del cyclic
+    with rare_collections():
+        assert not gc.isenabled() or gc.get_threshold()[0] == 0
+        collect_unreachable()
+    assert gone() is not None
