@@ -28,12 +28,12 @@ class JobRanges:
         """Return the ranges of jobs, given the numbers of each, in any order."""
         if not len(clusters):
             return cls()
-        pairs = np.unique(np.column_stack((clusters, procs)), axis=0)
-        begins = np.ones(len(pairs), np.bool_)
-        begins[1:] = (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1)
-        first = np.flatnonzero(begins)
-        last = np.append(first[1:], len(pairs)) - 1
-        return cls(np.column_stack((pairs[first], pairs[last, 1])))
+        order = np.lexsort((procs, clusters))
+        clusters, procs = clusters[order], procs[order]
+        follows = (clusters[1:] == clusters[:-1]) & (procs[1:] - procs[:-1] <= 1)  # a job may be given twice
+        first = np.concatenate(([0], np.flatnonzero(~follows) + 1))
+        last = np.concatenate((first[1:], [len(procs)])) - 1
+        return cls(np.array((clusters[first], procs[first], procs[last])).T)
 
     def __len__(self) -> int:
         return len(self.bounds)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from negotiator.classad import ClassAd, Environment, Table, evaluate_table
-from negotiator.classad.syntax import Literal, Side, fold
+from negotiator.classad.syntax import Literal, NameIndex, Side
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
 from negotiator.cycle.plain_values import PlainValue, plain_value
 from negotiator.ledger import Rows
@@ -28,6 +28,7 @@ class MatchedAttributes:
     slots: Table
     amounts: ClaimAmounts
     read: frozenset[str] | None
+    _names_of: dict[NameIndex, list[str]] = attrs.field(factory=dict, init=False)
 
     def of(self, job: ClassAd, rows: Rows, env: Environment) -> list[Attributes]:
         """Return the attributes of each match of one request: its jobs are equal in what charges read.
@@ -44,10 +45,16 @@ class MatchedAttributes:
         return [tuple(zip(names, found, strict=True)) for found in each]
 
     def _names(self, job: ClassAd) -> list[str]:
+        """Return the names to read, sorted; they are found once for ads with the same names."""
+        found = self._names_of.get(job.shape)
+        if found is None:
+            found = self._names_of[job.shape] = self._sorted_names(job.shape)
+        return found
+
+    def _sorted_names(self, shape: NameIndex) -> list[str]:
         """Return the names to read, sorted: also requests that no policy reads now, since a later one may limit them."""
-        own = [fold(name) for name, _ in job.items()]
-        requests = sorted(filter(is_request, own))[:_MAX_REQUESTS]
-        read = frozenset(own) - _MATCHING if self.read is None else self.read
+        requests = sorted(filter(is_request, shape.index))[:_MAX_REQUESTS]
+        read = frozenset(shape.index) - _MATCHING if self.read is None else self.read
         return sorted({*read, *requests, *self.amounts.names})
 
     def _within(self, name: str, values: list[PlainValue], rows: Rows) -> list[PlainValue]:

@@ -26,8 +26,20 @@ from negotiator.cycle.text_columns import TextColumn
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Match
+from negotiator.hooks.records import Cycle, Match, Request
 from negotiator.records import Reason
+
+
+@attrs.define(eq=False)
+class _OpenOutcome:
+    """What became of one request so far: ``queued`` as it was at its last turn, and the ``copies`` that were served then."""
+
+    request: Request
+    queued: QueuedRequest
+    copies: RowNumbers
+    candidates: int
+    removals: tuple[Removal, ...]
+    matches: list[Match] = attrs.field(factory=list)
 
 
 @attrs.define(eq=False)
@@ -40,8 +52,7 @@ class Outcomes:
     offered: OfferedSlots
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
-    _by_number: dict[int, RequestOutcome] = attrs.field(factory=dict)
-    _last_turns: dict[int, tuple[QueuedRequest, RowNumbers]] = attrs.field(factory=dict)
+    _by_number: dict[int, _OpenOutcome] = attrs.field(factory=dict)
 
     def add(
         self,
@@ -53,22 +64,22 @@ class Outcomes:
     ) -> None:
         """Add the decisions of one turn, the attributes of its matches, and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
-        matches = tuple(self._matches(queued, candidates, granted))
-        self.journal += self._entries(queued, matches, granted, attributes)
-        first_unmatched = self._first_unmatched(queued, granted)
         removals = [*candidates.removals, *granted.removals]
         if cause is StopCause.ALLOWANCE:
             refused = candidates.left - len(granted.rows)
             removals.append(Removal(ALLOWANCE_USED, refused, refused))
-        self._last_turns[queued.number] = queued, granted.copies
-        before = self._by_number.get(queued.number)
-        self._by_number[queued.number] = RequestOutcome(
-            request=before.request if before else queued.request,
-            matches=(*before.matches, *matches) if before else matches,
-            first_unmatched=first_unmatched,
-            candidates=candidates.left,
-            removals=merged_removals(before.removals if before else (), removals),
-        )
+        found = self._by_number.get(queued.number)
+        if found is None:
+            merged = merged_removals((), removals)
+            found = _OpenOutcome(queued.request, queued, granted.copies, candidates.left, merged)
+            self._by_number[queued.number] = found
+        else:
+            found.queued, found.copies, found.candidates = queued, granted.copies, candidates.left
+            found.removals = merged_removals(found.removals, removals)
+        if len(granted.rows):
+            matches = list(self._matches(queued, candidates, granted))
+            self.journal += self._entries(queued, matches, granted, attributes)
+            found.matches += matches
 
     @property
     def requests(self) -> int:
@@ -82,26 +93,24 @@ class Outcomes:
         """
         found = self._by_number.get(queued.number)
         if found is None:
-            self._add_without_turn(queued, reasons.of(queued, late))
+            nothing, removals = np.zeros(0, np.intp), reasons.of(queued, late)
+            self._by_number[queued.number] = _OpenOutcome(queued.request, queued, nothing, 0, removals)
         elif late is not None and found.removals and found.removals[-1].reason is ALLOWANCE_USED:
             last = attrs.evolve(found.removals[-1], reason=late)
-            self._by_number[queued.number] = attrs.evolve(found, removals=(*found.removals[:-1], last))
-
-    def _add_without_turn(self, queued: QueuedRequest, removals: tuple[Removal, ...]) -> None:
-        self._by_number[queued.number] = RequestOutcome(
-            request=queued.request,
-            matches=(),
-            first_unmatched=queued.request.first_job,
-            candidates=0,
-            removals=removals,
-        )
-        self._last_turns[queued.number] = queued, np.zeros(0, np.intp)
+            found.removals = (*found.removals[:-1], last)
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""
-        for number, outcome in self._by_number.items():
-            queued, copies = self._last_turns[number]
-            yield attrs.evolve(outcome, jobs_left=self._job_ids.ranges(queued.ads_without(copies)))
+        for each in self._by_number.values():
+            left = each.queued.ads_without(each.copies)
+            yield RequestOutcome(
+                request=each.request,
+                matches=tuple(each.matches),
+                first_unmatched=self._first_unmatched(each),
+                candidates=each.candidates,
+                removals=each.removals,
+                jobs_left=self._job_ids.ranges(left),
+            )
 
     def _matches(
         self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
@@ -140,9 +149,9 @@ class Outcomes:
     ) -> Iterator[JournalEntry]:
         """Yield what the matches of a request are charged for."""
         request, copies = queued.request, granted.copies.tolist()
-        ads, counts = np.unique(queued.rows, return_counts=True)
-        shared = frozenset(ads[counts > 1].tolist())  # ads that stand for several jobs
-        for match, copy, values in zip(matches, copies, attributes, strict=True):
+        _, ads, jobs = np.unique(queued.rows, return_inverse=True, return_counts=True)
+        shared = (jobs[ads[granted.copies]] > 1).tolist()  # by ads that stand for several jobs
+        for match, copy, values, is_copy in zip(matches, copies, attributes, shared, strict=True):
             yield JournalEntry(
                 id=match.id,
                 at=self.cycle.now,
@@ -156,14 +165,16 @@ class Outcomes:
                 group=request.group,
                 application=request.applications[copy],
                 attributes=values,
-                is_copy=int(queued.rows[copy]) in shared,
+                is_copy=is_copy,
             )
 
-    def _first_unmatched(self, queued: QueuedRequest, granted: GrantedSlots) -> str:
+    def _first_unmatched(self, outcome: _OpenOutcome) -> str:
         """Return the id of the first job that got no slot, empty where all got one."""
-        left = np.ones(len(queued.rows), np.bool_)
-        left[granted.copies] = False
-        rows = queued.rows[left]
+        rows = outcome.queued.rows
+        if len(outcome.copies):
+            left = np.ones(len(rows), np.bool_)
+            left[outcome.copies] = False
+            rows = rows[left]
         return self._job_ids.at(rows[:1])[0] if len(rows) else ""
 
     @cached_property

@@ -141,6 +141,8 @@ class QueuedRequest:
         left[copies] = False
         if not left.any():
             return None
+        if not len(copies):
+            return QueuedRequest(self.number, self.request, self.rows, allowance, self.ads, kind=self.kind)
         names = tuple(self.request.applications[copy] for copy in np.flatnonzero(left).tolist())
         rest = attrs.evolve(self.request, applications=names, count=self.request.count - len(copies))
         ads = self.ads_without(copies)
@@ -148,10 +150,14 @@ class QueuedRequest:
 
     def ads_without(self, copies: RowNumbers) -> RowNumbers:
         """Return the rows of the ads of the other jobs; an ad that stands for several jobs is left as long as one is."""
+        if not len(copies):
+            return self.ads
         left = np.ones(len(self.rows), np.bool_)
         left[copies] = False
-        served = np.setdiff1d(self.rows[~left], self.rows[left])
-        return self.ads[~np.isin(self.ads, served)]
+        served = np.isin(self.ads, self.rows[~left])
+        if left.any():
+            served &= ~np.isin(self.ads, self.rows[left])
+        return self.ads[~served]
 
 
 class StopCause(enum.StrEnum):

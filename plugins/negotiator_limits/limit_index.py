@@ -7,8 +7,7 @@ rules create have no limits of their own; those of the queues above hold for the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-
-import attrs
+from functools import lru_cache
 
 from negotiator.plugin import (
     LIMITS_MODE,
@@ -16,42 +15,15 @@ from negotiator.plugin import (
     Mode,
     QueueConfig,
     QueueLimit,
-    Resources,
-    Source,
     SubjectKind,
     configured_modes,
     upwards,
 )
+from negotiator_limits.effective_limit import EffectiveLimit
+from negotiator_limits.limited_level import LimitedLevel
 
-
-@attrs.frozen
-class EffectiveLimit:
-    """A limit, the queue it is configured for, and the name it is listed under, which may be the wildcard."""
-
-    kind: SubjectKind
-    name: str
-    queue: str
-    limit: QueueLimit
-    mode: Mode = Mode.ENFORCE
-
-    @property
-    def resources(self) -> Resources:
-        """The maximum of each resource; resources that are missing are unlimited."""
-        return self.limit.resources
-
-    @property
-    def applications(self) -> int:
-        """The maximum of running applications; 0 is unlimited."""
-        return self.limit.applications
-
-    @property
-    def source(self) -> Source:
-        """The file and line of the limit."""
-        return self.limit.source
-
-    def __str__(self) -> str:
-        """``limit of user * at root.a``."""
-        return f"limit of {self.kind} {self.name} at {self.queue}"
+#: Users and groups in queues whose quotas are held: a submitter's requests have their turns one after the other.
+_MAX_LEVELS = 4_096
 
 
 class LimitIndex:
@@ -75,6 +47,7 @@ class LimitIndex:
             kind: frozenset(name for limits in queues.values() for name in limits)
             for kind, queues in self._limits.items()
         }
+        self._level = lru_cache(_MAX_LEVELS)(self._new_level)
 
     def _add(
         self, queue: str, kind: SubjectKind, names: Collection[str], limit: QueueLimit, mode: Mode
@@ -99,6 +72,13 @@ class LimitIndex:
         """
         limits = self._limits[kind].get(queue, {})
         return limits.get(name) or (limits.get(WILDCARD) if kind is SubjectKind.USER else None)
+
+    def level(self, kind: SubjectKind, name: str, queue: str) -> LimitedLevel:
+        """Return a user or a group in a queue, with its counters and their quotas."""
+        return self._level(kind, name, queue)
+
+    def _new_level(self, kind: SubjectKind, name: str, queue: str) -> LimitedLevel:
+        return LimitedLevel(kind, name, queue, self.limit(kind, name, queue))
 
     def names_group(self, group: str, queue: str) -> bool:
         """True if a limit of a queue, or of one above it, names a group."""

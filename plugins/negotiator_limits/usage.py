@@ -16,8 +16,9 @@ from negotiator.plugin import (
     parent_of,
     upwards,
 )
+from negotiator_limits.effective_limit import EffectiveLimit
 from negotiator_limits.keys import APPLICATIONS_PARTS, RESOURCE_PARTS
-from negotiator_limits.limit_index import EffectiveLimit, LimitIndex
+from negotiator_limits.limit_index import LimitIndex
 
 
 @attrs.define

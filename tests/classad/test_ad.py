@@ -112,3 +112,18 @@ def test_invalid_attributes():
         ClassAd([("a", [1])])
     with pytest.raises(ValueError, match="64 bits"):
         ClassAd([("a", 2**63)])
+
+
+NAMED = st.dictionaries(st.sampled_from(["a", "B", "c", "D", "e"]), st.none() | st.integers(0, 9))
+
+
+@given(NAMED, NAMED)
+def test_replaced_attributes_come_last_and_others_stay(own, values):
+    """A name in other case is the same attribute; None removes it; of a name that is given twice the last counts."""
+    ad = ClassAd([(name, value) for name, value in own.items() if value is not None])
+    twice = {name.swapcase(): value for name, value in values.items()} | values
+    found = ad.replaced(twice)
+    kept = [(name, expr) for name, expr in ad.items() if fold(name) not in map(fold, values)]
+    assert list(found.items())[: len(kept)] == kept
+    wanted = {fold(name): Literal(value) for name, value in values.items() if value is not None}
+    assert {fold(name): expr for name, expr in list(found.items())[len(kept) :]} == wanted

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from negotiator.cycle.job_ranges import JobRanges, parse_ranges
 
 JOBS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 12)))
+REPEATED = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)))
 
 
 def ranges_of(jobs):
@@ -28,6 +29,11 @@ def test_texts_of_ranges_are_as_few_as_possible_and_read_back(jobs):
     ranges = ranges_of(jobs)
     assert parse_ranges(ranges.texts(1000)) == ranges
     assert len(ranges) == sum((cluster, proc - 1) not in jobs for cluster, proc in jobs)
+
+
+@given(REPEATED)
+def test_a_job_that_is_given_twice_is_in_one_range(jobs):
+    assert ranges_of(jobs) == ranges_of(set(jobs))
 
 
 def test_a_range_of_one_job_is_its_id():
