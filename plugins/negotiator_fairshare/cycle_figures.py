@@ -79,9 +79,12 @@ class CycleFigures:
 
 def _groups(record: GroupsRecord) -> dict[str, tuple[float, float, float, float]]:
     keys = dict(record.rounds[-1].order) if record.rounds else {}
+    quotas = dict(record.quotas.assigned)
+    if record.rounds:  # with autoregroup, the root negotiated for the whole pool
+        quotas |= {name: each.quota for name, each in record.rounds[-1].allocations.items()}
     return {
         name: (
-            _finite(record.quotas.assigned[name]),
+            _finite(quotas[name]),
             _finite(record.quotas.subtree[name]),
             _finite(keys.get(name, 0.0)),
             _finite(demand.requested),

@@ -94,7 +94,7 @@ class GroupTurns:
         return {
             "SubmitterGroup": group,
             "SubmitterGroupResourcesInUse": use.weighted(group),
-            "SubmitterGroupQuota": self.quotas.assigned[group],
+            "SubmitterGroupQuota": self.rounds.assigned[group],
         }
 
     @property

@@ -142,7 +142,7 @@ class SubmitterOrder(RequestOrder):
         rows = rows_of(accounts)
         if self.groups is not None:
             served = self.groups.served(accounts.last_update)
-            rows |= group_rows(self.groups.quotas.assigned, served)
+            rows |= group_rows(self.groups.rounds.assigned, served)
         groups = None if self.groups is None else self.groups.record
         rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.cycle.rejections), groups)

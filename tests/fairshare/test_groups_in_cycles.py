@@ -68,6 +68,15 @@ def test_a_request_without_a_slot_is_matched_again_in_another_group(groups):
     assert shares(run(bundle, pool({"a.ann": 1}, slots))) == {"a.ann": 1}
 
 
+def test_with_autoregroup_requests_and_slots_read_the_whole_pool_as_the_quota_of_the_root(groups):
+    """Of this cycle and of the next one: the root negotiates for what all groups leave."""
+    slots = [slot(0, Cpus="1", Requirements="TARGET.SubmitterGroupQuota == 10"), *SLOTS[1:10]]
+    bundle = groups(QUOTAS + "GROUP_AUTOREGROUP = true\n")
+    result = run(bundle, pool({"tim": 9}, slots))
+    assert "s0@h" in {match.slot for match in result.matches}
+    assert result.state.order_rows["submitters"]["group:<none>"]["quota"] == 10.0
+
+
 def test_groups_have_accounts_with_the_use_of_their_subtree(groups):
     conf = "GROUP_NAMES = a, a.x\nGROUP_QUOTA_a = 6\nGROUP_QUOTA_a.x = 2\nGROUP_PRIO_FACTOR_a = 5\n"
     bundle = groups(conf + "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = false\n")

@@ -83,6 +83,11 @@ class NegotiationRounds:
         return tuple(self._records)
 
     @property
+    def assigned(self) -> Mapping[str, float]:
+        """The quota of each group in this round; with autoregroup, that of the root is the whole pool (``autoregroup_quota``)."""
+        return self._quotas.assigned
+
+    @property
     def served(self) -> frozenset[str]:
         """The groups whose last service is now, for ``last_served`` of later cycles, once all rounds have ended.
 
