@@ -39,6 +39,7 @@ class Ranks:
         self._pool = ColumnCache(dependencies, env, _PoolOrder.of, budget)
         self._job = ColumnCache(dependencies, env, _job_rank, budget)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
+        self._sorted = _SortedByRanks(budget)
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
@@ -93,7 +94,12 @@ class Ranks:
                 scored = [each[rows] for each in (self.scores, ranks, *after, *further)]
                 chosen = rows[best(min(count, len(rows)), *scored)]
                 return chosen, ranks[chosen]
-            chosen = self._pool.get_by_key(pool, job, env).best(among, (ranks, *after, *further), count)
+            order = self._pool.get_by_key(pool, job, env)
+            sorted_slots = None if further else self._sorted.of(order, ranks, *after)
+            if sorted_slots is None:
+                chosen = order.best(among, (ranks, *after, *further), count)
+            else:
+                chosen = sorted_slots.first(among, count)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)
@@ -137,11 +143,77 @@ class _PoolOrder:
         else:
             first = end = len(places)
         sure, tied = self.rows[places[:first]], self.rows[places[first:end]]
-        keys = [-_comparable(each[sure]) for each in reversed(ranks)]
-        ahead = np.lexsort((sure, *keys, self.behind[places[:first]]))
         return np.concatenate(
-            (sure[ahead], tied[best(min(count - first, len(tied)), *(each[tied] for each in ranks))])
+            (
+                self._in_order(sure, self.behind[places[:first]], ranks),
+                tied[best(min(count - first, len(tied)), *(each[tied] for each in ranks))],
+            )
         )
+
+    def sorted(self, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
+        """Return the rows of all slots, best first, as ``best`` orders them."""
+        return self._in_order(self.rows, self.behind, ranks)
+
+    @staticmethod
+    def _in_order(
+        rows: NDArray[np.intp], behind: RankValues, ranks: tuple[RankValues, ...]
+    ) -> NDArray[np.intp]:
+        keys = [-_comparable(each[rows]) for each in reversed(ranks)]
+        return np.asarray(rows[np.lexsort((rows, *keys, behind))], np.intp)
+
+
+#: Slots are sorted by ranks that so many requests have had: from then on it is cheaper than to choose among all.
+_USES = 32
+#: Different ranks that are counted: jobs may have any number.
+_MAX_RANKS = 1024
+_CHUNK = 256
+
+
+@attrs.frozen(eq=False)
+class _SortedSlots:
+    """All slots by one combination of ranks, best first: ``rows`` (N,). ``ranks`` are held so that they keep their identity."""
+
+    ranks: tuple[object, ...]
+    rows: NDArray[np.intp]
+
+    def first(self, among: Mask, count: int) -> NDArray[np.intp]:
+        """Return the rows of the best of some slots, best first; what comes after them is seldom looked at."""
+        found: list[NDArray[np.intp]] = [self.rows[:0]]
+        start, size = 0, max(_CHUNK, 2 * count)
+        while count > 0 and start < len(self.rows):
+            part = self.rows[start : start + size]
+            part = part[among[part]][:count]
+            found.append(part)
+            count -= len(part)
+            start, size = start + size, 4 * size
+        return np.concatenate(found)
+
+
+@attrs.define(eq=False)
+class _SortedByRanks:
+    """The slots sorted by ranks that many requests have in common, found by the identity of cached ranks."""
+
+    budget: MemoryBudget
+    _known: dict[tuple[int, ...], _SortedSlots] = attrs.field(factory=dict, init=False)
+    _uses: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = attrs.field(factory=dict, init=False)
+
+    def of(self, order: _PoolOrder, *ranks: RankValues) -> _SortedSlots | None:
+        """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have."""
+        key = id(order), *map(id, ranks)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        uses = self._uses.get(key, (0, ()))[0] + 1
+        if uses < _USES:
+            if len(self._uses) < _MAX_RANKS or key in self._uses:
+                self._uses[key] = uses, (order, *ranks)  # held: an identity is not used again
+            return None
+        if not self.budget.take(order.rows.nbytes):
+            return None
+        rows = order.sorted(ranks)
+        self._known[key] = found = _SortedSlots((order, *ranks), rows)
+        del self._uses[key]
+        return found
 
 
 def _pool_rank(column: Column) -> RankValues:

@@ -33,6 +33,12 @@ def admit_slots(
     Takes one pass over the candidates for each weight among those that are too heavy. Sums are those of one addition
     after the other, so that they are rounded as in HTCondor.
     """
+    if states is None and len(rows) and jobs:
+        weights = allowance.weights[rows[:jobs]]
+        free, every = _sums(allowance.used, weights), _sums(allowance.used_in_all, weights)
+        if free[-1] <= allowance.limit and every[-2] < allowance.stop:  # as usual, all of them fit
+            stopped = bool(len(rows) < jobs and every[-1] >= allowance.stop)
+            return AdmittedSlots(np.arange(len(weights)), np.zeros(0, np.intp), stopped)
     turn = _TurnUse.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
     admitted: list[RowNumbers] = []
@@ -83,8 +89,8 @@ class _TurnUse:
     def admits(self, places: RowNumbers) -> tuple[Mask, Mask]:
         """Return which candidates the limits admit, and which come before the turn stops, if all before are taken."""
         weights = self.weights[places]
-        free = np.cumsum(np.append(self.used_free, np.where(self.free[places], weights, 0.0)))
-        every = np.cumsum(np.append(self.used, weights))
+        free = _sums(self.used_free, np.where(self.free[places], weights, 0.0))
+        every = _sums(self.used, weights)
         return self._fits(places, free[:-1], every[:-1]), every[:-1] < self.allowance.stop
 
     def has_room(self, places: RowNumbers) -> Mask:
@@ -94,8 +100,8 @@ class _TurnUse:
     def take(self, places: RowNumbers) -> None:
         """Count candidates as taken."""
         weights = self.weights[places]
-        self.used_free = float(np.cumsum(np.append(self.used_free, weights[self.free[places]]))[-1])
-        self.used = float(np.cumsum(np.append(self.used, weights))[-1])
+        self.used_free = float(_sums(self.used_free, weights[self.free[places]])[-1])
+        self.used = float(_sums(self.used, weights)[-1])
 
     def _fits(self, places: RowNumbers, used_free: Weights | float, used: Weights | float) -> Mask:
         """Return which candidates fit, after slots of the weight ``used``, of them free ones of ``used_free``.
@@ -110,6 +116,14 @@ class _TurnUse:
         within |= ~self.free[places] & _is_within(used, used + weights, claimed.limit)
         preferring = within | (np.asarray(used) <= claimed.used_before)
         return np.where(self.limited[places], self.listed[places] & within, preferring)
+
+
+def _sums(used: float, weights: Weights) -> Weights:
+    """Return what is used before each of some slots, if all before it are taken, and at last after all of them."""
+    sums = np.empty(len(weights) + 1)
+    sums[0] = used
+    sums[1:] = weights
+    return np.asarray(sums.cumsum())
 
 
 def _is_within(before: Weights | float, after: Weights, limit: float) -> Mask:

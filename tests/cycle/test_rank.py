@@ -5,8 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pools
-from negotiator.cycle.rank import best
-from pools import job, matched, slot, snapshot
+from negotiator.classad import Environment, Table, parse
+from negotiator.classad.columnar import DependencyIndex, MemoryBudget
+from negotiator.cycle.rank import Ranks, best
+from negotiator.hooks.order import SlotRanks
+from pools import ad, job, matched, slot, snapshot
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf"), float("-inf")]), st.floats(-3, 3)
@@ -21,6 +24,24 @@ def test_the_best_candidates_are_the_first_of_a_full_sort(pairs, data):
     weigh = [tuple(low if np.isnan(value) else value for value in pair) for pair in pairs]
     expected = sorted(range(len(pairs)), key=lambda row: (-weigh[row][0], -weigh[row][1], row))[:count]
     assert best(count, *keys).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), NUMBERS), min_size=1, max_size=20), st.data())
+def test_many_requests_with_the_same_ranks_get_the_same_slots_as_the_first(found, data):
+    values = [(memory, mips, str(flops)) for memory, mips, flops in found]
+    texts = {"nan": 'real("NaN")', "inf": 'real("INF")', "-inf": '-real("INF")'}
+    slots = Table.from_ads(
+        ad(Memory=str(memory), Mips=str(mips), KFlops=texts.get(flops, flops))
+        for memory, mips, flops in values
+    )
+    pool = SlotRanks(before=parse("-MY.Memory"), after=parse("MY.KFlops"))
+    env, request = Environment(), ad(Rank="TARGET.Mips")
+    ranks = Ranks(DependencyIndex(slots), env, MemoryBudget(), pool)
+    masks = st.lists(st.booleans(), min_size=len(values), max_size=len(values))
+    among, count = np.array(data.draw(masks)), data.draw(st.integers(1, len(values)))
+    first = ranks.choose(request, among, count, env)[0].tolist()
+    again = [ranks.choose(request, among, count, env)[0].tolist() for _ in range(40)]
+    assert again == [first] * 40
 
 
 def test_smaller_slots_come_first_then_those_of_higher_rank():
