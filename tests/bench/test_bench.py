@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from negotiator_bench import ours, suite
+from negotiator_bench import cycles, ours, suite
 from negotiator_bench.command import bench as command
 from negotiator_bench.errors import PeerError
 from negotiator_bench.figures import Area, Figure, SpeedTarget
@@ -73,7 +73,7 @@ def test_a_quick_run_measures_every_area_and_agrees_with_the_library(quick):
     assert set(quick) == {"machine", "plan", "library", "inputs", "figures", "missed", "disagreements"}
     assert (quick["library"], quick["missed"], quick["disagreements"]) == (True, 0, [])
     assert {figure["area"] for figure in quick["figures"]} == set(Area)
-    assert set(quick["inputs"]) == {"plain", "mixed", "wide", "jobs"}
+    assert set(quick["inputs"]) == {"plain", "mixed", "kinds", "wide", "jobs"}
     assert quick["machine"]["libraries"]["htcondor"]
 
 
@@ -207,6 +207,15 @@ def test_a_missed_target_is_printed_as_missed(monkeypatch):
     assert "MISSED" in done.stdout
     assert "missed: 1" in done.stdout
     assert bench("--only", "memory", "--strict").exit_code == 1
+
+
+def test_cycles_over_unlike_slots_are_judged_by_those_over_plain_ones_in_the_full_plan():
+    judged = cycles.measure_unlike(attrs.evolve(SMALL, judged=True)).figures
+    assert [figure.what for figure in judged] == ["50 mixed slots, 10 classes", "50 kinds slots, 10 classes"]
+    for figure in judged:
+        assert figure.target == SpeedTarget("ours", at_most=2)
+        assert figure.facts["matches, plain"] > 0
+    assert {figure.target for figure in cycles.measure_unlike(SMALL).figures} == {None}
 
 
 @pytest.mark.parametrize("arguments", [["--only", "matching,speed"], ["--only", ""], ["--quick", "--strict"]])

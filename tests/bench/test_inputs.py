@@ -13,8 +13,10 @@ from negotiator.classad import Kind, conjuncts
 from negotiator_bench import ours
 from negotiator_bench.inputs import SLOTS, compositions
 from negotiator_bench.jobs import CLASSES, job_class, six_clauses
+from negotiator_bench.kinds import KINDS, slot_of_a_kind
 from negotiator_bench.mixed import mixed_slot
-from negotiator_bench.slots import plain_slot, texts
+from negotiator_bench.requests import request_texts
+from negotiator_bench.slots import SLOTS_OF_A_HOST, plain_slot, texts
 from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[3] / "shared")
@@ -72,6 +74,27 @@ def test_columns_of_mixed_slots_mix_kinds():
     assert len(mixed) >= 8
     assert len(table.parts("Start")) >= 5
     assert len(table.parts("Requirements")) >= 3
+
+
+def test_a_pool_of_kinds_is_a_plain_one_with_one_start_for_each_kind_and_the_same_in_a_host():
+    slots = [slot_of_a_kind(row) for row in range((KINDS + 2) * SLOTS_OF_A_HOST)]
+    starts = [line for slot in slots for line in slot.splitlines() if line.startswith("Start = ")]
+    assert (len(starts), len(set(starts))) == (len(slots), KINDS)
+    assert len(set(starts[:SLOTS_OF_A_HOST])) == 1
+    assert starts[KINDS * SLOTS_OF_A_HOST :] == starts[: 2 * SLOTS_OF_A_HOST]
+    assert slots[9].replace(starts[9], "Start = true") == plain_slot(9)
+
+
+def test_requests_are_unlike_in_all_numbers_of_classes_and_stand_for_so_many_jobs():
+    requests = list(request_texts(3000, 7))
+    requested = set()
+    for text in requests:
+        ad = dict(line.split(" = ", 1) for line in text.splitlines() if line)
+        assert "JobStatus" not in ad
+        assert ad["_condor_RESOURCE_COUNT"] == "7"
+        names = ("Requirements", "Rank", "RequestCpus", "RequestMemory", "RequestDisk", "RequestGPUs")
+        requested.add(tuple(ad.get(name) for name in names))
+    assert len(requested) == 3000
 
 
 def test_no_two_job_classes_request_the_same():

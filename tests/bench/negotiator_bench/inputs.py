@@ -9,6 +9,7 @@ from typing import Final
 import attrs
 
 from negotiator_bench.jobs import CLASSES, job_class
+from negotiator_bench.kinds import KINDS, slot_of_a_kind
 from negotiator_bench.mixed import mixed_slot
 from negotiator_bench.slots import SlotText, plain_slot
 from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
@@ -17,7 +18,7 @@ from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
 _SAMPLE: Final = 1000
 
 SLOTS: Final[Mapping[str, SlotText]] = MappingProxyType(
-    {"plain": plain_slot, "mixed": mixed_slot, "wide": wide_slot}
+    {"plain": plain_slot, "mixed": mixed_slot, "kinds": slot_of_a_kind, "wide": wide_slot}
 )
 
 
@@ -40,6 +41,7 @@ class Composition:
 _NOTES: Final = {
     "plain": "one real slot ad, 21 attributes varied; each column has one type",
     "mixed": "as plain, with columns of several kinds, absences, and several Requirements and START",
+    "kinds": f"as plain, with {KINDS} START of four shapes that differ in their constants, by host",
     "wide": (
         f"{len(DIFFERING)} attributes differ from slot to slot: {len(INTEGERS)} integers, {len(REALS)} reals, {len(STRINGS)} strings"
     ),

@@ -28,6 +28,7 @@ class Plan:
     charged_copies: int
     quotas: tuple[tuple[int, int, int], ...]  # hosts, jobs, kinds of jobs; the first has one job of each kind
     cycles: tuple[int, ...]  # slots
+    unlike: tuple[int, int]  # slots and job classes of cycles over unlike slots
     hostile_slots: int  # of the pool that hostile ads are added to
     judged: bool
 
@@ -56,6 +57,7 @@ FULL: Final = Plan(
         *((2_500, 12_500, 1_000), (5_000, 25_000, 1_000), (10_000, 50_000, 1_000), (20_000, 100_000, 1_000)),
     ),
     cycles=(1_000, 20_000),
+    unlike=(20_000, 500),
     hostile_slots=5_000,
     judged=True,
 )
@@ -78,6 +80,7 @@ QUICK: Final = Plan(
     charged_copies=100,
     quotas=((4, 40, 40), (8, 80, 20)),
     cycles=(100,),
+    unlike=(50, 10),
     hostile_slots=100,
     judged=False,
 )

@@ -103,6 +103,8 @@ def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str],
         for size in plan.cycles:
             progress(f"whole cycles, {size:,} slots")
             yield cycles.measure(size, plan)
+        progress("whole cycles over unlike slots")
+        yield cycles.measure_unlike(plan)
     if Area.SHARING in areas:
         progress("fair share")
         yield sharing.measure(max(plan.cycles), plan)
