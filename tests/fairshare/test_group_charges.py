@@ -5,22 +5,12 @@ import itertools
 import attrs
 import pytest
 
-from fair_share import FAIR, jobs_of, run, settings_of, shares, submitter
+from fair_share import FAIR, grouped_pool, run, settings_of, shares
 from negotiator.plugin import CounterUsage, Mode
 from negotiator_fairshare import negotiator_usage
-from pools import slot, snapshot, used, write_bundle
+from pools import slot, used, write_bundle
 
 QUOTAS = "GROUP_NAMES = a, a.x, b\nGROUP_QUOTA_a = 6\nGROUP_QUOTA_DYNAMIC_a.x = 0.5\nGROUP_QUOTA_b = 2\n"
-
-
-def pool(counts, slots, **changed):
-    """Return a pool with idle jobs of submitters ``GROUP.NAME@d``."""
-    jobs, submitters = [], []
-    for cluster, (name, count) in enumerate(counts.items(), 1):
-        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}@d"'}
-        jobs += jobs_of(name, count, cluster, **(own | changed))
-        submitters.append(submitter(name, count))
-    return snapshot(slots, jobs, submitters=submitters)
 
 
 @pytest.fixture
@@ -38,7 +28,7 @@ def weights(result, mode=Mode.ENFORCE):
 
 def test_matches_are_charged_on_the_group_and_on_those_above_it(groups):
     slots = [slot(number, SlotWeight=weight) for number, weight in enumerate(["0.5", "2", "1.25"])]
-    result = run(groups(QUOTAS), pool({"a.x.sue": 2, "b.tim": 1}, slots))
+    result = run(groups(QUOTAS), grouped_pool({"a.x.sue": 2, "b.tim": 1}, slots))
     matched = {each.submitter.partition("@")[0]: 0.0 for each in result.matches}
     for each in result.matches:
         matched[each.submitter.partition("@")[0]] += each.slot_ad.real("SlotWeight")
@@ -50,17 +40,17 @@ def test_matches_are_charged_on_the_group_and_on_those_above_it(groups):
 def test_claimed_slots_are_charged_at_the_beginning_of_a_cycle(groups):
     claimed = {"State": '"Claimed"', "RemoteUser": '"b.old@d"', "AccountingGroup": '"b.old@d"'}
     slots = [slot(0, SlotWeight="1.5", **claimed), slot(1, SlotWeight="3")]
-    assert weights(run(groups(QUOTAS), pool({"a.ann": 0}, slots)))["b"] == 1.5
+    assert weights(run(groups(QUOTAS), grouped_pool({"a.ann": 0}, slots)))["b"] == 1.5
 
 
 def test_without_groups_nothing_is_charged(groups):
-    assert weights(run(groups(""), pool({"ann": 1}, [slot(0)]))) == {}
+    assert weights(run(groups(""), grouped_pool({"ann": 1}, [slot(0)]))) == {}
 
 
 def test_a_match_by_rank_takes_a_group_above_its_quota_unless_the_switch_forbids_it(groups):
     claimed = {"State": '"Claimed"', "RemoteUser": '"b.old@d"', "CurrentRank": "0", "SlotWeight": "2"}
     slots = [slot(number, **claimed, Rank="1") for number in range(6)]
-    found = pool({"a.ann": 6}, slots)
+    found = grouped_pool({"a.ann": 6}, slots)
     conf = QUOTAS + "NEGOTIATOR_CONSIDER_PREEMPTION = true\n"
     exact = weights(run(groups(conf), found))
     fixed = weights(run(groups(conf, "compatible: {group_overrun: fixed}\n"), found))
@@ -71,7 +61,7 @@ def test_a_refused_match_names_the_quota_and_its_place(groups):
     slots = [slot(number, SlotWeight="4", Rank="0") for number in range(3)]
     result = run(
         groups(QUOTAS, "compatible: {group_overrun: fixed, unclaimed_limit: fixed}\n"),
-        pool({"a.ann": 3}, slots),
+        grouped_pool({"a.ann": 3}, slots),
     )
     removals = [each.reason for outcome in result.outcomes for each in outcome.removals]
     (quota,) = [reason for reason in removals if reason.code == "group_quota"]
@@ -82,14 +72,16 @@ def test_a_refused_match_names_the_quota_and_its_place(groups):
 @pytest.mark.parametrize("more", ["GROUP_AUTOREGROUP_a = true\n", "GROUP_ACCEPT_SURPLUS_a = true\n"])
 def test_a_group_that_may_use_what_others_leave_has_no_hard_limit(groups, more):
     slots = [slot(number, SlotWeight="2") for number in range(6)]
-    result = run(groups(QUOTAS + more, "compatible: {group_overrun: fixed}\n"), pool({"a.ann": 12}, slots))
+    result = run(
+        groups(QUOTAS + more, "compatible: {group_overrun: fixed}\n"), grouped_pool({"a.ann": 12}, slots)
+    )
     assert shares(result)["a.ann"] > 3
 
 
 @pytest.mark.parametrize("mode", [Mode.WARN, Mode.DRYRUN])
 def test_quotas_that_do_not_enforce_divide_nothing_and_name_the_matches_above_them(groups, mode):
     slots = [slot(number, SlotWeight="1") for number in range(6)]
-    result = run(groups(QUOTAS, f"accounting_group_mode: {mode}\n"), pool({"b.tim": 5}, slots))
+    result = run(groups(QUOTAS, f"accounting_group_mode: {mode}\n"), grouped_pool({"b.tim": 5}, slots))
     assert shares(result) == {"b.tim": 5}
     warned = [match for match in result.matches if match.warnings]
     assert [str(reason.mode) for match in warned for reason in match.warnings] == [str(mode)] * 3
@@ -102,7 +94,7 @@ def test_a_slot_with_a_consumption_policy_is_charged_what_the_job_takes(groups):
     sizes = {"Cpus": "8", "Memory": "8192", "Disk": "8192", "SlotWeight": "Cpus"}
     slots = [slot(0, **policy, **more, **sizes, ClaimIds='"3"')]
     requests = {"RequestCpus": "2", "RequestMemory": "64", "RequestDisk": "1"}
-    result = run(groups(QUOTAS), pool({"a.ann": 3}, slots, **requests))
+    result = run(groups(QUOTAS), grouped_pool({"a.ann": 3}, slots, **requests))
     assert len(result.matches) == 3
     assert weights(result)["a"] == 6
 
@@ -127,7 +119,7 @@ def test_the_report_has_the_use_and_the_quota_of_each_group():
 
 def test_an_account_that_weighs_nothing_is_charged_nothing(groups):
     slots = [slot(number, SlotWeight="0") for number in range(2)]
-    assert weights(run(groups(QUOTAS), pool({"a.ann": 2}, slots))).get("a", 0) == 0
+    assert weights(run(groups(QUOTAS), grouped_pool({"a.ann": 2}, slots))).get("a", 0) == 0
 
 
 def test_the_settings_have_the_place_of_each_quota():

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from fair_share import FAIR, jobs_of, run, shares, submitter
+from fair_share import FAIR, grouped_pool, run, shares
 from negotiator_fairshare.accounts.state_rows import check_row
 from pools import NOW, ad, slot, snapshot, write_bundle
 
@@ -13,12 +13,7 @@ SLOTS = [slot(number, Cpus="1") for number in range(10)]
 
 def pool(counts, slots=SLOTS, **changed):
     """Return a pool with idle jobs of submitters ``GROUP.NAME@d``."""
-    jobs, submitters = [], []
-    for cluster, (name, count) in enumerate(counts.items(), 1):
-        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}@d"'}
-        jobs += jobs_of(name, count, cluster, **(own | changed))
-        submitters.append(submitter(name, count))
-    return snapshot(slots, jobs, submitters=submitters)
+    return grouped_pool(counts, slots, **changed)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
-from pools import NOW, ad, job
+from pools import NOW, ad, job, snapshot
 
 FAIR = "order: submitters\naccounting: {trust_names: true}\n"
 
@@ -24,6 +24,16 @@ def jobs_of(name, count, cluster, **changed):
     return [
         job(number, GlobalJobId=f'"h#{cluster}.{number}#1"', **(own | changed)) for number in range(count)
     ]
+
+
+def grouped_pool(counts, slots, **changed):
+    """Return a pool with idle jobs of submitters ``GROUP.NAME@d``: so many of each."""
+    jobs, submitters = [], []
+    for cluster, (name, count) in enumerate(counts.items(), 1):
+        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}@d"'}
+        jobs += jobs_of(name, count, cluster, **(own | changed))
+        submitters.append(submitter(name, count))
+    return snapshot(slots, jobs, submitters=submitters)
 
 
 def run(bundle, found, state=None, now=NOW):

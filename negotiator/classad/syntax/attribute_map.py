@@ -98,39 +98,13 @@ def expression(value: Expr | LiteralValue) -> Expr:
     raise TypeError(f"an attribute must be an expression or a constant, not {type(value).__name__}")
 
 
-class _ProjectedExpressions(Sequence["Expr"]):
-    """Some of the expressions of an ad, read on demand: those of an ad in a table are made then."""
-
-    __slots__ = ("_all", "_positions")
-
-    def __init__(self, expressions: Sequence[Expr], positions: tuple[int, ...]) -> None:
-        self._all = expressions
-        self._positions = positions
-
-    def __len__(self) -> int:
-        return len(self._positions)
-
-    @overload
-    def __getitem__(self, place: int) -> Expr: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Expr]: ...
-    def __getitem__(self, place: int | slice) -> Expr | Sequence[Expr]:
-        if isinstance(place, slice):
-            return tuple([self._all[each] for each in self._positions[place]])
-        return self._all[self._positions[place]]
-
-    def __reduce__(self) -> tuple[type, tuple[tuple[Expr, ...]]]:
-        """Pickle the expressions alone, not the table that they come from."""
-        return tuple, (tuple(self),)
-
-
-class _ReplacedExpressions(Sequence["Expr"]):
-    """Some of the expressions of an ad, read on demand, and further ones."""
+class _SomeExpressions(Sequence["Expr"]):
+    """Some of the expressions of an ad, read on demand, and further ones: those of an ad in a table are made then."""
 
     __slots__ = ("_added", "_all", "_positions")
 
     def __init__(
-        self, expressions: Sequence[Expr], positions: tuple[int, ...], added: Sequence[Expr]
+        self, expressions: Sequence[Expr], positions: tuple[int, ...], added: Sequence[Expr] = ()
     ) -> None:
         self._all = expressions
         self._positions = positions
@@ -195,7 +169,7 @@ class AttributeMap:
         """
         added = {name: expression(value) for name, value in values.items() if value is not None}
         shape, positions = _replaced(self.shape, tuple(values), tuple(added))
-        expressions = _ReplacedExpressions(self.expressions, positions, tuple(added.values()))
+        expressions = _SomeExpressions(self.expressions, positions, tuple(added.values()))
         if shape.pick is not None:  # one name in two spellings
             return self.of(shape, tuple([expressions[place] for place in shape.pick]))
         return self.of(shape, expressions)
@@ -230,7 +204,7 @@ class AttributeMap:
     def project(self, names: Iterable[str]) -> Self:
         """Return an ad with only the named attributes, in this ad's order."""
         shape, positions = _projected(self.shape, frozenset(names))
-        return self.of(shape, _ProjectedExpressions(self.expressions, positions))
+        return self.of(shape, _SomeExpressions(self.expressions, positions))
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
         """Return an ad with these attributes added or replaced."""
