@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import numpy as np
 
-from negotiator.classad.tables import AlikeRows, add_constants
+from negotiator.classad.tables import AlikeRows
 from negotiator.pool.line_cost import width
+from negotiator.pool.plain_constants import add_constants
 from negotiator.pool.reading_budget import FREE, PLAIN_ATTRIBUTES, VALUE_BYTES
 from negotiator.pool.text_block import WIDEST
 
@@ -76,7 +77,7 @@ class AdLines:
 class AlikeLines:
     """Ads with the same names, None if there are none, and their lines.
 
-    ``waiting`` are ads that wait for the one above them: they share a line that was not parsed yet.
+    ``waiting`` are ads that wait for one above them: they share a line that was not parsed yet.
     """
 
     rows: AlikeRows | None
@@ -119,8 +120,8 @@ class _LineMatrix:
         cls, block: TextBlock, first: IndexArray, count: int, dictionary: AdDictionary
     ) -> _LineMatrix | None:
         """Return the lines of the ads with the names of the first one; None if it has new or repeated names."""
-        lines = np.arange(count)[:, None] + first
-        starts, ends = block.starts[lines], block.ends[lines]
+        begins = block.starts[np.arange(count + 1)[:, None] + first]
+        starts, ends = begins[:-1], begins[1:] - 1
         spellings = dictionary.line_spellings(block.texts(starts[:, 0], ends[:, 0]))
         if spellings is None:
             return None
@@ -149,8 +150,10 @@ class _LineMatrix:
         first[1:] = False
         for line in self.varying:
             codes[line], is_new = self._codes(line, within)
-            known &= codes[line] >= 0
-            first |= is_new & (codes[line] < 0)
+            unknown = codes[line] < 0
+            if bool(unknown.any()):
+                known &= ~unknown
+                first[self._first_of(line, within, np.flatnonzero(is_new & unknown))] = True
         chosen = np.flatnonzero(known)
         names = tuple([spelling.name for spelling in self.spellings])
         columns = [codes[line] for line in range(len(names))]
@@ -158,6 +161,12 @@ class _LineMatrix:
             AlikeRows.of(self.dictionary, names, columns, len(within)).take(chosen) if len(chosen) else None
         )
         return AlikeLines(rows, self._lines(within[chosen]), self._lines(within[~(known | first)]))
+
+    def _first_of(self, line: int, within: IndexArray, places: IndexArray) -> list[int]:
+        """Return the places of the first ad with each text of a line."""
+        rows = within[places]
+        texts = self.block.texts(self.starts[line, rows], self.ends[line, rows])
+        return list(dict(zip(reversed(texts), reversed(places.tolist()), strict=True)).values())
 
     def _lines(self, ads: IndexArray) -> AdLines:
         return AdLines(self.first[ads], np.full(len(ads), len(self.spellings)))
@@ -175,8 +184,12 @@ class _LineMatrix:
         is_new = self._changes(starts, ends)
         starts, ends = starts[is_new], ends[is_new]
         codes = None
+        if spelling.remembers_lines and len(starts) > len(rows) // 2:
+            texts = self.block.texts(starts, ends)
+            if len({text for text in texts if not self.dictionary.remembers(text)}) > len(rows) // 2:
+                spelling.stop_remembering()
         if not spelling.remembers_lines:
-            codes = add_constants(spelling.entries, self.block.texts(starts + spelling.value_offset, ends))
+            codes = add_constants(spelling.entries, self.block, starts + spelling.value_offset, ends)
         if codes is None:
             codes = self.dictionary.codes_of_lines(self.block.texts(starts, ends))
         return codes[np.cumsum(is_new) - 1], is_new

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from negotiator.pool.ad_kind import PoolAdKind, constant_value, string_value
@@ -98,37 +97,39 @@ def _job(found: ParsedAd) -> IdentifiedAd | Problem:
     # Users write the GlobalJobId of their ads, so it identifies a job only together with the owner. It names the schedd;
     # without it, each file counts as a schedd of its own.
     owner = string_value(ad, "Owner") or string_value(ad, "User")
-    return IdentifiedAd(ad, _job_key(global_id, source.file, cluster, proc, owner), problem)
-
-
-def _job_key(global_id: str, file: str, cluster: int, proc: int, owner: str) -> AdKey:
-    return bool(global_id), global_id or file, cluster, proc, owner
+    key = (bool(global_id), global_id or source.file, cluster, proc, owner)
+    return IdentifiedAd(ad, key, problem)
 
 
 def alike_keys(kind: PoolAdKind, rows: AlikeRows, file: str) -> list[AdKey | None]:
     """Return the keys of ads of one kind with the same names; None for those that ``identify`` must look at."""
     if kind is PoolAdKind.JOB:
         return _alike_job_keys(rows, file)
-    schedds = rows.strings("ScheddName") if kind is PoolAdKind.SUBMITTER else repeat("")
-    addresses = map(
-        _first, rows.strings("MyAddress"), rows.strings("StartdIpAddr"), rows.strings("ScheddIpAddr")
-    )
-    pairs = zip(rows.strings("Name"), map(_first, schedds, addresses), strict=False)
-    return [pair if pair[0] else None for pair in pairs]
+    schedds = ("ScheddName",) if kind is PoolAdKind.SUBMITTER else ()
+    addresses = _first_strings(rows, *schedds, "MyAddress", "StartdIpAddr", "ScheddIpAddr")
+    return [
+        (name, address) if name else None
+        for name, address in zip(rows.strings("Name"), addresses, strict=True)
+    ]
 
 
 def _alike_job_keys(rows: AlikeRows, file: str) -> list[AdKey | None]:
     clusters, known_clusters = rows.integers("ClusterId")
     procs, known_procs = rows.integers("ProcId")
-    owners = map(_first, rows.strings("Owner"), rows.strings("User"))
     ids = rows.strings("GlobalJobId")
-    keys = list(map(_job_key, ids, repeat(file), clusters.tolist(), procs.tolist(), owners))
+    files = ids if all(ids) else [each or file for each in ids]
+    owners = _first_strings(rows, "Owner", "User")
+    keys = zip(map(bool, ids), files, clusters.tolist(), procs.tolist(), owners, strict=True)
     known = known_clusters & known_procs
     if bool(known.all()):
         return list(keys)
     return [key if is_known else None for key, is_known in zip(keys, known.tolist(), strict=True)]
 
 
-def _first(*texts: str) -> str:
-    """Return the first of these texts that is not empty."""
-    return next(filter(None, texts), "")
+def _first_strings(rows: AlikeRows, *names: str) -> list[str]:
+    """Return for each ad the first of these attributes that is a string other than "", "" if none is."""
+    texts = rows.strings(names[0])
+    if len(names) == 1 or all(texts):
+        return texts
+    others = _first_strings(rows, *names[1:])
+    return [text or other for text, other in zip(texts, others, strict=True)]

@@ -61,11 +61,8 @@ def width(text: str) -> int:
 
 def owner_of_lines(row: Row, lines: Iterable[str], dictionary: AdDictionary, file: str) -> AdOwner:
     """Return who is charged for an ad, given the cells of some of its lines and the text of the others."""
-    found: list[tuple[str, Expr]] = []
-    for cell in row.tolist():
-        name = fold(dictionary.name(cell))
-        if name in OWNER_MARKS:
-            found.append((name, dictionary.expr(cell)))
+    cells = dictionary.cells_named(row, OWNER_MARKS)
+    found = [(fold(dictionary.name(cell)), dictionary.expr(cell)) for cell in cells]
     for line in lines:
         name, _, text = line.partition("=")
         name = fold(name.strip())

@@ -36,6 +36,9 @@ _PIECE: Final = 1 << 20
 
 _FIRST_PIECE: Final = 1 << 14
 
+_ENOUGH: Final = 2 << 20
+"""Characters of a block that is read fast; with a further piece it is shorter than ``MAX_AD``."""
+
 
 def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
     """Yield the text in blocks that end at the end of a line, without the last newline.
@@ -56,23 +59,25 @@ def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def larger_blocks(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield a text in blocks of about a megabyte, which are read faster than small ones.
+    """Yield blocks of whole lines joined to blocks of some megabytes, which are read faster; the first ones are smaller.
 
     :raises UnreadableError: as ``blocks`` does, after what could be read.
     """
     waiting: list[str] = []
-    size = 0
+    size, enough = 0, _FIRST_PIECE
     try:
         for block in blocks:
             waiting.append(block)
             size += len(block)
-            if size >= _PIECE:
-                yield "".join(waiting)
-                waiting, size = [], 0
+            if size >= enough:
+                yield "\n".join(waiting)
+                waiting, size, enough = [], 0, min(2 * enough, _ENOUGH)
     except UnreadableError:
-        yield "".join(waiting)
+        if waiting:
+            yield "\n".join(waiting)
         raise
-    yield "".join(waiting)
+    if waiting:
+        yield "\n".join(waiting)
 
 
 def _pieces(blocks: Iterable[str]) -> Iterator[str]:
@@ -92,32 +97,32 @@ def read_long(
     *,
     keep_claims: bool = False,
 ) -> Iterator[ReadResult]:
-    """Yield the ads of a text in long form one by one; see ``read_long_blocks``."""
-    for block in read_long_blocks(blocks, file, dictionary, budget, keep_claims=keep_claims):
+    """Yield the ads of a text in long form one by one; see ``read_long_blocks``. Blocks may end anywhere."""
+    for block in read_long_blocks(whole_lines(blocks), file, dictionary, budget, keep_claims=keep_claims):
         yield from block.results()
 
 
 def read_long_blocks(
-    blocks: Iterable[str],
+    texts: Iterable[str],
     file: str,
     dictionary: AdDictionary,
     budget: ReadingBudget | None = None,
     *,
     keep_claims: bool = False,
 ) -> Iterator[AdBlock]:
-    """Yield the ads of a text in long form, stored as numbers of the pool's ``dictionary``, block by block.
+    """Yield the ads of blocks of whole lines in long form, stored as numbers of the pool's ``dictionary``.
 
     Ads for which their owner's ``budget`` has no room are set aside; by default each text has a budget of its own.
 
-    Blocks may end anywhere; blocks of a hundred ads or more are read faster than those of one.
+    Blocks of a hundred ads or more are read faster than those of one (see ``larger_blocks``).
     """
     lines = LineReader(file, dictionary, budget or ReadingBudget(), keep_claims=keep_claims)
     number = 1
-    for text in whole_lines(blocks):
+    for text in texts:
         if _has_few_ads(text) or "\0" in text:
-            texts = text.split("\n")
-            yield AdBlock(file, (), tuple(lines.read(texts, range(number, number + len(texts)))))
-            number += len(texts)
+            split = text.split("\n")
+            yield AdBlock(file, (), tuple(lines.read(split, range(number, number + len(split)))))
+            number += len(split)
         else:
             block = TextBlock(text)
             yield _BlockReader(block, file, number, lines, dictionary).read()

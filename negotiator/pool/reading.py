@@ -16,7 +16,7 @@ from negotiator.pool.errors import UnreadableError
 from negotiator.pool.formats import AdFormat, detect_format, is_blank
 from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
-from negotiator.pool.longform import larger_blocks, read_long_blocks
+from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.newform import read_new
 from negotiator.pool.parsed_ad import (
     AdBlock,
@@ -152,7 +152,9 @@ def _read_blocks(
     text = itertools.chain([head], blocks)
     form = detect_format(head)
     if form is AdFormat.LONG:
-        yield from read_long_blocks(larger_blocks(text), file, dictionary, budget, keep_claims=keep_claims)
+        yield from read_long_blocks(
+            larger_blocks(whole_lines(text)), file, dictionary, budget, keep_claims=keep_claims
+        )
     elif form is not None:
         results = _READERS[form](text, file, keep_claims=keep_claims)
         yield from (_store(result, dictionary, budget) for result in results)

@@ -319,3 +319,27 @@ def test_production_expressions():
     wrong = {line["id"] for line in wanted if not parses(line["expr"])}
     assert len(wanted) > 100
     assert wrong == {"o0071", "o0079", "o0088", "o0161", "o0173"}  # HTCondor refuses these too
+
+
+FRAGMENTS = st.one_of(
+    st.sampled_from(
+        ["a", "(a == 1)", '("x" == b)', "f(a, (b))", "!a", "-1", "true", '"&&"', "(a || b)", "a || b"]
+    ),
+    st.sampled_from(
+        ["a ? b : c", "a ?: b", "(", ")", '"', "\\", "'", "//", "/* x", "=", "a = b", "", " ", "5"]
+    ),
+    st.sampled_from(['")"', '"("', "é", "a[0]", "{a, b}"]),
+)
+
+
+@given(st.lists(st.lists(FRAGMENTS, min_size=1, max_size=3).map(" ".join), min_size=2, max_size=4))
+def test_conditions_parsed_one_by_one_are_those_of_the_whole_text(parts):
+    """Also where `&&` is in a string or in parentheses, and where text follows; longer texts are parsed as a whole."""
+    text = " && ".join(parts)
+    outcomes = []
+    for blanks in (0, 3000):
+        try:
+            outcomes.append(parse_old(" " * blanks + text))
+        except ParseError as error:
+            outcomes.append((error.message, error.line, error.column - blanks))
+    assert outcomes[0] == outcomes[1]

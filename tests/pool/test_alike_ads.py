@@ -10,7 +10,7 @@ from negotiator.classad import unparse
 from negotiator.classad.tables import dictionary
 from negotiator.pool import longform, read_pool, snapshot_builder
 from negotiator.pool.dictionary import pool_dictionary
-from negotiator.pool.longform import read_long, read_long_blocks
+from negotiator.pool.longform import read_long, read_long_blocks, whole_lines
 from negotiator.pool.parsed_ad import ParsedAd
 from negotiator.pool.reading_budget import ReadingBudget, ReadingLimits
 
@@ -84,7 +84,7 @@ def job(number, *, requirements="true", owner="ann", args="x"):
 
 def columns(blocks):
     """The number of ads in a text that are read by columns, and of all others."""
-    found = list(read_long_blocks(blocks, "f", pool_dictionary()))
+    found = list(read_long_blocks(whole_lines(blocks), "f", pool_dictionary()))
     return sum(len(ads.lines) for block in found for ads in block.alike), sum(
         len(block.others) for block in found
     )

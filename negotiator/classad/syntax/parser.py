@@ -150,7 +150,46 @@ def _expression(text: str, *, old: bool, depth: int = 0) -> Expr:
         raise _error(text, text.index("\0"), "the text contains the character NUL")
     if not text.isascii():
         _check_encodable(text)
+    if old and len(text) <= CACHED_TEXT and "&&" in text:
+        conjunction = _conjunction(text)
+        if conjunction is not None:
+            return conjunction
     return _Parser(text, old=old, depth=depth).parse()
+
+
+def _conjunction(text: str) -> Expr | None:
+    """Return the tree of conditions joined by ``&&``, each parsed once for all texts; None for any other text.
+
+    Requirements have most of their conditions in common: those that ``condor_submit`` adds, and those of a user's jobs.
+    """
+    if "\\" in text or "'" in text or "//" in text or "/*" in text or not text.isascii():
+        return None
+    found: Expr | None = None
+    waiting = ""
+    for part in text.split("&&"):
+        waiting = f"{waiting}&&{part}" if waiting else part
+        if waiting.count('"') % 2 or waiting.count("(") != waiting.count(")"):
+            continue  # within a string or in parentheses
+        condition = _condition(waiting.strip())
+        if condition is None:
+            return None
+        found = condition if found is None else Binary("&&", found, condition)
+        waiting = ""
+    return None if waiting else found
+
+
+@lru_cache(maxsize=1 << 16)
+def _condition(text: str) -> Expr | None:
+    """Return the tree of a text that is one operand of ``&&``; None if it is not, or is followed by other text."""
+    parser = _Parser(text, old=True, depth=0)
+    try:
+        tree = parser.parse()
+    except ParseError:
+        return None
+    is_operand = isinstance(tree, Paren | Call | Attr | Unary) or (
+        isinstance(tree, Binary) and PRECEDENCE[tree.op] > PRECEDENCE["&&"]
+    )
+    return tree if is_operand and parser.kind() is END else None
 
 
 def _check_encodable(text: str) -> None:

@@ -18,14 +18,16 @@ from negotiator.classad.tables.column import make as make
 from negotiator.classad.tables.column import scatter as scatter
 from negotiator.classad.tables.column import single as single
 from negotiator.classad.tables.dictionary import BLANK as BLANK
+from negotiator.classad.tables.dictionary import INTEGER_DIGITS as INTEGER_DIGITS
+from negotiator.classad.tables.dictionary import MAX_REMEMBERED_LINE as MAX_REMEMBERED_LINE
 from negotiator.classad.tables.dictionary import UNKNOWN as UNKNOWN
 from negotiator.classad.tables.dictionary import AdDictionary as AdDictionary
 from negotiator.classad.tables.dictionary import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.dictionary import Row as Row
 from negotiator.classad.tables.dictionary import RowExpressions as RowExpressions
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError
+from negotiator.classad.tables.distinct_values import DistinctValues as DistinctValues
 from negotiator.classad.tables.grouping import group_values as group_values
-from negotiator.classad.tables.plain_values import add_constants as add_constants
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows
 from negotiator.classad.tables.table_codec import read_rows as read_rows

@@ -22,7 +22,6 @@ from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
-from negotiator.classad.tables.plain_values import INTEGER_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +49,11 @@ MAX_LINES_EACH: Final = 4096
 MAX_REMEMBERED_LINE: Final = 2048
 """Longest line that is remembered by its text, in characters; longer ones are remembered by their digest."""
 
+INTEGER_DIGITS: Final = 18
+"""An integer of so many digits is less than 2**63."""
+
 _EQUALS: Final = " = "
+_NO_NUMBERS: Final = np.zeros(0, np.int64)
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
 _REAL: Final = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}", re.ASCII)
@@ -124,6 +127,10 @@ class AttributeSpelling:
         """True if further lines with this name are remembered."""
         return self.lines < MAX_LINES_EACH
 
+    def stop_remembering(self) -> None:
+        """Remember no further lines with this name: most have a new value."""
+        self.lines = MAX_LINES_EACH
+
     @property
     def value_offset(self) -> int:
         """Where the value begins in a line of this attribute as HTCondor prints it."""
@@ -137,7 +144,7 @@ class AdDictionary:
     """
 
     __slots__ = (
-        "_in_lines", "_layouts", "_literals", "_long_lines", "_numbered", "_parsed", "_secret", "_spellings",
+        "_in_lines", "_layouts", "_literals", "_long_lines", "_named", "_numbered", "_parsed", "_secret", "_spellings",
         "entries", "lines", "pool",
     )  # fmt: skip
 
@@ -156,6 +163,7 @@ class AdDictionary:
         self._literals: dict[tuple[int, type, object], int] = {}
         self._parsed: dict[str, Expr] = {}
         self._long_lines: dict[bytes, int] = {}
+        self._named: dict[frozenset[str], tuple[int, NDArray[np.int64]]] = {}
 
     def layout(self, names: tuple[str, ...]) -> AdLayout:
         """Return the layout of ads with these names, without those of secrets."""
@@ -231,12 +239,19 @@ class AdDictionary:
         cells = self.known_cells(texts)
         if (new := np.flatnonzero(cells == UNKNOWN)).size:
             lines = [texts[place] for place in new.tolist()]
-            found = self.constant_cells(lines)
-            for place, line in enumerate(lines):
-                if found[place] == UNKNOWN and len(line) > MAX_REMEMBERED_LINE:
-                    found[place] = self._long_lines.get(_digest(line), UNKNOWN)
-            cells[new] = found
+            cells[new] = [
+                self._parsed_cell(line) if cell == UNKNOWN else cell
+                for line, cell in zip(lines, self.constant_cells(lines), strict=True)
+            ]
         return np.where(cells < 0, -1, cells & _CODE_MASK)
+
+    def _parsed_cell(self, line: str) -> int:
+        """Return the cell of a line ``Name = expression`` that is too long to be remembered, or parsed before."""
+        if len(line) > MAX_REMEMBERED_LINE:
+            return self._long_lines.get(_digest(line), UNKNOWN)
+        name, _, text = line.partition(_EQUALS)
+        spelling, expr = self._in_lines.get(name), self._parsed.get(text)
+        return UNKNOWN if spelling is None or expr is None else spelling.base | spelling.entries.add(expr)
 
     def _constant_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         """Return the cell of a line ``Name = constant`` and remember it; ``UNKNOWN`` if it is not a constant."""
@@ -342,6 +357,17 @@ class AdDictionary:
     def expr(self, cell: int) -> Expr:
         """Return the expression of a cell."""
         return self._numbered[cell >> _CODE_BITS].entries.require(cell & _CODE_MASK)
+
+    def cells_named(self, row: Row, names: frozenset[str]) -> list[int]:
+        """Return the cells of a row that have one of these names, given in lower case."""
+        looked_at, spellings = self._named.get(names, (0, _NO_NUMBERS))
+        if looked_at < len(self._numbered):
+            further = self._numbered[looked_at:]
+            found = [number for number, each in enumerate(further, looked_at) if fold(each.name) in names]
+            spellings = np.append(spellings, np.array(found, np.int64)) if found else spellings
+            self._named[names] = len(self._numbered), spellings
+        cells: list[int] = row[np.isin(spelling_numbers(row), spellings)].tolist()
+        return cells
 
     def name(self, cell: int) -> str:
         """Return the name of a cell's attribute, as spelled."""
