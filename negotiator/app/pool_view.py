@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
@@ -15,7 +15,7 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.errors import PoolError
 from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.answers import HookFailure
-from negotiator.pool import Snapshot, read_pool
+from negotiator.pool import PoolReader, Snapshot, read_pool
 from negotiator.records import Severity
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
@@ -33,10 +33,25 @@ def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot
     :raises PoolError: a path does not exist, a file or folder cannot be read to its end, a file that is named holds no
         ads, or no ad of the pool can be used.
     """
-    named: list[Path | Literal["-"]] = [STDIN if str(path) == STDIN else path for path in paths]
-    snapshot = read_pool(named, stdin)
+    snapshot = read_pool(_named(paths), stdin)
     _check_readable(snapshot)
     return snapshot
+
+
+def pool_reader(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Callable[[], Snapshot]:
+    """Return a function that reads the ads as ``read_paths`` does; while no file has changed, it reads nothing anew."""
+    reader = PoolReader(_named(paths), stdin)
+
+    def read() -> Snapshot:
+        snapshot = reader.read()
+        _check_readable(snapshot)
+        return snapshot
+
+    return read
+
+
+def _named(paths: Sequence[Path]) -> list[Path | Literal["-"]]:
+    return [STDIN if str(path) == STDIN else path for path in paths]
 
 
 def _check_readable(snapshot: Snapshot) -> None:

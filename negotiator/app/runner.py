@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -11,7 +11,7 @@ from typing import BinaryIO, Protocol
 import attrs
 
 from negotiator.app.caller import caller
-from negotiator.app.pool_view import STDIN, read_paths
+from negotiator.app.pool_view import pool_reader
 from negotiator.app.targets import bundle_folder, clock, examine, load
 from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
@@ -84,7 +84,7 @@ class Runner:
     audit: AuditLog | None
     notices: tuple[str, ...]
     settler: Offline
-    _pool: _PoolReader
+    _pool: _CyclePool
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -223,7 +223,7 @@ def open_runner(
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
-        pool, settler = _PoolReader(targets.pool, stdin), Offline(lambda _: False)
+        pool, settler = _CyclePool(pool_reader(targets.pool, stdin)), Offline(lambda _: False)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
         yield Runner(runtime, reloader, log, notices, settler, pool)
@@ -265,24 +265,20 @@ def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
 
 
 @attrs.define(eq=False)
-class _PoolReader:
-    """Reads the pool anew with each call; the vault is empty, since files hand out no claims.
+class _CyclePool:
+    """Reads the pool of each cycle; the vault is empty, since files hand out no claims.
 
-    Standard input can be read only once, so its ads are used in every cycle. ``problems`` are those of the last ads.
+    ``problems`` are those of the last ads.
     """
 
-    paths: tuple[Path, ...]
-    stdin: BinaryIO | None
+    read: Callable[[], Snapshot]
     problems: Sequence[Problem] = ()
-    _once: Snapshot | None = None
 
     def __call__(self) -> tuple[Snapshot, ClaimVault]:
         """Return the current pool.
 
         :raises PoolError: it cannot be read.
         """
-        snapshot = self._once or read_paths(self.paths, self.stdin)
-        if STDIN in map(str, self.paths):
-            self._once = snapshot
+        snapshot = self.read()
         self.problems = snapshot.problems
         return snapshot, ClaimVault()

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import numpy as np
 
 from negotiator.pool.errors import UnreadableError
-from negotiator.pool.limits import BLOCK, MAX_FILE
+from negotiator.pool.limits import BLOCK, MAX_EXPANDED, MAX_EXPANSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from negotiator.pool.hashed_stream import HashedStream
 
 _NEWLINE: Final = 10
 GZIP: Final = b"\x1f\x8b"
@@ -27,7 +29,7 @@ class DecodedText:
     :raises UnreadableError: while iterating, if the rest cannot be read or decompressed.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO | HashedStream) -> None:
         self.line = 1
         self._stream = stream
 
@@ -36,8 +38,6 @@ class DecodedText:
         size = 0
         for data in _expanded(_chunks(self._stream)):
             size += len(data)
-            if size > MAX_FILE:
-                raise UnreadableError(f"the file has more than {MAX_FILE} bytes")
             block = decoder.decode(data)
             if size == len(data):
                 block = block.removeprefix("\ufeff")  # a byte order mark is not part of the first name
@@ -48,7 +48,7 @@ class DecodedText:
             yield block
 
 
-def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+def _chunks(stream: BinaryIO | HashedStream) -> Iterator[bytes]:
     try:
         while data := stream.read(BLOCK):
             yield data
@@ -71,7 +71,7 @@ def _expanded(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _gunzip(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the content of one gzip member after the other, at most a block at a time."""
-    data = first
+    data, packed, size = first, len(first), 0
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     while True:
         while data:
@@ -81,9 +81,15 @@ def _gunzip(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
                     break
                 member = zlib.decompressobj(zlib.MAX_WBITS | 16)
             if block := member.decompress(data, BLOCK):
+                size += len(block)
+                if size > max(MAX_EXPANDED, MAX_EXPANSION * packed):
+                    raise UnreadableError(
+                        f"the compressed file expands to more than {MAX_EXPANDED} bytes and {MAX_EXPANSION} times its size"
+                    )
                 yield block
             data = member.unused_data if member.eof else member.unconsumed_tail
         data = next(chunks, b"")
+        packed += len(data)
         if not data:
             break
     if not member.eof:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
 from negotiator.errors import PoolError
 from negotiator.files import open_regular
@@ -43,7 +43,10 @@ class InputFile(NamedTuple):
         return os.fdopen(open_regular(self.path), "rb")
 
 
-def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Problem | UnreadFile]:
+Input: TypeAlias = InputFile | Problem | UnreadFile
+
+
+def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[Input]:
     """Yield the files of these folders, files and ``-``, in order; those of a folder by name.
 
     In folders, hidden files, READMEs and INDEXes are skipped, and so are audit logs and states of the program; symbolic
@@ -65,7 +68,7 @@ def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[InputFile | Pr
             yield InputFile(str(path), Path(path), is_named=True)
 
 
-def _folder(folder: Path) -> Iterator[InputFile | Problem | UnreadFile]:
+def _folder(folder: Path) -> Iterator[Input]:
     errors: list[OSError] = []
     empty = True
     for where, folders, names in os.walk(folder, onerror=errors.append):

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_FILE: Final = 2 << 30
-"""Bytes read of one file, after decompression."""
+MAX_EXPANDED: Final = 2 << 30
+"""Bytes to which any compressed file may expand; beyond that at most ``MAX_EXPANSION`` times its own size."""
+
+MAX_EXPANSION: Final = 500
+"""Ads expand 25 times, those of a large cluster of jobs that differ in a number 160 times; gzip could reach a thousand."""
 
 MAX_AD: Final = 4 << 20
 """Characters of one ad."""

@@ -14,6 +14,7 @@ from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import UnreadableError
 from negotiator.pool.formats import AdFormat, detect_format, is_blank
+from negotiator.pool.hashed_stream import HashedStream
 from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from negotiator.classad.tables import AdDictionary
+    from negotiator.pool.hashed_stream import FileState
+    from negotiator.pool.input_files import Input
     from negotiator.pool.snapshot import Snapshot
     from negotiator.pool.vault import ClaimVault
 
@@ -80,12 +83,21 @@ def read_pool_with_claims(
 
 
 def _read(paths: Sequence[Path | Literal["-"]], stdin: BinaryIO | None) -> SnapshotBuilder:
+    return read_inputs(list(find_inputs(paths)), stdin)
+
+
+def read_inputs(
+    inputs: Sequence[Input], stdin: BinaryIO | None, states: dict[InputFile, FileState] | None = None
+) -> SnapshotBuilder:
+    """Read a pool from these files; add the state of those that were read to their end to ``states`` if given."""
     builder = SnapshotBuilder()
-    for entry in list(find_inputs(paths)):
+    for entry in inputs:
         if not isinstance(entry, InputFile):
             builder.add_file("", [entry])
         else:
-            results = read_file(entry, stdin, builder.dictionary, builder.budget, keep_claims=True)
+            results = read_file(
+                entry, stdin, builder.dictionary, builder.budget, keep_claims=True, states=states
+            )
             builder.add_file(entry.name, results)
     return builder
 
@@ -121,10 +133,12 @@ def read_file(
     budget: ReadingBudget,
     *,
     keep_claims: bool = False,
+    states: dict[InputFile, FileState] | None = None,
 ) -> Iterator[FileResult]:
     """Yield the ads of one file, one by one or in blocks, and the problems with it."""
     try:
-        stream = entry.open(stdin)
+        opened = entry.open(stdin)
+        stream = opened if states is None or entry.path is None else HashedStream(opened)
     except OSError as error:
         message = f"the file is not read: {error.strerror or error}"
         yield UnreadFile(Problem(Severity.ERROR, Source(entry.name), message))
@@ -135,6 +149,9 @@ def read_file(
     except UnreadableError as error:
         source = Source(entry.name, text.line)
         yield UnreadFile(abort_problem(source, str(error), "an incomplete ad is set aside"))
+    else:
+        if states is not None and isinstance(stream, HashedStream) and (state := stream.state()):
+            states[entry] = state
     finally:
         if entry.path is not None:
             stream.close()

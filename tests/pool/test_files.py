@@ -138,11 +138,22 @@ def test_damaged_gzip_is_a_problem(snapshot, compressed, tail):
 
 def test_a_file_does_not_expand_without_bound(snapshot, compressed, monkeypatch):
     """A small file that expands to a huge one is read up to the limit."""
-    monkeypatch.setattr(decoding, "MAX_FILE", 1 << 20)
+    monkeypatch.setattr(decoding, "MAX_EXPANDED", 1 << 20)
     pool = snapshot(compressed(SLOT.format("a") + "\n" + "\n" * (4 << 20)))
     assert names(pool) == ["a"]
-    assert "more than 1048576 bytes" in pool.problems[0].message
+    assert "expands to more than 1048576 bytes and 500 times its size" in pool.problems[0].message
     assert pool.unread == pool.problems
+
+
+def test_a_file_of_any_size_is_read(snapshot, compressed, monkeypatch):
+    """It is read in pieces, however many; a compressed one too, unless it expands like no file of ads."""
+    monkeypatch.setattr(decoding, "MAX_EXPANDED", 1 << 10)
+    monkeypatch.setattr(decoding, "BLOCK", 1 << 10)
+    text = "".join(SLOT.format(f"slot{number}") + "\n" for number in range(2000))
+    for content in (text, compressed(text)):
+        pool = snapshot(content)
+        assert names(pool) == [f"slot{number}" for number in range(2000)]
+        assert pool.problems == ()
 
 
 def test_the_ads_of_one_file_for_the_eval_command(tmp_path):
