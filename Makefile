@@ -44,6 +44,10 @@ lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
 bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes; BENCH="--only matching"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench $(BENCH)
 
+.PHONY: bench-peer
+bench-peer: $(VENV)/test.stamp ## cycles beside the real condor_negotiator, as root; PEER="--slots 1000,5000 --modes match"
+	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.beside $(PEER)
+
 .PHONY: mutate
 mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
 	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)

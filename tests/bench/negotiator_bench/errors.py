@@ -13,3 +13,7 @@ class PeerError(BenchError):
 
 class NotReadError(BenchError):
     """The reader refused an ad that was generated for a measurement."""
+
+
+class RealPoolError(BenchError):
+    """A real HTCondor pool could not be used."""

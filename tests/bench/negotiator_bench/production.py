@@ -1,0 +1,95 @@
+"""Cycles of ``negotiator run`` over files, by station: reading, and the rest with its audit log and state.
+
+Run as a module this is the process that is measured: it runs two cycles from the same state, prints their seconds of the
+processor as JSON, and is told the time of the cycle and the files as arguments.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from negotiator.app.runner import open_runner
+from negotiator.hooks.administration import CommandTargets
+from negotiator.pool import ClaimVault, Snapshot
+from negotiator_bench.errors import PeerError
+from negotiator_bench.machine import clock
+
+_CYCLES: Final = 2
+_PATIENCE: Final = 1800
+
+
+@attrs.frozen
+class OurCycle:
+    """A cycle of ``negotiator run``: seconds of the processor, and the number of matches."""
+
+    read: float
+    cycle: float  # from the ads in memory to the outcome on disk
+    matches: int
+
+    @property
+    def whole(self) -> float:
+        """Processor seconds with reading."""
+        return self.read + self.cycle
+
+
+def measure_cycles(paths: tuple[Path, ...], now: float) -> tuple[OurCycle, OurCycle]:
+    """Run the first and the second cycle of a new process over these files.
+
+    :raises PeerError: the process failed.
+    """
+    command = [sys.executable, "-m", "negotiator_bench.production", str(now), *map(str, paths)]
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    try:
+        done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
+    except subprocess.CalledProcessError as error:
+        raise PeerError(f"our cycle failed: {error.stderr.decode()[-500:]}") from error
+    except subprocess.TimeoutExpired as error:
+        raise PeerError(f"our cycle failed: {error}") from error
+    first, second = (OurCycle(**values) for values in json.loads(done.stdout))
+    return first, second
+
+
+def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
+    """Run one cycle with a new state and a new audit log."""
+    with tempfile.TemporaryDirectory() as name:
+        targets = CommandTargets(
+            state=Path(name, "state"), audit_log=Path(name, "audit"), pool=paths, now=now
+        )
+        with open_runner(targets) as runner:
+            runner.settler.show = lambda _: True
+            read = _Timed(runner.runtime.read)
+            runner.runtime.read = read
+            gc.collect()
+            start = clock()
+            report = runner.runtime.next_cycle()
+            seconds = clock() - start
+    return OurCycle(read.seconds, seconds - read.seconds, len(report.result.matches))
+
+
+@attrs.define
+class _Timed:
+    """Reads the pool, and adds up the seconds."""
+
+    read: Callable[[], tuple[Snapshot, ClaimVault]]
+    seconds: float = 0.0
+
+    def __call__(self) -> tuple[Snapshot, ClaimVault]:
+        start = clock()
+        found = self.read()
+        self.seconds += clock() - start
+        return found
+
+
+if __name__ == "__main__":
+    measured = [_measure_here(float(sys.argv[1]), tuple(map(Path, sys.argv[2:]))) for _ in range(_CYCLES)]
+    sys.stdout.write(json.dumps([attrs.asdict(each) for each in measured]))
