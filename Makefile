@@ -48,6 +48,10 @@ bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in 
 bench-peer: $(VENV)/test.stamp ## cycles beside the real condor_negotiator, as root; PEER="--slots 1000,5000 --modes match"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.beside $(PEER)
 
+.PHONY: bench-curve
+bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots 1000,20000 --picture docs/speed.svg"
+	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.curve $(CURVE)
+
 .PHONY: mutate
 mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
 	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)

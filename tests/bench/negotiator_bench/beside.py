@@ -63,7 +63,8 @@ def compare(pool: RealPool, slots: int, classes: int, mode: str) -> Comparison:
     return Comparison(slots, classes, mode, real, ours)
 
 
-def _numbers(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+def numbers(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+    """Parse positive integers with commas."""
     try:
         found = tuple(sorted({int(part) for part in value.split(",")}))
     except ValueError:
@@ -83,8 +84,8 @@ def _modes(_context: click.Context, parameter: click.Parameter, value: str) -> t
 
 
 @click.command(short_help="Measure cycles beside the real condor_negotiator.")
-@click.option("--slots", default="1000,5000", callback=_numbers, help="Numbers of slots.")
-@click.option("--classes", default="100", callback=_numbers, help="Numbers of job classes, two jobs each.")
+@click.option("--slots", default="1000,5000", callback=numbers, help="Numbers of slots.")
+@click.option("--classes", default="100", callback=numbers, help="Numbers of job classes, two jobs each.")
 @click.option("--modes", default="reject,match", callback=_modes, help="Whether jobs fit: reject, match.")
 @click.option("--port", default=PORT, help="Of the collector, on 127.0.0.1.", show_default=True)
 @click.option(

@@ -21,6 +21,7 @@ import attrs
 from negotiator.app.runner import open_runner
 from negotiator.hooks.administration import CommandTargets
 from negotiator.pool import ClaimVault, Snapshot
+from negotiator.runtime.collector import rare_collections
 from negotiator_bench.errors import PeerError
 from negotiator_bench.machine import clock
 
@@ -65,7 +66,7 @@ def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
         targets = CommandTargets(
             state=Path(name, "state"), audit_log=Path(name, "audit"), pool=paths, now=now
         )
-        with open_runner(targets) as runner:
+        with open_runner(targets) as runner, rare_collections():
             runner.settler.show = lambda _: True
             read = _Timed(runner.runtime.read)
             runner.runtime.read = read
