@@ -1,5 +1,6 @@
 """``make bench``: its output, and errors if its results differ from the library's."""
 
+import io
 import json
 import os
 from importlib import import_module
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from negotiator_bench import cycles, ours, suite
+from negotiator_bench import cycles, ours, reading, suite
 from negotiator_bench.command import bench as command
 from negotiator_bench.errors import PeerError
 from negotiator_bench.figures import Area, Figure, SpeedTarget
@@ -135,15 +136,15 @@ def test_a_rank_that_differs_and_a_choice_that_is_not_the_best_are_errors(monkey
 @needs_library
 @pytest.mark.usefixtures("small")
 def test_a_value_that_is_read_differently_is_an_error(monkeypatch):
-    right = ours.read
+    right = reading.read_pool
 
-    def wrong(blocks):
-        return right([block.replace("JobStarts = ", "JobStarts = 1") for block in blocks])
+    def wrong(paths, stdin):
+        return right(paths, io.BytesIO(stdin.read().replace(b"JobStarts = ", b"JobStarts = 1")))
 
-    monkeypatch.setattr(ours, "read", wrong)
+    monkeypatch.setattr(reading, "read_pool", wrong)
     done = bench("--quick", "--only", "reading")
     assert done.exit_code == 3
-    assert "jobstarts of wide slot" in done.stderr
+    assert "slots: jobstarts of ad" in done.stderr
 
 
 def test_the_comparison_distinguishes_types():

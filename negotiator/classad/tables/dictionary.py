@@ -53,7 +53,6 @@ INTEGER_DIGITS: Final = 18
 """An integer of so many digits is less than 2**63."""
 
 _EQUALS: Final = " = "
-_NO_NUMBERS: Final = np.zeros(0, np.int64)
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
 _REAL: Final = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}", re.ASCII)
@@ -163,7 +162,8 @@ class AdDictionary:
         self._literals: dict[tuple[int, type, object], int] = {}
         self._parsed: dict[str, Expr] = {}
         self._long_lines: dict[bytes, int] = {}
-        self._named: dict[frozenset[str], tuple[int, NDArray[np.int64]]] = {}
+        self._named: dict[frozenset[str], bytearray] = {}
+        """For each set of names, which spellings have one of them."""
 
     def layout(self, names: tuple[str, ...]) -> AdLayout:
         """Return the layout of ads with these names, without those of secrets."""
@@ -360,13 +360,11 @@ class AdDictionary:
 
     def cells_named(self, row: Row, names: frozenset[str]) -> list[int]:
         """Return the cells of a row that have one of these names, given in lower case."""
-        looked_at, spellings = self._named.get(names, (0, _NO_NUMBERS))
-        if looked_at < len(self._numbered):
-            further = self._numbered[looked_at:]
-            found = [number for number, each in enumerate(further, looked_at) if fold(each.name) in names]
-            spellings = np.append(spellings, np.array(found, np.int64)) if found else spellings
-            self._named[names] = len(self._numbered), spellings
-        cells: list[int] = row[np.isin(spelling_numbers(row), spellings)].tolist()
+        if not len(row):
+            return []
+        marks = self._named.setdefault(names, bytearray())
+        marks.extend(fold(each.name) in names for each in self._numbered[len(marks) :])
+        cells: list[int] = row[np.frombuffer(marks, np.bool_)[spelling_numbers(row)]].tolist()
         return cells
 
     def name(self, cell: int) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
 from negotiator_bench import ours
+from negotiator_bench.ads_to_read import ADS
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.jobs import CLASSES, job_class, six_clauses
 from negotiator_bench.machine import clock, resident
@@ -87,10 +88,10 @@ class Library:
                 tree.eval(job, slot)
         return {"seconds": clock() - start, "true": true}
 
-    def read(self, count: int, checked: Sequence[int]) -> dict[str, Any]:
-        """Read ready-cut strings into ads: seconds, and the constants of some ads by their folded names."""
+    def read(self, what: str, count: int, checked: Sequence[int]) -> dict[str, Any]:
+        """Read ready-cut strings of ads of this kind (a name in ``ADS``): seconds, and the constants of some ads by their folded names."""
         parse = self._classad2.parseNext
-        cut = [wide_slot(row) for row in range(count)]
+        cut = [ADS[what](row) for row in range(count)]
         gc.collect()
         start = clock()
         ads = [parse(text) for text in cut]
