@@ -37,17 +37,17 @@ class CandidateSet:
         keep &= truth.rows
         if rows is not None:
             self.keep[rows] = keep
-        return int(before - np.count_nonzero(keep)), len(truth.rows) - truth.count
+        return int(before - np.count_nonzero(keep)), truth.size - truth.count
 
     def keep_true_of_each(
         self, truth: TrueRows, rows: NDArray[np.intp], codes: NDArray[np.intp], conditions: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Keep the slots on which their condition is true, ``codes`` (R,) of so many; return both numbers for each of them."""
-        false = ~truth.rows
-        keep = self.keep[rows]
+        true, keep = truth.rows, self.keep[rows]
+        false = ~true
         rejected = np.bincount(codes[false], minlength=conditions)
         removed = np.bincount(codes[false & keep], minlength=conditions)
-        self.keep[rows] = keep & truth.rows
+        self.keep[rows] = keep & true
         return removed, rejected
 
     def remove(self, mask: Mask, reason: Reason) -> None:

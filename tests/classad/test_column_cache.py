@@ -1,6 +1,7 @@
 """The column cache: the values of evaluation, computed once for ads that are alike, in bounded memory."""
 
 import attrs
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -242,6 +243,14 @@ def test_expressions_with_too_many_attributes_are_not_cached(counted):
             "bool True",
         ]
     assert len(counted) == 3
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_true_rows_take_a_bit_each_and_are_those_of_their_mask(mask):
+    true = TrueRows.from_mask(np.array(mask, np.bool_))
+    assert true.rows.tolist() == mask
+    assert (true.size, true.count) == (len(mask), sum(mask))
+    assert true.nbytes == (-(-len(mask) // 8) if len(set(mask)) == 2 else 1)
 
 
 def test_true_rows_are_counted_and_read_only():

@@ -29,6 +29,8 @@ from negotiator.classad.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Values
     from negotiator.classad.columnar.partial import Folded, KnownAd
     from negotiator.classad.context import Environment
@@ -73,10 +75,14 @@ class MemoryBudget:
 
 @attrs.frozen(eq=False)
 class TrueRows:
-    """The rows in which a condition is true: ``rows`` (N,), read-only, and their number."""
+    """The rows in which a condition is true, a bit for each of ``size``, and their number.
 
-    rows: BoolArray
+    ``bits`` is None if the condition is true in all rows, or in none.
+    """
+
+    size: int
     count: int
+    bits: NDArray[np.uint8] | None
 
     @classmethod
     def from_column(cls, column: Column) -> TrueRows:
@@ -88,19 +94,28 @@ class TrueRows:
 
     @classmethod
     def from_mask(cls, rows: BoolArray) -> TrueRows:
-        """Return the rows of a mask, (N,), which becomes read-only."""
+        """Return the rows of a mask, (N,)."""
+        count = int(np.count_nonzero(rows))
+        return cls(len(rows), count, np.packbits(rows) if 0 < count < len(rows) else None)
+
+    @property
+    def rows(self) -> BoolArray:
+        """The rows as a mask, (N,), read-only; it is made anew with each call."""
+        if self.bits is None:
+            return np.broadcast_to(np.bool_(self.count > 0), (self.size,))
+        rows = np.unpackbits(self.bits, count=self.size).view(np.bool_)
         rows.setflags(write=False)
-        return cls(rows, int(np.count_nonzero(rows)))
+        return rows
 
     @property
     def has_false(self) -> bool:
         """True if the condition is not true in some row."""
-        return self.count < len(self.rows)
+        return self.count < self.size
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes: one byte if all rows are the same."""
-        return self.rows.nbytes if self.rows.strides != (0,) else 1
+        """The memory that it takes."""
+        return 1 if self.bits is None else self.bits.nbytes
 
 
 @attrs.frozen(eq=False)
