@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import ClassAd, Environment, Side, Table, evaluate, evaluate_table, parse, unparse
 from negotiator.classad.columnar import DependencyIndex, shape_of
+from negotiator.classad.columnar.shapes import shaped_parts
 
 SHAPES = (
     "TARGET.RequestMemory <= {0}",
@@ -81,3 +82,21 @@ def test_constants_of_different_types_are_evaluated_apart():
     assert one.key == third.key != other.key
     assert one.constants == (1,)
     assert "Cpus > MY." in unparse(one.expr) or "Cpus >" in unparse(one.expr)
+
+
+def test_a_text_of_many_rows_is_evaluated_by_columns_though_it_is_the_only_one_of_its_shape():
+    common = [("LoadAvg < {0} || Missing", 3, 0)] * 40
+    table = pool(common + [('unparse(Cpus) == "{0}"', number, 0) for number in range(20)])
+    parts = shaped_parts(table, "Start")
+    assert sorted(len(part.rows) for part in parts if part.expr is not None) == [80]
+    assert [len(part.rows) for part in parts if part.expr is None] == [40]
+
+
+def test_a_name_that_all_slots_have_is_never_looked_up_in_the_job():
+    slots = Table.from_ads(
+        ClassAd([("Memory", parse("TotalMemory / 8")), ("TotalMemory", size)]) for size in (8, 16)
+    )
+    index = DependencyIndex(slots)
+    assert index.is_of_rows_alone(parse("MY.Memory"))
+    assert not index.is_of_rows_alone(parse("MY.Memory + Absent"))
+    assert not index.is_of_rows_alone(parse("TARGET.TotalMemory"))

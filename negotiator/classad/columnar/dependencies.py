@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import attrs
 
-from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint
+from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint, is_in_all_rows
 from negotiator.classad.columnar.partial import keeps_scope
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.scalar import ClassAd
@@ -253,7 +253,11 @@ class DependencyIndex:
                 # followed by ``resolve``.
                 if in_rows and any(map(self.table.has_expressions, mentioned)):
                     return None
-                names.update([(in_rows, name) for name in mentioned])
+                names.update(
+                    (in_rows, name)
+                    for name in mentioned
+                    if in_rows or side is not None or not (on_rows and is_in_all_rows(self.table, name))
+                )
                 uses += sum(mentioned.values())
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
         return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import attrs
 
 from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ def _follow(
     top: ReferenceScan, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, exact: bool
 ) -> dict[Name | None, _Node]:
     """Return the attributes that can be read from a tree, whose own key is None."""
-    first = _Node((top,), _edges(top, on_rows=on_rows, exact=exact))
+    first = _Node((top,), _edges(top, table, on_rows=on_rows, exact=exact))
     nodes: dict[Name | None, _Node] = {None: first}
     pending = list(first.edges)
     while pending:
@@ -93,7 +94,7 @@ def _follow(
         edges: Counter[Name] = Counter()
         # ``|=`` takes the maximum of each count: a row evaluates one of the trees, not all.
         for part in scans:
-            edges |= _edges(part, on_rows=in_rows, exact=exact)
+            edges |= _edges(part, table, on_rows=in_rows, exact=exact)
         nodes[key] = _Node(scans, edges)
         pending.extend(edges)
     return nodes
@@ -104,13 +105,20 @@ def _scans(ad: ClassAd | None, name: str) -> tuple[ReferenceScan, ...]:
     return () if expr is None else (scan(expr),)
 
 
-def _edges(part: ReferenceScan, *, on_rows: bool, exact: bool) -> Counter[Name]:
+def is_in_all_rows(table: AttributeTable, name: str) -> bool:
+    """True if all rows have an attribute: their expressions then never look it up in the other ad without its scope."""
+    return not table.column(name).has(Kind.ABSENT)
+
+
+def _edges(part: ReferenceScan, table: AttributeTable, *, on_rows: bool, exact: bool) -> Counter[Name]:
     edges: Counter[Name] = Counter()
     for side, names in part.names.items():
+        own_alone = side is None and on_rows and exact
         for in_rows in (True, False):
             if side is None or not exact or (side is Side.MY) == (in_rows == on_rows):
                 for name, count in names.items():
-                    edges[in_rows, name] += count
+                    if in_rows or not (own_alone and is_in_all_rows(table, name)):
+                        edges[in_rows, name] += count
             # If an ad has an attribute called MY, ``MY.x`` reads that attribute.
             if side is not None and not exact and names:
                 edges[in_rows, side.value.lower()] += sum(names.values())

@@ -95,24 +95,26 @@ def shaped_parts(table: AttributeTable, name: str) -> tuple[ExpressionRows, ...]
     if len(parts) <= FEW and all(part.expr is not None for part in parts):
         return parts
     groups: dict[object, list[tuple[Shape, IndexArray]]] = {}
-    rare: list[IndexArray] = []
-    found: list[ExpressionRows] = []
+    apart: list[tuple[ExpressionRows, IndexArray]] = []
+    of_shape: dict[object, ExpressionRows] = {}
     for part in parts:
         for expr, rows in _expressions(part, name):
             shape = shape_of(expr)
-            if shape is not None:
-                groups.setdefault(shape.key, []).append((shape, rows))
-            elif part.expr is not None:
-                found.append(part)
+            if shape is None:
+                apart.append((part, rows))
             else:
-                rare.append(rows)
-    for pieces in groups.values():
+                groups.setdefault(shape.key, []).append((shape, rows))
+                of_shape[shape.key] = part
+    found: list[ExpressionRows] = []
+    for key, pieces in groups.items():
         if len(pieces) == 1:
-            rare.append(pieces[0][1])
+            apart.append((of_shape[key], pieces[0][1]))
             continue
         rows, codes = _joined([rows for _, rows in pieces])
         shaped = with_constants(table.take(rows), codes, [shape for shape, _ in pieces])
         found.append(ExpressionRows(pieces[0][0].expr, rows, shaped))
+    found += [part for part, _ in apart if part.expr is not None]
+    rare = [rows for part, rows in apart if part.expr is None]
     if rare:
         rows, _ = _joined(rare)
         found.append(ExpressionRows(None, rows, table.take(rows)))

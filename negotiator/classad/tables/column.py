@@ -234,6 +234,10 @@ class Column:
 
     def as_float(self) -> NDArray[np.float64]:
         """Return booleans, integers and reals as binary64; arbitrary in other rows."""
+        return self._floats
+
+    @cached_property
+    def _floats(self) -> NDArray[np.float64]:
         if not self.present & bits((Kind.BOOLEAN, Kind.INTEGER)):
             return self.data.get(Kind.REAL, np.zeros((), np.float64))
         values = np.asarray(self.as_int().astype(np.float64))
