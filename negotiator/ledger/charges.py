@@ -64,6 +64,12 @@ class Grouping:
         return len(set(keys.members if isinstance(keys, Family) else keys)) == len(keys)
 
     @cached_property
+    def has_strings(self) -> bool:
+        """True if all parts of all keys of a family are strings."""
+        keys = self.keys
+        return isinstance(keys, Family) and {*map(type, keys.prefix), *map(type, keys.members)} <= {str}
+
+    @cached_property
     def prefixes(self) -> frozenset[CounterKey]:
         """The keys without their last parts: groupings with no common prefix have no common counter."""
         keys = self.keys

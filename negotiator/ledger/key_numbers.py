@@ -10,9 +10,11 @@ import numpy as np
 
 from negotiator.ledger.charges import Grouping
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.key_list import KeyList
 from negotiator.ledger.keys import CounterKey, Family, Ints
+from negotiator.ledger.member_numbers import MemberNumbers
 
-_NO_MEMBERS: dict[str, int] = {}
+_NO_MEMBERS = MemberNumbers()
 _STRINGS = {str}
 
 
@@ -20,15 +22,15 @@ class KeyNumbers:
     """Numbers of keys, from 1 on, in the order in which keys were opened; 0 is the number of unknown keys.
 
     Keys are stored by prefix (all parts but the last), then by their last part. The members of a family are so looked
-    up by one string each, without building a tuple for each of 5,000 hosts; the tuple is built when a counter is first
-    charged. Tuples that were looked up one by one are cached in ``found``, which hot
+    up by one string each, without building a tuple for each of 5,000 hosts. Tuples that were looked up one by one are cached in ``found``, which hot
     loops read directly: one dictionary access for the common case, without a call.
     """
 
     def __init__(self) -> None:
-        self.keys: list[CounterKey] = [()]
+        self.keys = KeyList()
+        self.keys.append(())
         self.found: dict[CounterKey, int] = {}
-        self._families: dict[CounterKey, dict[str, int]] = {}
+        self._families: dict[CounterKey, MemberNumbers] = {}
         # The numbers of each grouping's keys, with the size of the family when they were looked up: numbers never
         # change, so that they are looked up again only for keys that were unknown, and only if the family has grown.
         self._resolved: WeakKeyDictionary[Grouping, tuple[Ints, int]] = WeakKeyDictionary()
@@ -41,7 +43,7 @@ class KeyNumbers:
         number = self.found.get(key, 0)
         # Members of a family that were opened in bulk are not in ``found`` until they are looked up by their tuple.
         if not number and self._families:
-            number = self._families.get(key[:-1], _NO_MEMBERS).get(key[-1], 0) if key else 0
+            number = self._families.get(key[:-1], _NO_MEMBERS).numbers.get(key[-1], 0) if key else 0
             if number:
                 self.found[key] = number
         return number
@@ -58,7 +60,7 @@ class KeyNumbers:
                     "bad_key", f"invalid key {key!r}: it must be a tuple of one or more strings"
                 )
             self.found[key] = number = len(self.keys)
-            self._families.setdefault(key[:-1], {})[key[-1]] = number
+            self._family(key[:-1]).add((key[-1],), range(number, number + 1))
             self.keys.append(key)
         return number
 
@@ -81,29 +83,36 @@ class KeyNumbers:
     def open_all(self, grouping: Grouping, codes: Ints) -> Ints:
         """Return the numbers of all keys of a grouping, (K,), with new ones for the keys with these codes, (n,)."""
         numbers = self.of(grouping)
-        missing = np.unique(codes[numbers[codes] == 0])
+        is_missing = np.zeros(len(numbers), np.bool_)
+        is_missing[codes] = True
+        missing = np.flatnonzero(is_missing & (numbers == 0))
         if not len(missing):
             return numbers
         keys = _select(grouping.keys, missing.tolist())
-        if isinstance(keys, Family) and grouping.distinct:
-            numbers[missing] = self._open_members(keys.prefix, keys.members)
+        if isinstance(keys, Family) and grouping.distinct and grouping.has_strings:
+            fresh = self._open_members(keys.prefix, keys.members)
+            numbers[missing] = np.arange(fresh.start, fresh.stop)
         else:
             numbers[missing] = [self.open(key) for key in keys]
         self._resolved[grouping] = numbers, self._size(grouping.keys)
         return numbers
 
     def _open_members(self, prefix: CounterKey, members: Sequence[str]) -> range:
-        """Give numbers to members without one; they must be distinct."""
-        if not all(type(part) is str for part in (*prefix, *members)):
-            raise LedgerError("bad_key", f"invalid key {prefix!r}: its parts must be strings")
+        """Give numbers to members without one; they must be distinct strings."""
         fresh = range(len(self.keys), len(self.keys) + len(members))
-        self._families.setdefault(prefix, {}).update(zip(members, fresh, strict=True))
-        self.keys += [(*prefix, member) for member in members]
+        self._family(prefix).add(members, fresh)
+        self.keys.extend(prefix, members)
         return fresh
+
+    def _family(self, prefix: CounterKey) -> MemberNumbers:
+        found = self._families.get(prefix)
+        if found is None:
+            found = self._families[prefix] = MemberNumbers()
+        return found
 
     def _look_up(self, keys: Sequence[CounterKey]) -> Ints:
         if isinstance(keys, Family):
-            family = self._families.get(keys.prefix, _NO_MEMBERS)
+            family = self._families.get(keys.prefix, _NO_MEMBERS).numbers
             return np.fromiter(map(family.get, keys.members, repeat(0)), np.int64, len(keys))
         return np.fromiter(map(self.find, keys), np.int64, len(keys))
 
@@ -117,5 +126,5 @@ class KeyNumbers:
 def _select(keys: Sequence[CounterKey], codes: Sequence[int]) -> Sequence[CounterKey]:
     """Return the keys with some codes."""
     if isinstance(keys, Family):
-        return Family(keys.prefix, [keys.members[code] for code in codes])
+        return Family(keys.prefix, list(map(keys.members.__getitem__, codes)))
     return [keys[code] for code in codes]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import NewType, TypeAlias, cast
 
 import attrs
@@ -15,7 +17,7 @@ from negotiator.ledger.batch import ChargeBatch, MatchEntry
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.keys import CounterKey, Ints, key_text
+from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
 from negotiator.ledger.lines import Rows
 from negotiator.ledger.single import open_match
 from negotiator.records import Mode
@@ -28,16 +30,18 @@ Receipt = NewType("Receipt", int)
 
 @attrs.frozen(eq=False)
 class _BatchReceipts:
-    """The charges of an admission: its receipts are numbered from ``first`` on."""
+    """The charges of an admission: its receipts are numbered from ``first`` on; ``live`` (size,) are not released."""
 
     counters: Counters
     batch: ChargeBatch
     first: int
+    live: Mask
 
 
-#: The charges of one match (on the shadow counters or not), or those of an admission that it is part of. There are a
-#: hundred thousand receipts: tuples of numbers and strings cost the garbage collector nothing.
-_Charged: TypeAlias = tuple[bool, MatchEntry] | _BatchReceipts
+#: The charges of one match, on the shadow counters or not. There are a hundred thousand receipts: tuples of numbers and
+#: strings cost the garbage collector nothing.
+_Single: TypeAlias = tuple[bool, MatchEntry]
+_Charged: TypeAlias = _Single | _BatchReceipts
 
 
 class Ledger:
@@ -48,7 +52,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self._pair = Counters(), Counters()  # enforcing, shadow
-        self._receipts: dict[int, _Charged] = {}
+        self._singles: dict[int, _Single] = {}  # by receipt
+        self._batches: list[_BatchReceipts] = []  # in the order of their receipts
         self._next = 1
 
     def counters(self, mode: Mode = Mode.ENFORCE) -> Counters:
@@ -84,14 +89,13 @@ class Ledger:
             if size:
                 entry = open_match(counters, *admission.single)
                 counters.add(entry)
-                self._receipts[first] = counters is self._pair[1], entry
+                self._singles[first] = counters is self._pair[1], entry
                 self._next += 1
         elif size:
             batch = admission.batch()
             counters.add_batch(batch)
             self._next += size
-            receipts = _BatchReceipts(counters, batch, first)
-            self._receipts.update(dict.fromkeys(range(first, self._next), receipts))
+            self._batches.append(_BatchReceipts(counters, batch, first, np.ones(size, np.bool_)))
         return cast("Sequence[Receipt]", range(first, self._next))
 
     def release(self, receipt: Receipt) -> None:
@@ -131,7 +135,7 @@ class Ledger:
         :raises LedgerError: ``unbalanced``, with the counters that differ.
         """
         for shadow, counters in enumerate(self._pair):
-            wrong = _differences(counters, self._receipts.items(), shadow=bool(shadow))
+            wrong = _differences(counters, self._singles.values(), self._batches, shadow=bool(shadow))
             if wrong:
                 names = "; ".join(map(key_text, wrong[:5])) + (" ..." if len(wrong) > 5 else "")
                 problem = f"{len(wrong)} counters are not the sum of their receipts: {names}"
@@ -141,39 +145,39 @@ class Ledger:
         if isinstance(charged, tuple):
             shadow, entry = charged
             self._pair[shadow].remove(entry)
+            del self._singles[receipt]
         else:
-            charged.counters.remove(charged.batch.entry(receipt - charged.first))
-        del self._receipts[receipt]
+            row = receipt - charged.first
+            charged.counters.remove(charged.batch.entry(row))
+            charged.live[row] = False
 
     def _charged_for(self, receipt: Receipt) -> _Charged:
-        charged = self._receipts.get(receipt)
-        if charged is not None:
-            return charged
+        single = self._singles.get(receipt)
+        if single is not None:
+            return single
+        place = bisect_right(self._batches, receipt, key=attrgetter("first")) - 1
+        if place >= 0:
+            batch = self._batches[place]
+            row = receipt - batch.first
+            if row < len(batch.live) and batch.live[row]:
+                return batch
         if 0 < receipt < self._next:
             raise LedgerError("already_released", f"receipt {receipt} was released before")
         raise LedgerError("never_charged", f"unknown receipt {receipt}")
 
 
 def _differences(
-    counters: Counters, receipts: Iterable[tuple[int, _Charged]], *, shadow: bool
+    counters: Counters, singles: Iterable[_Single], batches: Iterable[_BatchReceipts], *, shadow: bool
 ) -> tuple[CounterKey, ...]:
     """Return the counters that differ from the sum of their receipts."""
     used, sets = counters.empty_copy()
-    singles: list[MatchEntry] = []
-    rows: dict[_BatchReceipts, list[int]] = {}
-    for number, charged in receipts:
-        if isinstance(charged, tuple):
-            if charged[0] is shadow:
-                singles.append(charged[1])
-        elif charged.counters is counters:
-            rows.setdefault(charged, []).append(number - charged.first)
     # Single matches are few kinds of entries, many times; batches are summed in columns over their live rows.
-    pairs = _add_entries(Counter(singles), used)
-    for granted, live in rows.items():
-        batch = granted.batch
-        mask = np.zeros(batch.size, np.bool_)
-        mask[live] = True
-        batch.add_to(used, mask)
+    pairs = _add_entries(Counter(entry for is_shadow, entry in singles if is_shadow is shadow), used)
+    for receipts in batches:
+        if receipts.counters is not counters:
+            continue
+        batch, live = receipts.batch, np.flatnonzero(receipts.live).tolist()
+        batch.add_to(used, receipts.live)
         for index, members in zip(batch.sets, batch.members, strict=True):
             pairs.update(zip(repeat(index), map(members.__getitem__, live), strict=False))
     for (index, member), count in pairs.items():
