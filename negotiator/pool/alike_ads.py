@@ -33,6 +33,9 @@ FEW: Final = 8
 _ROUNDS: Final = 8
 """Sequences of names that are looked for among the ads of a block with equally many lines."""
 
+_FAILURES: Final = 3
+"""Ads after which no more are looked at if too few others have the names of any: somebody may have made them so."""
+
 _WIDEST_COMPARED: Final = 1024
 """A longer line counts as different from that of the ad before."""
 
@@ -90,12 +93,14 @@ def read_alike(block: TextBlock, ads: AdLines, dictionary: AdDictionary) -> Iter
     counts, sizes = np.unique(ads.count, return_counts=True)
     for count in counts[(sizes >= FEW) & (counts <= PLAIN_ATTRIBUTES)].tolist():
         first = ads.first[ads.count == count]
+        failures = 0
         for _ in range(_ROUNDS):
-            if len(first) < FEW:
+            if len(first) < FEW or failures == _FAILURES:
                 break
             lines = _LineMatrix.of(block, first, count, dictionary)
             if lines is not None:
                 yield lines.read()
+            failures += lines is None
             first = first[1:] if lines is None else first[~lines.named]
 
 
@@ -119,7 +124,7 @@ class _LineMatrix:
     def of(
         cls, block: TextBlock, first: IndexArray, count: int, dictionary: AdDictionary
     ) -> _LineMatrix | None:
-        """Return the lines of the ads with the names of the first one; None if it has new or repeated names."""
+        """Return the lines of the ads with the names of the first one; None if few have, or it has new or repeated names."""
         begins = block.starts[np.arange(count + 1)[:, None] + first]
         starts, ends = begins[:-1], begins[1:] - 1
         spellings = dictionary.line_spellings(block.texts(starts[:, 0], ends[:, 0]))
@@ -133,6 +138,8 @@ class _LineMatrix:
                 varying.add(line)
                 names = block.fields(starts[line], spelling.value_offset)
                 named &= names == names[0]
+                if np.count_nonzero(named) < FEW:
+                    return None
         return cls(
             block, dictionary, spellings, named, first[named], starts[:, named], ends[:, named], frozenset(varying)
         )  # fmt: skip
