@@ -102,7 +102,7 @@ def to_holds(values: Values) -> dict[ApplicationId, ApplicationHold]:
 
 def from_entry(entry: JournalEntry) -> Values:
     """Return an entry of the journal."""
-    return attrs.asdict(entry)
+    return attrs.asdict(entry, recurse=False)  # its fields are plain
 
 
 def to_entry(values: Values) -> JournalEntry:
