@@ -48,7 +48,8 @@ def negotiator_cycle_ended(summary):
 class Observer:
     """Sees the thresholds in each cycle, and which snapshots of earlier cycles are still in memory then."""
 
-    def __init__(self):
+    def __init__(self, pool):
+        self.pool = pool
         self.thresholds, self.alive, self.snapshots = [], [], []
 
     def problems(self, problems):
@@ -64,6 +65,7 @@ class Observer:
 
     def cycle(self, report):
         self.snapshots.append(weakref.ref(report.snapshot.slots))
+        self.pool.write_text(POOL + "\n" * len(self.snapshots))  # an unchanged pool is used again
 
 
 @pytest.fixture
@@ -82,8 +84,8 @@ def run(tmp_path):
     (tmp_path / "pool.ads").write_text(POOL)
 
     def run(count):
-        observer = Observer()
-        targets = CommandTargets(bundle=tmp_path / "bundle", pool=(tmp_path / "pool.ads",))
+        observer = Observer(tmp_path / "pool.ads")
+        targets = CommandTargets(bundle=tmp_path / "bundle", pool=(observer.pool,))
         with open_runner(targets, audit=False) as runner:
             runner.run(observer, count=count)
         return observer

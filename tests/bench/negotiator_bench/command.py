@@ -30,7 +30,7 @@ _TABLES: Final = (
     (Area.MEMORY, "", "Memory, by the growth of a process"),
     (Area.PLACING, "", "Placing applications of 1,000 users (YuniKorn: 2.3 to 4.1 us)"),
     (Area.SWAPPING, "", "Changing the configuration of queues"),
-    (Area.ADMISSION, "", "Admission and charge of a request by the ledger, 20,000 slots of 5,000 hosts"),
+    (Area.ADMISSION, "", "Admission and charge of a request, 20,000 slots of 5,000 hosts"),
     (Area.CHARGING, "", "A match on three queues, user and group (YuniKorn: 18 to 19 us)"),
     (Area.CYCLE, "s", "Whole cycles: 100 job classes of 100 jobs, under the default bundle"),
     (Area.CYCLE, "x", "Whole cycles over unlike slots, 2 jobs of a class, beside plain slots"),
