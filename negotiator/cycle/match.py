@@ -18,12 +18,13 @@ from negotiator.classad.columnar import MemoryBudget, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
+from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
-from negotiator.cycle.requirements import Conjunct, Requirements
+from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
@@ -198,7 +199,7 @@ def _requirements(
         candidates.remove_all(_NO_JOB_REQUIREMENTS)
     for conjunct, truth in requirements.of_job(job, env):
         if truth.has_false:
-            candidates.require(truth, conjunct.reason(), conjunct.rows)
+            candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
     if requirements.present.has_false:
         candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
     found: list[tuple[int, Removal]] = []
@@ -212,15 +213,16 @@ def _requirements(
 def _removals_of_slots(
     candidates: CandidateSet, conjunct: Conjunct, truth: TrueRows
 ) -> Iterator[tuple[int, Removal]]:
-    """Apply a conjunct of slots; yield what it removes, or each of those that it stands for, with its place."""
+    """Apply a conjunct of slots; yield what each written conjunct removes, with its place."""
+    written = conjunct.written
     if conjunct.codes is None or conjunct.rows is None:
-        yield conjunct.place, Removal(conjunct.reason(), *candidates.keep_true(truth, conjunct.rows))
+        counts = candidates.keep_true(truth, conjunct.rows)
+        yield written[0].place, Removal(written[0].reason(), *counts)
         return
-    parts = conjunct.parts
-    removed, rejected = candidates.keep_true_of_each(truth, conjunct.rows, conjunct.codes, len(parts))
+    removed, rejected = candidates.keep_true_of_each(truth, conjunct.rows, conjunct.codes, len(written))
     for code in np.flatnonzero(rejected).tolist():
-        part = parts[code]
-        yield part.place, Removal(part.reason(), int(removed[code]), int(rejected[code]))
+        each = written[code]
+        yield each.place, Removal(each.reason(), int(removed[code]), int(rejected[code]))
 
 
 def _constraints(
