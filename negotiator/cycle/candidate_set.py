@@ -26,11 +26,14 @@ class CandidateSet:
         self.keep = np.ones(len(self.slots), dtype=np.bool_)
 
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
-        """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all)."""
+        """Apply ``keep_true``, and record what it removes with the reason."""
         self.removals.append(Removal(reason, *self.keep_true(truth, rows)))
 
     def keep_true(self, truth: TrueRows, rows: NDArray[np.intp] | None = None) -> tuple[int, int]:
-        """Do the same, and return how many slots were removed, and on how many the condition is not true."""
+        """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all).
+
+        Return how many of the slots that were left it removes, and on how many it is not true.
+        """
         # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
         keep = self.keep if rows is None else self.keep[rows]
         before = np.count_nonzero(keep)
