@@ -15,7 +15,8 @@ from negotiator.classad.columnar import ColumnCache, TrueRows
 from negotiator.classad.syntax import Binary, Literal, fold
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.numbering import Numbers
-from negotiator.cycle.rank import Ranks, RankValues
+from negotiator.cycle.rank import Ranks
+from negotiator.cycle.slot_order import RankValues
 from negotiator.hooks.order import ClaimedAllowance
 from negotiator.hooks.records import Mask, Request
 from negotiator.hooks.slot_offer import Preemption, PreemptionRules, PreemptionStates, PreemptionVictims

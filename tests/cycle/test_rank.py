@@ -1,4 +1,4 @@
-"""The order of candidates."""
+"""The ranks of slots for jobs."""
 
 import numpy as np
 from hypothesis import given
@@ -7,23 +7,13 @@ from hypothesis import strategies as st
 import pools
 from negotiator.classad import Environment, Table, parse
 from negotiator.classad.columnar import DependencyIndex, MemoryBudget
-from negotiator.cycle.rank import Ranks, best
+from negotiator.cycle.rank import Ranks
 from negotiator.hooks.order import SlotRanks
 from pools import ad, job, matched, slot, snapshot
 
 NUMBERS = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf"), float("-inf")]), st.floats(-3, 3)
 )
-
-
-@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=30), st.data())
-def test_the_best_candidates_are_the_first_of_a_full_sort(pairs, data):
-    count = data.draw(st.integers(1, len(pairs)))
-    keys = [np.array(column) for column in zip(*pairs, strict=True)]
-    low = float("-inf")
-    weigh = [tuple(low if np.isnan(value) else value for value in pair) for pair in pairs]
-    expected = sorted(range(len(pairs)), key=lambda row: (-weigh[row][0], -weigh[row][1], row))[:count]
-    assert best(count, *keys).tolist() == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), NUMBERS), min_size=1, max_size=20), st.data())

@@ -1,0 +1,149 @@
+"""The order of slots by ranks: all of them sorted once, or the best of some.
+
+Ranks are arrays of shape (N,), a higher one is better; NaN ranks below every number, and ties keep the order of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad.columnar import MemoryBudget
+from negotiator.hooks.records import Mask
+
+RankValues: TypeAlias = NDArray[np.float64]
+
+#: Slots are sorted by ranks that so many requests have had: from then on it is cheaper than to choose among all.
+_USES = 32
+#: Different ranks that are counted: jobs may have any number.
+_MAX_RANKS = 1024
+_CHUNK = 256
+
+
+@attrs.frozen(eq=False)
+class PoolOrder:
+    """All slots in the pool's own order: their rows, best first, and how much each rank is below the best, (N,)."""
+
+    rows: NDArray[np.intp]
+    behind: RankValues  # ascending
+
+    @classmethod
+    def of(cls, ranks: RankValues) -> PoolOrder:
+        """Sort all slots by the pool's rank of each, (N,)."""
+        behind = -_comparable(ranks)
+        rows = np.argsort(behind, kind="stable")
+        return cls(rows, behind[rows])
+
+    @property
+    def nbytes(self) -> int:
+        """Its memory in bytes."""
+        return self.rows.nbytes + self.behind.nbytes
+
+    def best(self, among: Mask, ranks: tuple[RankValues, ...], count: int) -> NDArray[np.intp]:
+        """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,) each.
+
+        The pool's order is sorted already, so only the last level that is reached needs a choice: all slots above it
+        are chosen, those on it compete by the job's Rank.
+        """
+        places = np.flatnonzero(among[self.rows])
+        if len(places) > count > 0:
+            last = self.behind[places[count - 1]]
+            level = self.behind.searchsorted(last), self.behind.searchsorted(last, side="right")
+            first, end = places.searchsorted(level).tolist()
+        else:
+            first = end = len(places)
+        sure, tied = self.rows[places[:first]], self.rows[places[first:end]]
+        return np.concatenate(
+            (
+                self._in_order(sure, self.behind[places[:first]], ranks),
+                tied[best(min(count - first, len(tied)), *(each[tied] for each in ranks))],
+            )
+        )
+
+    def sorted(self, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
+        """Return the rows of all slots, best first, as ``best`` orders them."""
+        return self._in_order(self.rows, self.behind, ranks)
+
+    @staticmethod
+    def _in_order(
+        rows: NDArray[np.intp], behind: RankValues, ranks: tuple[RankValues, ...]
+    ) -> NDArray[np.intp]:
+        keys = [-_comparable(each[rows]) for each in reversed(ranks)]
+        return np.asarray(rows[np.lexsort((rows, *keys, behind))], np.intp)
+
+
+@attrs.frozen(eq=False)
+class SortedSlots:
+    """All slots by one combination of ranks, best first: ``rows`` (N,). ``ranks`` are held so that they keep their identity."""
+
+    ranks: tuple[object, ...]
+    rows: NDArray[np.intp]
+
+    def first(self, among: Mask, count: int) -> NDArray[np.intp]:
+        """Return the rows of the best of some slots, best first; what comes after them is seldom looked at."""
+        found: list[NDArray[np.intp]] = [self.rows[:0]]
+        start, size = 0, max(_CHUNK, 2 * count)
+        while count > 0 and start < len(self.rows):
+            part = self.rows[start : start + size]
+            part = part[among[part]][:count]
+            found.append(part)
+            count -= len(part)
+            start, size = start + size, 4 * size
+        return np.concatenate(found)
+
+
+@attrs.define(eq=False)
+class SortedByRanks:
+    """The slots sorted by ranks that many requests have in common, found by the identity of cached ranks."""
+
+    budget: MemoryBudget
+    _known: dict[tuple[int, ...], SortedSlots] = attrs.field(factory=dict, init=False)
+    _uses: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = attrs.field(factory=dict, init=False)
+
+    def of(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
+        """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have."""
+        key = id(order), *map(id, ranks)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        uses = self._uses.get(key, (0, ()))[0] + 1
+        if uses < _USES:
+            if len(self._uses) < _MAX_RANKS or key in self._uses:
+                self._uses[key] = uses, (order, *ranks)  # held: an identity is not used again
+            return None
+        if not self.budget.take(order.rows.nbytes):
+            return None
+        rows = order.sorted(ranks)
+        self._known[key] = found = SortedSlots((order, *ranks), rows)
+        del self._uses[key]
+        return found
+
+
+def _comparable(ranks: RankValues) -> RankValues:
+    """Put NaN below every number."""
+    return np.where(np.isnan(ranks), -np.inf, ranks)
+
+
+def best(count: int, *keys: RankValues) -> NDArray[np.intp]:
+    """Return the rows of the ``count`` best candidates, best first; ties keep the order of the rows.
+
+    ``keys`` are arrays of shape (N,), the most significant first; NaN ranks below every number. Costs O(N) to choose
+    and O(k log k) to sort the chosen ones; not all are sorted.
+    """
+    rows = np.arange(len(keys[0]), dtype=np.intp)
+    ordered = [_comparable(key) for key in keys]
+    sure: list[NDArray[np.intp]] = []
+    # Key by key: rows above the threshold are chosen, those equal to it are decided by the next key.
+    for key in ordered:
+        left = count - sum(map(len, sure))
+        if left >= len(rows):
+            break
+        values = key[rows]
+        threshold = np.partition(values, len(values) - left)[len(values) - left] if left else np.inf
+        sure.append(rows[values > threshold])
+        rows = rows[values == threshold] if left else rows[:0]
+    chosen = np.concatenate([*sure, rows[: count - sum(map(len, sure))]])
+    return chosen[np.lexsort((chosen, *(-key[chosen] for key in reversed(ordered))))]

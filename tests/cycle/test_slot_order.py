@@ -1,0 +1,21 @@
+"""The order of slots by ranks."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.cycle.slot_order import best
+
+NUMBERS = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, 2.0, float("nan"), float("inf"), float("-inf")]), st.floats(-3, 3)
+)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=30), st.data())
+def test_the_best_candidates_are_the_first_of_a_full_sort(pairs, data):
+    count = data.draw(st.integers(1, len(pairs)))
+    keys = [np.array(column) for column in zip(*pairs, strict=True)]
+    low = float("-inf")
+    weigh = [tuple(low if np.isnan(value) else value for value in pair) for pair in pairs]
+    expected = sorted(range(len(pairs)), key=lambda row: (-weigh[row][0], -weigh[row][1], row))[:count]
+    assert best(count, *keys).tolist() == expected
