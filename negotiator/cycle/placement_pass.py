@@ -69,13 +69,14 @@ class PlacedJobs:
     kinds: Numbers | None = None
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
-        """Return ``schedd#cluster`` of the application of each row."""
-        return ("",) * len(rows) if self.registry is None else tuple(self._names[rows].tolist())
+        """Return ``schedd#cluster`` of the application of each row; empty where nothing places jobs."""
+        return tuple(self._names[rows].tolist())
 
     @cached_property
     def _names(self) -> Strings:
         """The names of the applications of all jobs, (N,)."""
-        assert self.registry is not None  # noqa: S101 - the caller has tested it
+        if self.registry is None:
+            return np.full(len(self.jobs), "", np.object_)
         numbers, count = numbered(self.applications)
         known = self.applications[first_rows(numbers, count)].tolist()
         names = np.empty(count, np.object_)
