@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Charge, CounterKey, Cycle, Mode, Quota, Request, Table
+from negotiator_fairshare.accounts.numbers import MILLIONTHS, from_millionths
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.settings import ROOT_GROUP
@@ -22,8 +23,6 @@ from negotiator_fairshare.groups.tree import GroupNode
 from negotiator_fairshare.pie.slot_weights import WeightScale
 from negotiator_fairshare.settings import FairShareSettings
 
-#: Counters have millionths: the accounts have six decimals.
-SCALE = 1_000_000
 #: A heavier slot is counted as this: sums stay within 64 bits.
 _HEAVIEST = 2.0**20
 
@@ -83,14 +82,14 @@ class GroupCharges:
         if node.group.accept_surplus:
             return None
         quota = node.group.quota if node.group.static else self.quotas.subtree[node.name]
-        return int(np.floor(quota * SCALE + 0.5))
+        return int(np.floor(quota * MILLIONTHS + 0.5))
 
     def _quota(self, node: GroupNode, limit: int | None) -> Quota:
         return Quota(
             rule=f"quota of accounting group {node.name}",
             text=f"slots of accounting group {node.name}",
             code="group_quota",
-            scale=SCALE,
+            scale=MILLIONTHS,
             source=self.settings.groups.sources.get(node.name),
             mode=Mode.ENFORCE if limit is None else self.settings.accounting_group_mode,
             of_part=self._of_part,
@@ -124,7 +123,7 @@ def group_usage(settings: FairShareSettings, sums: Mapping[CounterKey, int]) -> 
     groups = settings.groups
     for node in groups.tree.nodes.values():
         group = node.group
-        entry: dict[str, Any] = {"group": node.name, "used": _number(sums.get((node.name,), 0))}
+        entry: dict[str, Any] = {"group": node.name, "used": from_millionths(sums.get((node.name,), 0))}
         if node.name != ROOT_GROUP:
             entry["quota" if group.static else "fraction"] = group.quota
             entry["accept_surplus"] = group.accept_surplus
@@ -132,10 +131,6 @@ def group_usage(settings: FairShareSettings, sums: Mapping[CounterKey, int]) -> 
         yield entry
 
 
-def _number(amount: int) -> int | float:
-    return amount // SCALE if amount % SCALE == 0 else amount / SCALE
-
-
 def _millionths(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = np.rint(weights.clip(max=_HEAVIEST) * SCALE).astype(np.int64)
+    found: NDArray[np.int64] = np.rint(weights.clip(max=_HEAVIEST) * MILLIONTHS).astype(np.int64)
     return found

@@ -109,11 +109,13 @@ def test_the_report_has_the_use_and_the_quota_of_each_group():
         }
     )
     usage = CounterUsage({("a",): 3_500_000, ("<none>",): 4_000_000}, {}, {})
-    assert list(negotiator_usage("accounting-groups", usage, settings)) == [
-        {"group": "<none>", "used": 4},
+    found = list(negotiator_usage("accounting-groups", usage, settings))
+    assert found == [
+        {"group": "<none>", "used": 4.0},
         {"group": "a", "used": 3.5, "quota": 6.0, "accept_surplus": False, "mode": "enforce"},
-        {"group": "a.x", "used": 0, "fraction": 0.5, "accept_surplus": True, "mode": "enforce"},
+        {"group": "a.x", "used": 0.0, "fraction": 0.5, "accept_surplus": True, "mode": "enforce"},
     ]
+    assert {type(entry["used"]) for entry in found} == {float}
     assert list(negotiator_usage("users", usage, settings)) == []
 
 
