@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.classad import ClassAd, Environment, Side, Table, evaluate, evaluate_table, parse, unparse
+from negotiator.classad import ClassAd, Environment, Side, Table, evaluate, evaluate_table, parse
 from negotiator.classad.columnar import DependencyIndex, shape_of
 from negotiator.classad.columnar.shapes import shaped_parts
 
@@ -80,8 +80,8 @@ def test_an_expression_whose_value_may_depend_on_its_text_has_no_shape(text):
 def test_constants_of_different_types_are_evaluated_apart():
     one, other, third = (shape_of(parse(text)) for text in ("Cpus > 1", "Cpus > 1.0", "Cpus > 2"))
     assert one.key == third.key != other.key
-    assert one.constants == (1,)
-    assert "Cpus > MY." in unparse(one.expr) or "Cpus >" in unparse(one.expr)
+    assert (one.constants, third.constants) == ((1,), (2,))
+    assert one.expr == third.expr
 
 
 def test_a_text_of_many_rows_is_evaluated_by_columns_though_it_is_the_only_one_of_its_shape():
