@@ -26,7 +26,7 @@ class PoolReader:
     """Reads the pool from folders, files and standard input, as ``read_pool`` does.
 
     While no file has changed, the ads that were read before are used again: a file is compared by its size, the time of
-    its last change and a digest of all its bytes. Standard input can be read only once, so its ads are used ever after.
+    its last change and a digest of all its bytes. Standard input is read once: later snapshots have its ads again.
     """
 
     paths: Sequence[Path | Literal["-"]]

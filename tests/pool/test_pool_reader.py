@@ -90,7 +90,7 @@ def test_a_path_that_is_gone_is_an_error(folder):
 
 
 def test_standard_input_is_read_once(folder):
-    """Its ads are used ever after, and those of the files beside it."""
+    """Each later snapshot has its ads, and those of the files beside it."""
     reader = PoolReader(["-", folder / "a"], io.BytesIO(SLOT.format("in").encode()))
     first = reader.read()
     assert names(first) == ["in", "a"]
