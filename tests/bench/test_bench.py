@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from negotiator_bench import cycles, ours, reading, suite
 from negotiator_bench.command import bench as command
-from negotiator_bench.errors import PeerError
+from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.figures import Area, Figure, SpeedTarget
 from negotiator_bench.matching import match_differences
-from negotiator_bench.peer import Peer, library_is_here
 from negotiator_bench.plan import FULL, QUICK
 from negotiator_bench.reading import read_differences
 from negotiator_bench.slots import texts
 from negotiator_bench.wide import wide_slot
+from negotiator_bench.worker_client import Worker, library_is_here
 
 needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's library is not installed")
 
@@ -238,8 +238,8 @@ def test_afterwards_the_process_may_use_all_its_cores_again():
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_process_that_ends_before_it_answers_is_an_error_with_its_last_words():
-    with Peer() as peer, pytest.raises(PeerError, match="TypeError"):
-        peer.ask("table_memory", ads=1)
+    with Worker() as worker, pytest.raises(ProcessFailedError, match="TypeError"):
+        worker.ask("table_memory", ads=1)
 
 
 @pytest.mark.usefixtures("small", "alone")

@@ -3,8 +3,8 @@
 import pytest
 from click.testing import CliRunner
 
-from negotiator_bench.beside import Comparison, beside, print_comparison
-from negotiator_bench.errors import PeerError, RealPoolError
+from negotiator_bench.condor_negotiator import Comparison, compare_cycles, print_comparison
+from negotiator_bench.errors import ProcessFailedError, RealPoolError
 from negotiator_bench.production import OurCycle, measure_cycles
 from negotiator_bench.real_pool import RealCycle, cycles_of, missing, real_pool
 from negotiator_bench.requests import request_texts
@@ -55,14 +55,14 @@ def test_a_root_folder_in_which_a_pool_runs_is_left_alone(parts, tmp_path):
 
 def test_without_its_parts_the_command_ends_with_an_exit_code_of_its_own(monkeypatch):
     monkeypatch.delenv("NEGOTIATOR_CONDOR_ROOT", raising=False)
-    done = CliRunner().invoke(beside, [])
+    done = CliRunner().invoke(compare_cycles, [])
     assert done.exit_code == 4
     assert "set NEGOTIATOR_CONDOR_ROOT" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["--slots", "0"], ["--classes", "many"], ["--modes", "match,x"]])
 def test_a_wrong_command_line_is_refused(arguments):
-    assert CliRunner().invoke(beside, arguments).exit_code == 2
+    assert CliRunner().invoke(compare_cycles, arguments).exit_code == 2
 
 
 def test_cycles_without_jobs_and_those_before_are_skipped():
@@ -80,7 +80,7 @@ def test_both_cycles_of_a_process_are_measured_over_the_same_files_from_the_same
 
 
 def test_a_pool_that_cannot_be_read_is_an_error(tmp_path):
-    with pytest.raises(PeerError, match="does not exist"):
+    with pytest.raises(ProcessFailedError, match="does not exist"):
         measure_cycles((tmp_path / "none",), 1_700_000_000)
 
 

@@ -91,7 +91,7 @@ def _modes(_context: click.Context, parameter: click.Parameter, value: str) -> t
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object a line, with every single value."
 )
-def beside(
+def compare_cycles(
     slots: tuple[int, ...], classes: tuple[int, ...], modes: tuple[str, ...], port: int, *, as_json: bool
 ) -> None:
     """Run the real condor_negotiator over made slots, and ours over the very ads that its collector and schedd have.
@@ -164,4 +164,4 @@ def print_comparison(found: Comparison) -> None:
 
 
 if __name__ == "__main__":
-    beside(prog_name="python -m negotiator_bench.beside")
+    compare_cycles(prog_name="python -m negotiator_bench.condor_negotiator")

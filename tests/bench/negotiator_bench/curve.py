@@ -13,8 +13,8 @@ import click
 import numpy as np
 
 from negotiator.cli.render import print_table, printable
-from negotiator_bench.beside import numbers
 from negotiator_bench.command import NOT_MEASURED
+from negotiator_bench.condor_negotiator import numbers
 from negotiator_bench.cycles import FEW_JOBS, cold_cycle
 from negotiator_bench.errors import BenchError
 from negotiator_bench.inputs import SLOTS

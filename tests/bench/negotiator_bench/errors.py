@@ -7,8 +7,8 @@ class BenchError(Exception):
     """A measurement could not be made."""
 
 
-class PeerError(BenchError):
-    """The process that measures for us ended before it answered."""
+class ProcessFailedError(BenchError):
+    """A process that measures failed, or ended before it answered."""
 
 
 class NotReadError(BenchError):

@@ -21,7 +21,7 @@ from typing import Final
 
 from negotiator.cli import main
 from negotiator_bench.attacks import ATTACKS
-from negotiator_bench.errors import PeerError
+from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.jobs import CLASSES, job_class
 from negotiator_bench.plan import Plan
@@ -75,7 +75,7 @@ def _cycle(folder: Path, ads: Path) -> dict[str, float]:
         env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
     except subprocess.SubprocessError as error:
-        raise PeerError(f"{ads.name}: {error}") from error
+        raise ProcessFailedError(f"{ads.name}: {error}") from error
     found: dict[str, float] = json.loads(done.stdout)
     return found
 

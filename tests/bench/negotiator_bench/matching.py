@@ -23,9 +23,9 @@ from negotiator_bench.inputs import SLOTS
 from negotiator_bench.jobs import CLASSES
 from negotiator_bench.machine import clock
 from negotiator_bench.ours import Matched, Rows
-from negotiator_bench.peer import Peer
 from negotiator_bench.plan import JUDGED, Plan
 from negotiator_bench.slots import texts
+from negotiator_bench.worker_client import Worker
 
 MATCH_TARGET: Final = SpeedTarget("ratio", at_least=1000)
 RANK_TARGET: Final = SpeedTarget("ratio", at_least=500)
@@ -44,7 +44,7 @@ class _MatchingRun:
     rank_seconds: float
 
 
-def measure(kind: str, size: int, plan: Plan, library: Peer | None) -> Measured:
+def measure(kind: str, size: int, plan: Plan, library: Worker | None) -> Measured:
     """Measure matching, and matching with ranking, over so many slots of a kind."""
     pairs = _sample(size, plan.pairs)
     if library:

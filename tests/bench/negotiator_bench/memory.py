@@ -11,22 +11,22 @@ from typing import Final
 
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.jobs import CLASSES
-from negotiator_bench.peer import Peer
 from negotiator_bench.plan import Plan
 from negotiator_bench.wide import ATTRIBUTES
+from negotiator_bench.worker_client import Worker
 
 TARGET: Final = SpeedTarget("ours", at_most=3000)
 
 
 def measure(plan: Plan, *, library: bool) -> Measured:
     """Measure bytes per ad; nothing if the system does not provide the size of a process."""
-    with Peer() as process:
+    with Worker() as process:
         ours = process.ask("table_memory", count=plan.memory)
     if ours["read"] is None:
         return Measured(())
     theirs: tuple[float, ...] = ()
     if library:
-        with Peer() as process:
+        with Worker() as process:
             theirs = (process.ask("memory", count=plan.library_memory),)
     facts = {"ads": plan.memory, "library_ads": plan.library_memory, "attributes": ATTRIBUTES}
     target = TARGET if plan.judged else None

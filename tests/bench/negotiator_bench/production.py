@@ -1,7 +1,7 @@
 """Cycles of ``negotiator run`` over files, by station: reading, and the rest with its audit log and state.
 
-Run as a module this is the process that is measured: it runs two cycles from the same state, prints their seconds of the
-processor as JSON, and is told the time of the cycle and the files as arguments.
+Run as a module this is the process that is measured: it runs two cycles from the same state, and prints their seconds of
+the processor as JSON. Its arguments are the time of the cycle and the files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from negotiator.app.runner import open_runner
 from negotiator.hooks.administration import CommandTargets
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.runtime.collector import rare_collections
-from negotiator_bench.errors import PeerError
+from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.machine import clock
 
 _CYCLES: Final = 2
@@ -46,16 +46,16 @@ class OurCycle:
 def measure_cycles(paths: tuple[Path, ...], now: float) -> tuple[OurCycle, OurCycle]:
     """Run the first and the second cycle of a new process over these files.
 
-    :raises PeerError: the process failed.
+    :raises ProcessFailedError: the process failed.
     """
     command = [sys.executable, "-m", "negotiator_bench.production", str(now), *map(str, paths)]
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     try:
         done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
     except subprocess.CalledProcessError as error:
-        raise PeerError(f"our cycle failed: {error.stderr.decode()[-500:]}") from error
+        raise ProcessFailedError(f"our cycle failed: {error.stderr.decode()[-500:]}") from error
     except subprocess.TimeoutExpired as error:
-        raise PeerError(f"our cycle failed: {error}") from error
+        raise ProcessFailedError(f"our cycle failed: {error}") from error
     first, second = (OurCycle(**values) for values in json.loads(done.stdout))
     return first, second
 

@@ -19,8 +19,8 @@ from negotiator_bench.ads_to_read import ADS
 from negotiator_bench.errors import NotReadError
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.machine import clock
-from negotiator_bench.peer import Peer
 from negotiator_bench.plan import Plan
+from negotiator_bench.worker_client import Worker
 
 TARGETS: Final = MappingProxyType(
     {
@@ -31,7 +31,7 @@ TARGETS: Final = MappingProxyType(
 )
 
 
-def measure(plan: Plan, library: Peer | None) -> Measured:
+def measure(plan: Plan, library: Worker | None) -> Measured:
     """Measure ads read a second, for each kind of ads."""
     parts = [_measured(what, plan, library) for what in ADS]
     return Measured(
@@ -39,7 +39,7 @@ def measure(plan: Plan, library: Peer | None) -> Measured:
     )
 
 
-def _measured(what: str, plan: Plan, library: Peer | None) -> tuple[Figure, Sequence[str]]:
+def _measured(what: str, plan: Plan, library: Worker | None) -> tuple[Figure, Sequence[str]]:
     text = "".join([f"{ADS[what](number)}\n" for number in range(plan.read)]).encode()
     step = max(1, min(plan.read, plan.library_read) // plan.compared)
     rows = range(0, step * plan.compared, step)

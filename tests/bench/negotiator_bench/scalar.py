@@ -15,16 +15,16 @@ from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.jobs import six_clauses
 from negotiator_bench.machine import clock
-from negotiator_bench.peer import Peer
 from negotiator_bench.plan import Plan
 from negotiator_bench.slots import texts
+from negotiator_bench.worker_client import Worker
 
 TARGET: Final = SpeedTarget("ratio", at_most=4)
 
 _EACH: Final = 3  # about every second slot has the requested architecture and cores
 
 
-def measure(plan: Plan, library: Peer | None) -> Measured:
+def measure(plan: Plan, library: Worker | None) -> Measured:
     """Measure the time of one evaluation, in microseconds."""
     job = ours.read([six_clauses()]).ad(0)
     tree = job.get("Requirements")

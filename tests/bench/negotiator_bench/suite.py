@@ -22,8 +22,8 @@ from negotiator_bench import (
 from negotiator_bench.figures import Area, Figure, Measured
 from negotiator_bench.inputs import Composition, compositions
 from negotiator_bench.machine import Machine, one_core, this_machine
-from negotiator_bench.peer import Peer, library_is_here
 from negotiator_bench.plan import Plan
+from negotiator_bench.worker_client import Worker, library_is_here
 
 
 @attrs.frozen
@@ -79,7 +79,7 @@ def run(plan: Plan, areas: Collection[Area], progress: Callable[[str], None]) ->
 
 def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str], None]) -> Iterator[Measured]:
     with ExitStack() as stack:
-        library = stack.enter_context(Peer()) if library_is_here() else None
+        library = stack.enter_context(Worker()) if library_is_here() else None
         if Area.MATCHING in areas or Area.RANKING in areas:
             for kind, size in plan.matching:
                 progress(f"matching and ranking, {size:,} {kind} slots")

@@ -1,4 +1,4 @@
-"""The client of the worker process (see ``worker``)."""
+"""Starts the worker process (see ``worker``), and asks it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from negotiator_bench.errors import PeerError
+from negotiator_bench.errors import ProcessFailedError
 
 _LAST_WORDS = 500
 #: The folder of this package: the process imports it from there.
@@ -25,7 +25,7 @@ def library_is_here() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("htcondor2", "classad2"))
 
 
-class Peer:
+class Worker:
     """A worker process that answers requests; it runs as long as the context."""
 
     _process: subprocess.Popen[str]
@@ -61,11 +61,11 @@ class Peer:
     def ask(self, method: str, **arguments: Any) -> Any:
         """Send one request and wait for the answer.
 
-        :raises PeerError: the process ended; its last words are in the message.
+        :raises ProcessFailedError: the process ended; its last words are in the message.
         """
         pipes = self._process.stdin, self._process.stdout
         if pipes[0] is None or pipes[1] is None:
-            raise PeerError("the process has no pipes")
+            raise ProcessFailedError("the process has no pipes")
         try:
             pipes[0].write(json.dumps([method, arguments]) + "\n")
             pipes[0].flush()
@@ -73,7 +73,7 @@ class Peer:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise PeerError(f"the worker process ended during {method}{self._last_words()}")
+            raise ProcessFailedError(f"the worker process ended during {method}{self._last_words()}")
         return json.loads(line)
 
     def _last_words(self) -> str:
