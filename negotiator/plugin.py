@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from negotiator.lazy_names import lazy_names as lazy_names
 
+# The names are here twice: in a stub file import-linter would not see the imports, and a parser of them would slow each start.
 if TYPE_CHECKING:
     from negotiator.classad import UNDEFINED as UNDEFINED
     from negotiator.classad import ClassAd as ClassAd
