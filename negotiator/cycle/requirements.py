@@ -113,9 +113,9 @@ class Requirements:
                 yield self._of_part(layer)
                 continue
             written = tuple(map(self._written, layer.places))
-            yield Conjunct(
-                layer.expression, self._cache(layer.slots), written, rows=layer.rows, codes=layer.codes
-            )
+            shaped = layer.shaped
+            cache = self._cache(shaped.table)
+            yield Conjunct(shaped.expression, cache, written, rows=shaped.rows, codes=shaped.codes)
 
     def _of_part(self, place: int) -> Conjunct:
         part = self._parts[place]

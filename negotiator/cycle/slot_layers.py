@@ -11,25 +11,18 @@ from collections.abc import Sequence
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from negotiator.classad import Expr, Table
-from negotiator.classad.columnar import Shape, shape_of, with_constants
+from negotiator.classad import Table
+from negotiator.classad.columnar import Shape, ShapedRows, shape_of, shaped_rows
 from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct
 
 
 @attrs.frozen(eq=False)
 class SlotLayer:
-    """The conjuncts of one shape: ``places`` (P,) in the order of all conjuncts, and the place in it of each row's, (R,).
+    """The conjuncts of one shape: ``places`` (P,) in the order of all conjuncts, and the rows with their constants."""
 
-    ``slots`` are the rows with the constants of their conjuncts as attributes, which ``expression`` reads.
-    """
-
-    rows: NDArray[np.intp]
-    expression: Expr
     places: Sequence[int]
-    codes: NDArray[np.intp]
-    slots: Table
+    shaped: ShapedRows[Table]
 
 
 @attrs.define(eq=False)
@@ -71,12 +64,5 @@ def _turn(layer: _OpenLayer) -> int:
 
 
 def _layer(layer: _OpenLayer, parts: Sequence[SlotConjunct], slots: Table) -> SlotLayer:
-    found = [parts[place].rows for place in layer.places]
-    rows = np.concatenate(found)
-    codes = np.repeat(np.arange(len(found)), [len(each) for each in found])
-    order = np.argsort(rows, kind="stable")
-    rows, codes = rows[order], codes[order]
     shapes = [shape for shape in layer.shapes if shape is not None]
-    return SlotLayer(
-        rows, shapes[0].expr, tuple(layer.places), codes, with_constants(slots.take(rows), codes, shapes)
-    )
+    return SlotLayer(layer.places, shaped_rows(slots, shapes, [parts[place].rows for place in layer.places]))

@@ -100,3 +100,11 @@ def test_a_name_that_all_slots_have_is_never_looked_up_in_the_job():
     assert index.is_of_rows_alone(parse("MY.Memory"))
     assert not index.is_of_rows_alone(parse("MY.Memory + Absent"))
     assert not index.is_of_rows_alone(parse("TARGET.TotalMemory"))
+
+
+@pytest.mark.parametrize(
+    "text", ['regexp("(a+)+b", TARGET.Owner)', f'strcat("{"x" * 1001}", TARGET.Owner) == "y"']
+)
+def test_an_expression_whose_constant_may_make_it_costly_has_no_shape(text):
+    """The ads of a shape share its cost."""
+    assert shape_of(parse(text)) is None

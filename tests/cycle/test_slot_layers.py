@@ -74,15 +74,15 @@ def test_kinds_of_machines_are_as_many_layers_as_shapes():
     slots = table(*(ad(Requirements=f"TARGET.RequestMemory <= {number}") for number in range(50)))
     (layer,) = slot_layers(slot_conjuncts(slots), slots)
     assert isinstance(layer, SlotLayer)
-    assert layer.rows.tolist() == list(range(50))
-    assert layer.codes.tolist() == list(range(50))
+    assert layer.shaped.rows.tolist() == list(range(50))
+    assert layer.shaped.codes.tolist() == list(range(50))
 
 
 def test_two_conjuncts_of_one_slot_are_in_two_layers():
     texts = [f"TARGET.A < {number} && TARGET.A < {number + 9}" for number in range(3)]
     slots = table(*(ad(Requirements=text) for text in texts))
     layers = slot_layers(slot_conjuncts(slots), slots)
-    assert [layer.rows.tolist() for layer in layers] == [[0, 1, 2], [0, 1, 2]]
+    assert [layer.shaped.rows.tolist() for layer in layers] == [[0, 1, 2], [0, 1, 2]]
 
 
 def test_layers_follow_the_order_of_each_slots_conjuncts():

@@ -70,6 +70,28 @@ def test_a_machine_pays_for_the_expressions_of_its_slots():
     assert "s0@h" not in dict(map(reversed, matched(result)))
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param("TARGET.Mine + MY.Mips * 0 < 99", id="equal"),
+        pytest.param("TARGET.Mine + MY.Mips * 0 < 9{0}", id="one shape"),
+        pytest.param("TARGET.Mine + size(split(MY.Words)) < 99", id="equal values"),
+    ],
+)
+def test_a_machine_without_steps_takes_nothing_from_machines_with_an_expression_like_its_own(start):
+    """Such expressions are evaluated together; the first machine has no steps left."""
+    chain = " + ".join(["size(evalInEachContext(Memory + TARGET.Mine > 0, Contexts))"] * 60)
+    costly = {"Machine": '"m"', "Contexts": CONTEXTS, "Speed": f"0 * ({chain})"}
+    plain = [{"Machine": f'"n{n}"', "Speed": "1"} for n in range(1, 20)]
+    slots = [
+        slot(n, Mips=str(n), Words=f'"a {n % 2}"', Requirements=start.format(n), **own)
+        for n, own in enumerate([costly, *plain])
+    ]
+    jobs = [job(n, Mine=str(n), Requirements="TARGET.Speed < 2", **ZOE) for n in range(1, 16)]
+    result = cycle(snapshot(slots, jobs))
+    assert len(matched(result)) == 15
+
+
 def test_expressions_of_the_administrator_are_charged_to_nobody(tmp_path):
     """Otherwise a long central expression would set aside the jobs of all users."""
     long = " && ".join(f'regexp("{n}|s",MY.Name)' for n in range(40))

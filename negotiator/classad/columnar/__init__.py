@@ -11,6 +11,7 @@ from negotiator.classad.columnar.dependencies import DependencyIndex as Dependen
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import footprint as footprint
 from negotiator.classad.columnar.shapes import Shape as Shape
+from negotiator.classad.columnar.shapes import ShapedRows as ShapedRows
 from negotiator.classad.columnar.shapes import shape_of as shape_of
-from negotiator.classad.columnar.shapes import with_constants as with_constants
+from negotiator.classad.columnar.shapes import shaped_rows as shaped_rows
 from negotiator.classad.columnar.table import Table as Table

@@ -7,7 +7,7 @@ the other ad is TARGET. Otherwise it is the other way round. ``depth`` counts le
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
 from negotiator.classad.columnar.footprints import Footprint, Name, footprint
+from negotiator.classad.columnar.paying_rows import PayingRows
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.context import Allowance, Environment
 from negotiator.classad.scalar import ClassAd, Paying, evaluate_paid, evaluate_part
@@ -24,7 +25,7 @@ from negotiator.classad.tables import DTYPES, Column, choose, constant, from_val
 from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
     from negotiator.classad.context import Value
@@ -124,6 +125,7 @@ class RowBatch:
     """
 
     __slots__ = (
+        "_paying",
         "_shadowed",
         "active",
         "dependencies",
@@ -157,6 +159,7 @@ class RowBatch:
         self.active = active
         self.dependencies = dependencies
         self.evaluated: dict[Name, EvaluatedAttribute] = {}
+        self._paying = PayingRows(table) if dependencies is None else dependencies.paying
         self._shadowed: bool | None = None
 
     @property
@@ -256,7 +259,12 @@ class RowBatch:
         literal = literal_value(expr)
         if literal is not None:
             return self.constant(literal)
-        with self.paid_by(on_rows=False):
+        payers = self.env.payers
+        if payers is None or not self.size:
+            return self.value(expr, on_rows=False, depth=depth + 1)
+        if payers.other is None:
+            return self.shared(expr, on_rows=False, depth=depth + 1)
+        with self._paid_by(payers.other, 1):
             return self.value(expr, on_rows=False, depth=depth + 1)
 
     def _of_rows(self, name: str, depth: int) -> Column:
@@ -284,11 +292,7 @@ class RowBatch:
                 part.table, self.other, self.env, self.nodes, self.work, self.active, dependencies
             )
         if part.expr is not None:
-            try:
-                with batch.paid_by(on_rows=True):
-                    return batch.value(part.expr, on_rows=True, depth=depth + 1)
-            except OutOfStepsError:  # of these rows: the others still have a value
-                return batch.constant(ERROR)
+            return batch.shared(part.expr, on_rows=True, depth=depth + 1)
         return batch.scalar(_own(name), on_rows=True, depth=depth)
 
     # The scalar evaluator.
@@ -324,7 +328,28 @@ class RowBatch:
             rows = range(len(self.table))
             return from_values(self.table.pool, [of_row(expr, row, on_rows=on_rows) for row in rows])
         groups, first = self.table.group(list(filter(self._differs, reads.row_names())))
-        return self.spread([of_row(expr, row, on_rows=on_rows) for row in first.tolist()], groups)
+        values = [of_row(expr, row, on_rows=on_rows) for row in first.tolist()]
+        if self.env.payers is not None and len(first) < self.size and any(each is ERROR for each in values):
+            self._repeat(values, groups, first, lambda row: of_row(expr, row, on_rows=on_rows))
+        return self.spread(values, groups)
+
+    def _repeat(
+        self, values: list[Value], groups: IndexArray, first: IndexArray, of_row: Callable[[int], Value]
+    ) -> None:
+        """Evaluate groups again whose first row has no steps left, in another row of theirs that has."""
+        payers = self.env.payers
+        if payers is None:
+            return
+        order = np.argsort(groups, kind="stable")
+        ends = np.cumsum(np.bincount(groups, minlength=len(values)))
+        for group, chosen in enumerate(first.tolist()):
+            row = chosen
+            while values[group] is ERROR and payers.rows(self.table.ad(row)).exhausted:
+                members = order[ends[group - 1] if group else 0 : ends[group]]
+                row = self._paying.first(payers.rows, members)
+                if payers.rows(self.table.ad(row)).exhausted:
+                    break
+                values[group] = of_row(row)
 
     def _differs(self, name: str) -> bool:
         """True if rows may differ in an attribute; most attributes are the same, or absent, in all."""
@@ -364,29 +389,44 @@ class RowBatch:
 
     # Who pays.
 
-    def paid_by_owner(self) -> AbstractContextManager[None]:
-        """Charge what is evaluated by columns inside to the owner of the expression.
+    def root(self, expr: Expr, *, on_rows: bool) -> Column:
+        """Return the values of an expression that is no part of another one; its owner pays.
 
-        :raises OutOfStepsError: no steps are left.
-        """
-        payers = self.env.payers
-        if payers is not None and payers.expression is not None:
-            return self._paid_by(payers.expression, 1)
-        return self.paid_by(on_rows=self.work.rows_own)
-
-    def paid_by(self, *, on_rows: bool) -> AbstractContextManager[None]:
-        """Charge what is evaluated by columns inside to one side.
-
-        Rows share the cost of an expression that they have in common, so that one of many pays next to nothing.
-
-        :raises OutOfStepsError: that side has no steps left.
+        :raises NotVectorizableError: it must be evaluated as a whole.
         """
         payers = self.env.payers
         if payers is None or not self.size:
-            return nullcontext()
-        if on_rows or payers.other is None:
-            return self._paid_by(payers.rows(self.table.ad(0)), self.size)
-        return self._paid_by(payers.other, 1)
+            return self.value(expr, on_rows=on_rows, depth=1)
+        payer = payers.expression or (None if self.work.rows_own else payers.other)
+        if payer is None:
+            return self.shared(expr, on_rows=on_rows, depth=1)
+        try:
+            with self._paid_by(payer, 1):
+                return self.value(expr, on_rows=on_rows, depth=1)
+        except OutOfStepsError:
+            return self.constant(ERROR)
+
+    def shared(self, expr: Expr, *, on_rows: bool, depth: int) -> Column:
+        """Return the values of an expression that the rows have in common; error if none of them has steps left.
+
+        They share the cost, so that one of many pays next to nothing. Where one cannot pay its share, the next one does:
+        an ad that uses up its steps takes nothing from the others.
+        """
+        payers, work = self.env.payers, self.work
+        if payers is None or not self.size:
+            return self.value(expr, on_rows=on_rows, depth=depth)
+        before = work.steps, work.nesting, work.deepest, self.active
+        while True:
+            payer = payers.rows(self.table.ad(self._paying.first(payers.rows)))
+            had_steps = not payer.exhausted
+            try:
+                with self._paid_by(payer, self.size):
+                    return self.value(expr, on_rows=on_rows, depth=depth)
+            except OutOfStepsError:
+                work.steps, work.nesting, work.deepest, self.active = before
+                # Otherwise all have none left, or a limit was reached that is the same for all.
+                if not (had_steps and payer.exhausted):
+                    return self.constant(ERROR)
 
     @contextmanager
     def _paid_by(self, payer: Allowance, shares: int) -> Iterator[None]:

@@ -13,6 +13,7 @@ import attrs
 
 from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint, is_in_all_rows
 from negotiator.classad.columnar.partial import keeps_scope
+from negotiator.classad.columnar.paying_rows import PayingRows
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
@@ -103,6 +104,7 @@ class DependencyIndex:
         "_size",
         "epoch",
         "evaluated",
+        "paying",
         "table",
     )
 
@@ -112,6 +114,7 @@ class DependencyIndex:
         self.epoch = 0
         #: Attributes of the rows that are the same for all other ads, by name in lower case.
         self.evaluated: dict[str, EvaluatedAttribute] = {}
+        self.paying = PayingRows(table)
         self._last = 0
         self._other: ClassAd | None = None
         self._shadows = False

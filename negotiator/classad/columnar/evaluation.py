@@ -14,7 +14,6 @@ from negotiator.classad.columnar import kernels
 from negotiator.classad.columnar.batch import (
     NodeEvaluator,
     NotVectorizableError,
-    OutOfStepsError,
     RowBatch,
     WorkCounter,
     constant_column,
@@ -104,12 +103,9 @@ def evaluate_table(
     work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY)
     batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
     try:
-        with batch.paid_by_owner():
-            return batch.value(expr, on_rows=on_rows, depth=1)
+        return batch.root(expr, on_rows=on_rows)
     except NotVectorizableError:
         return batch.whole(expr, on_rows=on_rows)
-    except OutOfStepsError:
-        return constant_column(len(table), table.pool, ERROR)
 
 
 def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) -> Column | None:

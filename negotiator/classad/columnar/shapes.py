@@ -6,12 +6,12 @@ next. With the constants as attributes of the slots, all of them are one express
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import attrs
 import numpy as np
 
-from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.functions import FUNCTIONS, LONG_STRING
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -67,7 +67,8 @@ def shape_of(expr: Expr) -> Shape | None:
     """Return the shape of an expression of the rows' ads.
 
     None if it has no constants, or if its value may depend on whether a constant is written in it: it calls a function of
-    expressions, makes a list or a record, or is near the limits of evaluation.
+    expressions, makes a list or a record, or is near the limits of evaluation. None too if one ad's constant could make it
+    costly: the ads of a shape share the cost.
     """
     found = scan(expr)
     if found.opaque or found.moves_scope or found.size > _MAX_SIZE or found.depth > _MAX_DEPTH:
@@ -79,14 +80,29 @@ def shape_of(expr: Expr) -> Shape | None:
     return None if shaped is None or not constants else Shape(shaped, tuple(constants))
 
 
-def with_constants(table: T, codes: IndexArray, shapes: Sequence[Shape]) -> T:
-    """Return the rows with the constants of their expressions.
+@attrs.frozen(eq=False)
+class ShapedRows(Generic[T]):
+    """The ``rows`` of several expressions of one key, ascending, (R,), and the place of each row's expression, (R,).
 
-    :param codes: the place of each row's shape, (N,).
-    :param shapes: of one key.
+    ``table`` has these rows with the constants of their expressions as attributes, which ``expression`` reads.
     """
+
+    expression: Expr
+    rows: IndexArray
+    codes: IndexArray
+    table: T
+
+
+def shaped_rows(table: T, shapes: Sequence[Shape], rows: Sequence[IndexArray]) -> ShapedRows[T]:
+    """Return the rows of expressions together.
+
+    :param shapes: of one key.
+    :param rows: those of each expression, ascending; no row has two of them.
+    """
+    joined, codes = _joined(rows)
     columns = zip(*(shape.constants for shape in shapes), strict=True)
-    return table.with_attributes({_name(place): (codes, values) for place, values in enumerate(columns)})
+    constants = {_name(place): (codes, values) for place, values in enumerate(columns)}
+    return ShapedRows(shapes[0].expr, joined, codes, table.take(joined).with_attributes(constants))
 
 
 def shaped_parts(table: AttributeTable, name: str) -> tuple[ExpressionRows, ...]:
@@ -110,14 +126,13 @@ def shaped_parts(table: AttributeTable, name: str) -> tuple[ExpressionRows, ...]
         if len(pieces) == 1:
             apart.append((of_shape[key], pieces[0][1]))
             continue
-        rows, codes = _joined([rows for _, rows in pieces])
-        shaped = with_constants(table.take(rows), codes, [shape for shape, _ in pieces])
-        found.append(ExpressionRows(pieces[0][0].expr, rows, shaped))
+        shaped = shaped_rows(table, [shape for shape, _ in pieces], [rows for _, rows in pieces])
+        found.append(ExpressionRows(shaped.expression, shaped.rows, shaped.table))
     found += [part for part, _ in apart if part.expr is not None]
     rare = [rows for part, rows in apart if part.expr is None]
     if rare:
-        rows, _ = _joined(rare)
-        found.append(ExpressionRows(None, rows, table.take(rows)))
+        joined, _ = _joined(rare)
+        found.append(ExpressionRows(None, joined, table.take(joined)))
     return tuple(found)
 
 
@@ -153,6 +168,8 @@ def _shaped(expr: Expr, constants: list[LiteralValue]) -> Expr | None:
     if isinstance(expr, Literal):
         if type(expr.value) not in _PLAIN or expr.relative_time:
             return expr
+        if type(expr.value) is str and len(expr.value) > LONG_STRING:
+            return None
         constants.append(expr.value)
         return Attr(_name(len(constants) - 1), AdRef(Side.MY))
     if kind is Attr or kind is AdRef:
@@ -170,12 +187,12 @@ def _shaped(expr: Expr, constants: list[LiteralValue]) -> Expr | None:
 
 
 def _is_of_values(call: Call) -> bool:
-    """True if a function gets the values of its arguments alone."""
+    """True if a function gets the values of its arguments alone, and its cost does not depend on what they say."""
     name = fold(call.name)
     if name in _LAZY:
         return True
     function = FUNCTIONS.get(name)
-    return function is not None and not function.lazy and function.deterministic
+    return function is not None and not (function.lazy or function.metered) and function.deterministic
 
 
 #: Functions that evaluate some of their arguments only, but read nothing else of them.
