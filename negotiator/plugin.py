@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
     from negotiator.hooks.administration import ChangeStatus as ChangeStatus
     from negotiator.hooks.administration import CommandContext as CommandContext
-    from negotiator.hooks.administration import CommandTargets as CommandTargets
     from negotiator.hooks.administration import LoadedBundle as LoadedBundle
     from negotiator.hooks.administration import Permission as Permission
     from negotiator.hooks.administration import PluginUsage as PluginUsage
@@ -65,8 +64,13 @@ if TYPE_CHECKING:
     from negotiator.hooks.charges import Quota as Quota
     from negotiator.hooks.claims_in_use import ClaimsInUse as ClaimsInUse
     from negotiator.hooks.command_options import target_options as target_options
+    from negotiator.hooks.command_targets import CommandTargets as CommandTargets
+    from negotiator.hooks.declarations import Constraint as Constraint
+    from negotiator.hooks.declarations import ConstraintSide as ConstraintSide
+    from negotiator.hooks.declarations import Expression as Expression
+    from negotiator.hooks.declarations import RankExpression as RankExpression
+    from negotiator.hooks.declarations import Section as Section
     from negotiator.hooks.known_settings import KnownSetting as KnownSetting
-    from negotiator.hooks.order import PRE_JOB_RANK as PRE_JOB_RANK
     from negotiator.hooks.order import CandidateRecheck as CandidateRecheck
     from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
     from negotiator.hooks.order import Feedback as Feedback
@@ -77,13 +81,12 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import QuotaQuery as QuotaQuery
     from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
     from negotiator.hooks.order import RequestOrder as RequestOrder
-    from negotiator.hooks.order import RequestOrderType as RequestOrderType
-    from negotiator.hooks.order import RowsChange as RowsChange
     from negotiator.hooks.order import SlotAllowance as SlotAllowance
-    from negotiator.hooks.order import SlotRanks as SlotRanks
     from negotiator.hooks.order import StopCause as StopCause
     from negotiator.hooks.order import WaitReason as WaitReason
     from negotiator.hooks.order import Weights as Weights
+    from negotiator.hooks.order_type import RequestOrderType as RequestOrderType
+    from negotiator.hooks.order_type import RowsChange as RowsChange
     from negotiator.hooks.placement import Application as Application
     from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
     from negotiator.hooks.placement import PlacedApplication as PlacedApplication
@@ -91,23 +94,20 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
     from negotiator.hooks.records import AdKind as AdKind
-    from negotiator.hooks.records import Constraint as Constraint
-    from negotiator.hooks.records import ConstraintSide as ConstraintSide
     from negotiator.hooks.records import Cycle as Cycle
-    from negotiator.hooks.records import Expression as Expression
     from negotiator.hooks.records import Filter as Filter
     from negotiator.hooks.records import Gate as Gate
     from negotiator.hooks.records import Mask as Mask
     from negotiator.hooks.records import Match as Match
     from negotiator.hooks.records import PreemptedJob as PreemptedJob
-    from negotiator.hooks.records import RankExpression as RankExpression
     from negotiator.hooks.records import Request as Request
-    from negotiator.hooks.records import Section as Section
     from negotiator.hooks.slot_offer import Preemption as Preemption
     from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
     from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
     from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
     from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
+    from negotiator.hooks.slot_ranks import PRE_JOB_RANK as PRE_JOB_RANK
+    from negotiator.hooks.slot_ranks import SlotRanks as SlotRanks
     from negotiator.hooks.summary import CycleSummary as CycleSummary
     from negotiator.hooks.summary import Denial as Denial
     from negotiator.hooks.summary import DiscardCount as DiscardCount
@@ -160,30 +160,30 @@ else:
         "negotiator.files": "open_lock open_regular replace_file",
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
         "negotiator.hooks.administration": (
-            "Caller ChangeOutcome ChangeStatus CommandContext CommandTargets LoadedBundle Permission "
-            "PluginUsage RowsOutcome StoredMatch StoredMatches StoredRows"
+            "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission PluginUsage RowsOutcome "
+            "StoredMatch StoredMatches StoredRows"
         ),
         "negotiator.hooks.answers": "HookFailure",
         "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota",
         "negotiator.hooks.claims_in_use": "ClaimsInUse",
         "negotiator.hooks.command_options": "target_options",
+        "negotiator.hooks.command_targets": "CommandTargets",
+        "negotiator.hooks.declarations": "Constraint ConstraintSide Expression RankExpression Section",
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
-            "PRE_JOB_RANK CandidateRecheck ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest "
-            "QuotaQuery QuotaRefusal RequestOrder RequestOrderType RowsChange SlotAllowance SlotRanks "
-            "StopCause WaitReason Weights"
+            "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest QuotaQuery "
+            "QuotaRefusal RequestOrder SlotAllowance StopCause WaitReason Weights"
         ),
+        "negotiator.hooks.order_type": "RequestOrderType RowsChange",
         "negotiator.hooks.placement": (
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
-        "negotiator.hooks.records": (
-            "AdKind Constraint ConstraintSide Cycle Expression Filter Gate Mask Match PreemptedJob "
-            "RankExpression Request Section"
-        ),
+        "negotiator.hooks.records": ("AdKind Cycle Filter Gate Mask Match PreemptedJob Request"),
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),
+        "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
         "negotiator.hooks.summary": "CycleSummary Denial DiscardCount ReasonCount",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",

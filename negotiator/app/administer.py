@@ -11,7 +11,8 @@ from negotiator.app.targets import bundle_folder, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle
 from negotiator.defaults import DEFAULT_STATE
-from negotiator.hooks.administration import Caller, CommandTargets
+from negotiator.hooks.administration import Caller
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
 from negotiator.runtime.state import AdminAction as AdminAction

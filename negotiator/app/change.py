@@ -12,13 +12,8 @@ from negotiator.bundle import examine_bundle
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.errors import InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import (
-    Caller,
-    ChangeOutcome,
-    ChangeStatus,
-    CommandTargets,
-    Permission,
-)
+from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime import bundle_editor
 
 

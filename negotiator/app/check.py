@@ -10,7 +10,7 @@ from negotiator.app.lint_resources import lint_resources
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.loader import in_order
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool import Snapshot
 from negotiator.records import Severity
 

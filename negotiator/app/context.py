@@ -17,7 +17,6 @@ from negotiator.hooks.administration import (
     Caller,
     ChangeOutcome,
     CommandContext,
-    CommandTargets,
     LoadedBundle,
     Permission,
     PluginUsage,
@@ -25,6 +24,7 @@ from negotiator.hooks.administration import (
     StoredMatches,
     StoredRows,
 )
+from negotiator.hooks.command_targets import CommandTargets
 
 
 @attrs.frozen

@@ -6,7 +6,8 @@ from negotiator.app.administer import administer, pending_text
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.errors import InvalidCallError
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import Caller, CommandTargets, RowsOutcome, StoredRows
+from negotiator.hooks.administration import Caller, RowsOutcome, StoredRows
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import AdminAction, StateStore
 
 _MAX_CHANGE = 100_000_000  # characters

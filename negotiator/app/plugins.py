@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator.app.targets import examine
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.manager import PluginInfo
 from negotiator.records import Problem, Severity
 

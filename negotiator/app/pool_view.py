@@ -13,8 +13,8 @@ from negotiator.app.targets import current_time, load
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.errors import PoolError
-from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool import PoolReader, Snapshot, read_pool
 from negotiator.records import Severity
 from negotiator.runtime.state import StateStore

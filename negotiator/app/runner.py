@@ -20,7 +20,7 @@ from negotiator.bundle import Bundle
 from negotiator.cycle.progress import CycleProgress
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem, Severity

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from negotiator.app.targets import current_time
 from negotiator.defaults import DEFAULT_STATE
-from negotiator.hooks.administration import CommandTargets, StoredMatch, StoredMatches
+from negotiator.hooks.administration import StoredMatch, StoredMatches
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
 
 

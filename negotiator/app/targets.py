@@ -8,7 +8,7 @@ from pathlib import Path
 
 from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
 from negotiator.errors import BundleError
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
 
 

@@ -29,8 +29,9 @@ from negotiator.audit.values import (
 )
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, bind, evaluate
+from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle, Expression, Match
+from negotiator.hooks.records import Cycle, Match
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:

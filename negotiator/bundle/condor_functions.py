@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 
-from negotiator.classad import ParseError, evaluate, parse, references
+from negotiator import classad
+from negotiator.classad import ParseError, parse, references
 from negotiator.classad.syntax import Call, Expr, children
 
 _FORMATS = {
@@ -52,7 +53,7 @@ def _number(expression: str) -> int | float:
         raise ValueError(f"its argument reads {names[0]}" if names else "its argument reads attributes")
     if called := _calls(tree) - _FUNCTIONS:
         raise ValueError(f"its argument calls {min(called)}")
-    value = evaluate(tree)
+    value = classad.evaluate(tree)
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value if isinstance(value, float) else int(value)
     raise ValueError("its argument is no number")

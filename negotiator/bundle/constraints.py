@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 
 from negotiator.classad import Expr, Side, bind
-from negotiator.classad.columnar import rejoin, split
+from negotiator.classad.syntax import rejoin, split
 from negotiator.hooks.answers import Attributed
-from negotiator.hooks.records import Constraint, ConstraintSide
+from negotiator.hooks.declarations import Constraint, ConstraintSide
 from negotiator.pool.shown_expression import shown_expression
 from negotiator.records import Mode, Provenance, Reason, Station, Verdict
 

@@ -10,8 +10,9 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Table
 from negotiator.hooks import specs
+from negotiator.hooks.declarations import ConstraintSide, Expression
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, ConstraintSide, Cycle, Expression
+from negotiator.hooks.records import AdKind, Cycle
 from negotiator.records import Mode, Source
 
 _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]

@@ -9,7 +9,7 @@ import attrs
 
 from negotiator.bundle.folder import MAIN, QUEUES, is_settings_file
 from negotiator.hooks.answers import Attributed
-from negotiator.hooks.records import Section
+from negotiator.hooks.declarations import Section
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import attrs
 
 from negotiator.bundle.nodes import MapEntry, MapNode, shown
-from negotiator.hooks.records import Section
+from negotiator.hooks.declarations import Section
 from negotiator.records import Problem, Severity, Source
 
 

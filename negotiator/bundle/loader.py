@@ -32,10 +32,10 @@ from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.classad import Expr, references
 from negotiator.hooks import specs
+from negotiator.hooks.declarations import Section
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
-from negotiator.hooks.records import Section
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 

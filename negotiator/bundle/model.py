@@ -10,15 +10,17 @@ from typing import Any, Final
 
 import attrs
 
+from negotiator import classad
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.bundle.site_commands import SiteCommands
 from negotiator.bundle.time_limits import TimeLimits
-from negotiator.classad import Expr, JobExpression, bind, parse
+from negotiator.classad import Expr, bind, parse
 from negotiator.hooks.answers import Attributed
+from negotiator.hooks.declarations import Expression
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.order import DEFAULT_RANKS, RequestOrderType, SlotRanks
-from negotiator.hooks.records import Expression
+from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem
@@ -156,6 +158,6 @@ class Bundle:
     files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name
 
     @cached_property
-    def resource_expressions(self) -> Mapping[str, JobExpression]:
+    def resource_expressions(self) -> Mapping[str, classad.JobExpression]:
         """The expressions that read requested resources from a job alone, by resource."""
-        return {name: JobExpression(tree) for name, tree in self.resources.items()}
+        return {name: classad.JobExpression(tree) for name, tree in self.resources.items()}

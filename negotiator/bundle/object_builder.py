@@ -17,6 +17,7 @@ from typing import Any, Final, get_args, get_origin
 
 import attrs
 
+from negotiator import classad
 from negotiator.bundle import scalars
 from negotiator.bundle.hints import choice_hint, quoted_names, syntax_hint
 from negotiator.bundle.nodes import (
@@ -42,9 +43,9 @@ from negotiator.bundle.schema import (
     union_members,
 )
 from negotiator.bundle.text import LocatedText
-from negotiator.classad import Expr, ParseError, function_names, parse, wrong_calls
+from negotiator.classad import Expr, ParseError, parse
+from negotiator.hooks.declarations import Expression, RankExpression
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.records import Expression, RankExpression
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
@@ -294,10 +295,10 @@ class ObjectBuilder:
         If the expression may fail, it is a warning.
         """
         severity = Severity.WARNING if may_fail else Severity.ERROR
-        for name, message in wrong_calls(tree):
+        for name, message in classad.wrong_calls(tree):
             hit = re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", value.text)
             at = value.index(hit.start() if hit else 0)
-            hint = suggest(name, function_names(), listed=False)
+            hint = suggest(name, classad.function_names(), listed=False)
             text = f"{label}: {message}" if label else message
             self.problems.append(value.file.problem(severity, at, text, hint))
 

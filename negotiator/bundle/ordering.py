@@ -15,7 +15,8 @@ from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.order import RequestOrderType, SlotRanks
+from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.slot_ranks import SlotRanks
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable, suggest

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from negotiator.bundle.model import AuditSettings
 from negotiator.classad import references
-from negotiator.hooks.records import Expression
+from negotiator.hooks.declarations import Expression
 from negotiator.records import Problem, Severity, Source
 
 _HINT = "write MY.{name} (the job's) or TARGET.{name} (the slot's); the words all and none need no scope"

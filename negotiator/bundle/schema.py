@@ -10,8 +10,8 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
+from negotiator.hooks.declarations import Expression
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.records import Expression
 from negotiator.records import ScalarText, Source
 
 SCALARS = frozenset({str, int, float, bool, Path})

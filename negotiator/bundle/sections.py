@@ -20,10 +20,10 @@ from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.hooks import specs
+from negotiator.hooks.declarations import Section
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import Attributed, HookManager
-from negotiator.hooks.records import Section
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 

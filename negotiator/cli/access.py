@@ -12,7 +12,7 @@ from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.render import print_table, printable
 from negotiator.hooks.access import AccessKind
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 
 _SCHEDULER = "the scheduler"
 _HEADERS = ("QUEUE", "ACCESS", "GRANTED", "REASON", "RULE")

@@ -20,7 +20,8 @@ from negotiator.cli.loading import print_warnings
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import ChangeStatus, CommandTargets
+from negotiator.hooks.administration import ChangeStatus
+from negotiator.hooks.command_targets import CommandTargets
 
 
 def move(program: ProgramContext, /, application: str, queue: str, **common: Any) -> None:

@@ -17,7 +17,7 @@ from negotiator.cli.loading import load_pool
 from negotiator.cli.problems import github_command, print_problems, problem_json, summary
 from negotiator.cli.render import printable
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
 

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from negotiator.app.pool_view import PoolView, read_paths
 from negotiator.cli.problems import print_problems
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity
 

@@ -25,7 +25,7 @@ from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, printable
 from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 
 
 def place(

@@ -13,7 +13,7 @@ from negotiator.app.targets import bundle_folder
 from negotiator.cli.problems import print_problems, problem_json
 from negotiator.cli.render import print_table
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.manager import PluginInfo
 
 _HEADERS = ("NAME", "VERSION", "STATUS", "CALLS", "MS", "FAILURES", "SLOW", "ORIGIN", "HOOKS", "LAST FAILURE")

@@ -23,7 +23,7 @@ from negotiator.cli.queue_tables import (
 )
 from negotiator.cli.screen import print_tables
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.queues import ROOT
 from negotiator.queues.names import parent_of, upwards
 

@@ -14,7 +14,7 @@ from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput, RunOutput, TableOutput, open_log
 from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 
 
 def run(

@@ -18,7 +18,7 @@ from negotiator.cli.problems import print_problems
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.queues.quantities import format_quantity
 from negotiator.records import Mode
 

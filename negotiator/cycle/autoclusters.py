@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.classad import ClassAd, Expr, Side, Table
 from negotiator.classad.syntax import Literal, ReferenceScan, scan
-from negotiator.hooks.records import Expression
+from negotiator.hooks.declarations import Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]

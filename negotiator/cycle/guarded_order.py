@@ -22,10 +22,10 @@ from negotiator.hooks.order import (
     OrderResult,
     QueuedRequest,
     RequestOrder,
-    RequestOrderType,
     WaitReason,
     Weights,
 )
+from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.slot_offer import PreemptionVictims, SlotOffer
 
 R = TypeVar("R")

@@ -29,8 +29,9 @@ from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.work_accounts import for_policy, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import DEFAULT_RANKS, SlotAllowance, SlotRanks
+from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.records import Mode, Reason, Station, Verdict
 
 #: States of a slot that has a job already (HTCondor manual, Machine ClassAd Attributes, State). A slot in state Matched has

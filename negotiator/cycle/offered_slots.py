@@ -10,7 +10,7 @@ from negotiator import __version__
 from negotiator.classad import Table
 from negotiator.cycle.reasons import CORE
 from negotiator.hooks.answers import Attributed
-from negotiator.hooks.order import RequestOrderType
+from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_offer import PreemptionRules, SlotOffer, WithheldSlots
 from negotiator.records import Provenance, Reason, Station, Verdict

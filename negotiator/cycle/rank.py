@@ -13,8 +13,8 @@ from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluat
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Literal
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best
-from negotiator.hooks.order import SlotRanks
 from negotiator.hooks.records import Mask
+from negotiator.hooks.slot_ranks import SlotRanks
 
 _NO_RANK: Expr = Literal(0.0)
 #: Of all jobs alike, if the pool ignores their ranks.

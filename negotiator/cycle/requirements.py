@@ -13,15 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
-from negotiator.classad.columnar import (
-    ColumnCache,
-    DependencyIndex,
-    MemoryBudget,
-    TrueRows,
-    moved_attributes,
-    rejoin,
-    split,
-)
+from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
+from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
 from negotiator.cycle.slot_conjuncts import WHOLE, slot_conjuncts
 from negotiator.cycle.slot_layers import slot_layers

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Kind, Side, Table
-from negotiator.classad.columnar import footprint, rejoin, split
-from negotiator.classad.syntax import AdRef, Attr, fold, tree_key
+from negotiator.classad.columnar import footprint
+from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200

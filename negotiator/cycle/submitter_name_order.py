@@ -8,7 +8,8 @@ from typing import Self
 import attrs
 
 from negotiator.bundle.model import NAMES
-from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder, RequestOrderType
+from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder
+from negotiator.hooks.order_type import RequestOrderType
 
 
 @attrs.define(eq=False)

@@ -19,17 +19,20 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from negotiator.classad import Table
 from negotiator.errors import CommandError, NegotiatorError
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.charges import CounterUsage
-from negotiator.hooks.order import OrderRows
-from negotiator.queues import QueueTree
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
+
+if TYPE_CHECKING:
+    from negotiator.classad import Table
+    from negotiator.hooks.charges import CounterUsage
+    from negotiator.hooks.order import OrderRows
+    from negotiator.queues import QueueTree
 
 
 @attrs.frozen
@@ -38,25 +41,6 @@ class Caller:
 
     name: str
     groups: tuple[str, ...] = ()
-
-
-@attrs.frozen(kw_only=True)
-class CommandTargets:
-    """The folders and files that a command works on, from its options or the environment.
-
-    ``bundle`` is the folder of the policy bundle, None for the built-in one. ``state`` is the folder of the negotiator's
-    state; if None, changes are recorded in ``var/state``, and usage is counted from the pool alone. ``pool`` are folders
-    and files of ads. ``now`` is in seconds since the epoch, None for the current time.
-    """
-
-    bundle: Path | None = None
-    plugins_dirs: tuple[Path, ...] = ()
-    disable: tuple[str, ...] = ()
-    state: Path | None = None
-    audit_log: Path = Path("var/audit")
-    key_file: Path | None = None
-    pool: tuple[Path, ...] = ()
-    now: float | None = None
 
 
 @attrs.frozen(eq=False)

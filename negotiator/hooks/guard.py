@@ -8,7 +8,6 @@ evaluates are limited in steps (``cycle.work_accounts``). A Python function that
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, TypeVar
@@ -21,16 +20,12 @@ from negotiator.hooks.hook import AnswerCheck
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
-from negotiator.hooks.records import Request
 from negotiator.hooks.settings import PluginSettings
-from negotiator.hooks.tracing import describe_answer, describe_call
 from negotiator.records import Source
 
 T = TypeVar("T")
 Clock = Callable[[], float]
 Tracer = Callable[[str], None]
-
-_log = logging.getLogger(__name__)
 
 
 @attrs.frozen
@@ -84,6 +79,8 @@ class Guarded:
         seconds = self.clock() - start
         self._count(seconds, answer, arguments)
         if self.tracer is not None:
+            from negotiator.hooks.tracing import describe_answer, describe_call  # noqa: PLC0415 - imports NumPy
+
             shown = describe_answer(answer.error if isinstance(answer, _Raised) else answer)
             self.tracer(f"{self._label()} {describe_call(taken)} -> {shown} in {seconds * 1000:.3f} ms")
         return self._failure(answer.error) if isinstance(answer, _Raised) else answer
@@ -103,9 +100,11 @@ class Guarded:
         token = inside_plugin.set(PluginCall(self.implementation))
         try:
             return check(self.implementation.function(**taken), arguments)
-        except BaseException as error:  # noqa: BLE001 - a plugin must not end the program, not even by SystemExit
+        except BaseException as error:
             raise_if_interrupted(error)
-            _log.debug("%s", self._label(), exc_info=error)
+            import logging  # noqa: PLC0415 - failures are rare, and only --debug reads it
+
+            logging.getLogger(__name__).debug("%s", self._label(), exc_info=error)
             return _Raised(error)
         finally:
             inside_plugin.reset(token)
@@ -117,7 +116,9 @@ class Guarded:
         if seconds > self.settings.slow_seconds:
             tally.slow_calls += 1
             tally.slow_in_row += 1
-            tally.slow.append(SlowCall(seconds, _subject(arguments)))
+            from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
+
+            tally.slow.append(SlowCall(seconds, describe_subject(arguments)))
             tally.too_slow |= tally.slow_in_row >= self.settings.max_failures
         else:
             tally.slow_in_row = 0
@@ -140,9 +141,3 @@ class Guarded:
 
     def _label(self) -> str:
         return f"{self.implementation.hook.name} {self.implementation.plugin} {self.version}:"
-
-
-def _subject(arguments: Mapping[str, Any]) -> str:
-    """Return the first job and the submitter of the request that a call is about; empty for other calls."""
-    request = arguments.get("request")
-    return f"job {request.first_job} of {request.submitter}" if isinstance(request, Request) else ""

@@ -73,7 +73,6 @@ class Hook(Generic[P, R]):
     name: str
     function: Callable[P, Any]
     arguments: tuple[str, ...]
-    records: tuple[type, ...]
     shape: AnswerShape
     on_failure: OnFailure
     batch: str
@@ -86,43 +85,47 @@ class Hook(Generic[P, R]):
         return self.on_failure is not OnFailure.REPORT
 
 
+def deferred(find: Callable[[], RecordCheck[R]]) -> RecordCheck[R]:
+    """Return a check that is looked up, and with it imported, when there is a record to check."""
+
+    def check(record: Any, arguments: Arguments) -> R:
+        return find()(record, arguments)
+
+    return check
+
+
 @overload
 def hookspec(
     *, shape: AnswerShape, on_failure: OnFailure, batch: str = ""
 ) -> Callable[[Callable[P, Any]], Hook[P, Any]]: ...
 @overload
 def hookspec(
+    noun: str,
     *,
-    record: type | tuple[type, ...],
     check: RecordCheck[R],
     shape: AnswerShape = AnswerShape.MANY,
     on_failure: OnFailure,
     batch: str = "",
     own: tuple[str, ...] = ("settings",),
-    noun: str = "",
 ) -> Callable[[Callable[P, Any]], Hook[P, R]]: ...
 def hookspec(
+    noun: str = "",
     *,
-    record: type | tuple[type, ...] = (),
     check: RecordCheck[Any] | None = None,
     shape: AnswerShape = AnswerShape.MANY,
     on_failure: OnFailure,
     batch: str = "",
     own: tuple[str, ...] = ("settings",),
-    noun: str = "",
 ) -> Callable[[Callable[P, Any]], Hook[P, Any]]:
     """Declare a hook by its function, which has the arguments, their types and the documentation.
 
-    :param record: the type or types of the records that an implementation returns.
+    :param noun: what messages call the records that an implementation returns; empty if it returns none.
     :param check: the check of one record.
     :param shape: how many records an answer has.
     :param on_failure: the effect of a failure.
     :param batch: the argument that holds all that one call is about.
     :param own: the arguments of which each plugin is passed its own value, where the hook has them.
-    :param noun: what messages call the records; by default the name of their type.
     """
-    types = record if isinstance(record, tuple) else (record,)
-    called = noun or (types[0].__name__ if types else "")
 
     def declare(function: Callable[P, Any]) -> Hook[P, Any]:
         arguments = tuple(inspect.signature(function).parameters)
@@ -130,12 +133,11 @@ def hookspec(
             name=function.__name__,
             function=function,
             arguments=arguments,
-            records=types,
             shape=shape,
             on_failure=on_failure,
             batch=batch,
             own=tuple(name for name in own if name in arguments),
-            check_answer=_answer_check(shape, check, called, batch),
+            check_answer=_answer_check(shape, check, noun, batch),
         )
 
     return declare

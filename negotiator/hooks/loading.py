@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import attrs
 
-from negotiator.hooks import dropins
+from negotiator.hooks import dropins, isolation
 from negotiator.hooks.candidates import (
     Candidate,
     PluginRefusedError,
@@ -29,8 +29,6 @@ from negotiator.hooks.candidates import (
 )
 from negotiator.hooks.guard import Clock, Tracer
 from negotiator.hooks.interrupts import raise_if_interrupted
-from negotiator.hooks.isolation.plugin import isolated_plugin
-from negotiator.hooks.isolation.process import MAX_SECONDS, WorkerError, WorkerProcess
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry, import_lazy_names
 from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
@@ -80,7 +78,7 @@ class _PluginLoader:
     loaded: list[LoadedPlugin] = attrs.field(factory=list)
     problems: list[Problem] = attrs.field(factory=list)
     plugins: list[object] = attrs.field(factory=list)
-    workers: list[WorkerProcess] = attrs.field(factory=list)
+    workers: list[isolation.WorkerProcess] = attrs.field(factory=list)
     objects: dict[int, str] = attrs.field(factory=dict)  # the plugin's name, by id of the registered object
 
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
@@ -130,15 +128,15 @@ class _PluginLoader:
         if seconds is None:
             return candidate.load()
         if candidate.isolate is None:
-            raise WorkerError("only plugins of plugins: folders: and modules: can be isolated")
-        if not 0 < seconds <= MAX_SECONDS:
-            raise WorkerError(
-                f"plugins: isolate: needs seconds above 0 and up to {MAX_SECONDS:g}, got {seconds:g}"
+            raise isolation.WorkerError("only plugins of plugins: folders: and modules: can be isolated")
+        if not 0 < seconds <= isolation.MAX_SECONDS:
+            raise isolation.WorkerError(
+                f"plugins: isolate: needs seconds above 0 and up to {isolation.MAX_SECONDS:g}, got {seconds:g}"
             )
         code = candidate.isolate()
-        worker = WorkerProcess(code, seconds)
+        worker = isolation.WorkerProcess(code, seconds)
         self.workers.append(worker)
-        plugin, written = isolated_plugin(worker, HOOKS)
+        plugin, written = isolation.isolated_plugin(worker, HOOKS)
         return plugin, isolated_version(written, code)
 
     def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:

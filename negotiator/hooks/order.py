@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Expr, Table, bind, parse
+from negotiator.classad import Table
 from negotiator.hooks.charges import Quota
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import PreemptionStates, PreemptionVictims, SlotOffer
 from negotiator.hooks.turn_time import TurnTime, UnlimitedTime
 from negotiator.queues import PartitionConfig, QueueConfig, QueueTree
-from negotiator.records import Problem, Reason
+from negotiator.records import Reason
 
 #: Rows of a table, (K,).
 RowNumbers: TypeAlias = NDArray[np.intp]
@@ -221,35 +221,6 @@ def _no_refusals(queued: QueuedRequest, code: str) -> Sequence[QuotaRefusal]:
     return ()
 
 
-#: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
-PRE_JOB_RANK: Expr = bind(
-    parse(
-        "(10000000 * MY.Rank) + (1000000 * (MY.RemoteOwner =?= undefined)) - (100000 * MY.Cpus) - MY.Memory"
-    )
-)
-
-
-@attrs.frozen
-class SlotRanks:
-    """The pool's own order of slots: expressions with MY = the slot and TARGET = the request.
-
-    Slots are sorted by ``before``, then by the job's Rank, then by ``after`` (None for none), the largest first, then in
-    the order of the pool. ``of_job`` False ignores all that jobs say: their Rank is 1, and the pool's expressions are
-    evaluated without a request. ``reads`` are further expressions that the order evaluates with a slot as MY and a request
-    as TARGET: requests have the attributes that they read of jobs.
-
-    Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK, NEGOTIATOR_POST_JOB_RANK and NEGOTIATOR_IGNORE_JOB_RANKS.
-    """
-
-    before: Expr = PRE_JOB_RANK
-    after: Expr | None = None
-    of_job: bool = True
-    reads: tuple[Expr, ...] = ()
-
-
-#: The ranks of a pool whose order brings none.
-DEFAULT_RANKS = SlotRanks()
-
 #: Plain data (JSON objects) that an allocator keeps from cycle to cycle, by key.
 OrderRows: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -335,64 +306,5 @@ class OrderContext:
     time: TurnTime = attrs.field(factory=UnlimitedTime)
 
 
-@attrs.frozen
-class RowsChange:
-    """The rows of an order after a change by an administrator, and a sentence about the change for the answer."""
-
-    rows: OrderRows
-    text: str
-
-
-#: Changes rows: called with the rows, the text of the change, the settings of the plugin, and the time in seconds.
-RowsChanger: TypeAlias = Callable[[OrderRows, str, Any, float], RowsChange]
-
-
-def _default_ranks(settings: Any) -> SlotRanks:
-    del settings
-    return DEFAULT_RANKS
-
-
-def _no_problems(partition: PartitionConfig) -> Iterable[Problem]:
-    del partition
-    return ()
-
-
-def _no_check(key: str, row: Mapping[str, Any]) -> None:
-    del key, row
-
-
-def _no_change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChange:
-    del rows, change, settings, now
-    raise ValueError("this order has nothing that can be changed")
-
-
 #: Makes the allocator of a cycle.
 OrderMaker: TypeAlias = Callable[[OrderContext], RequestOrder]
-
-
-@attrs.frozen(kw_only=True)
-class RequestOrderType:
-    """A way to order requests, for the key ``order:`` of ``pool.yaml``.
-
-    ``in_queue_order`` keeps alike jobs of one submitter in separate requests where other jobs are between them in the
-    schedd's order, so that the order of the queue is followed exactly. ``ranks`` is called with the settings of the plugin, and
-    returns the pool's own order of slots. ``check_row`` is called with the key and the value of each row that an earlier
-    process left, and raises ValueError for one that is damaged: it is reported and set aside. ``change`` carries out the
-    change that a command of the plugin requested (``CommandContext.change_order``), between two cycles; it raises
-    ValueError to refuse it.
-
-    ``queue_keys`` are the keys of queues.yaml that this order follows, of ``OrderKey``; under another order ``negotiator
-    check`` names them as without effect. ``check_queues`` returns the problems of their values.
-
-    A bundle without ``order:`` has the order with ``is_default``; two such orders are an error.
-    """
-
-    name: str
-    make: OrderMaker
-    in_queue_order: bool = False
-    ranks: Callable[[Any], SlotRanks] = _default_ranks
-    check_row: Callable[[str, Mapping[str, Any]], None] = _no_check
-    change: RowsChanger = _no_change
-    queue_keys: frozenset[str] = frozenset()
-    check_queues: Callable[[PartitionConfig], Iterable[Problem]] = _no_problems
-    is_default: bool = False

@@ -7,19 +7,17 @@ are boolean NumPy arrays with one element for each row of the table that the hoo
 from __future__ import annotations
 
 import enum
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Payers
-from negotiator.hooks.known_settings import KnownSetting
+from negotiator.classad import ClassAd, Environment, Payers
 from negotiator.queues.model import read_only_amounts
-from negotiator.records import Mode, Problem, Provenance, Reason, Source, Verdict
+from negotiator.records import Mode, Provenance, Reason, Source, Verdict
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -39,13 +37,6 @@ class AdKind(enum.StrEnum):
     SUBMITTER = "submitter"
     STARTD = "startd"
     JOB = "job"
-
-
-class ConstraintSide(enum.StrEnum):
-    """The side of a match to whose Requirements a constraint is ANDed; that side's ad is MY in it."""
-
-    RESOURCE = "resource"  # MY is the slot, TARGET the job
-    JOB = "job"  # MY is the job, TARGET the slot
 
 
 @attrs.frozen
@@ -78,46 +69,6 @@ class Gate:
     verdict: Verdict = Verdict.DENIED
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
-
-
-@attrs.frozen(kw_only=True)
-class Constraint:
-    """One expression that must be true for every match; the core ANDs it to the Requirements of its side.
-
-    The expression is the administrator's: ``MY`` and ``TARGET`` in it are the two ads themselves, whatever attributes the
-    ads define.
-    """
-
-    rule: str
-    side: ConstraintSide
-    expression: Expr
-    text: str
-    source: Source | None = None
-    mode: Mode = Mode.ENFORCE
-
-
-@attrs.frozen
-class Expression:
-    """An expression as an administrator wrote it: its tree, its text, and the position of its first character."""
-
-    tree: Expr
-    text: str
-    source: Source | None = None
-
-    def find(self, name: str) -> tuple[str, Source]:
-        """Return an attribute's name as it is spelled here, and its position (of its line, if the text has several)."""
-        source = self.source or Source("")
-        hit = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", self.text, re.IGNORECASE | re.ASCII)
-        if hit is None:
-            return name, source
-        if "\n" in self.text or not source.column:
-            return hit.group(), source
-        return hit.group(), attrs.evolve(source, column=source.column + hit.start())
-
-
-@attrs.frozen
-class RankExpression(Expression):
-    """An expression that sorts. If it is not a number, all are equal: a call that only gives an error is a warning."""
 
 
 @attrs.frozen
@@ -196,58 +147,3 @@ class Match:
     queue: str = ""  # the path of the queue of its application
     warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
     preempts: PreemptedJob | None = None  # None: the slot was free
-
-
-@attrs.frozen(kw_only=True)
-class Section:
-    """A part of ``pool.yaml`` that a plugin owns.
-
-    ``schema`` is an attrs class; each of its fields is a top-level key of the file (its alias, where it has one), and a
-    field's type determines the valid values: ``str``, ``int``, ``float``, ``bool``, an ``enum.Enum``, ``Expression`` (a
-    ClassAd expression with its place), ``Path`` (a file of the bundle, relative to it), ``X | None``, ``list[X]``, ``tuple[X, ...]``,
-    ``dict[str, X]``, or another attrs class. A field named ``source`` of type ``Source | None`` is filled in with
-    the position of the object in the file. Fields with a default are optional.
-
-    ``files`` are patterns of files at the top level of the bundle that belong to the plugin (``*``, ``?`` and ``[...]`` as in
-    ``fnmatch``, upper and lower case differ, no ``/``). The field ``files`` of the class, of type ``Mapping[str, str]``,
-    is filled in with their texts by name, sorted: UTF-8 without its byte order mark, line ends unchanged. The bundle's digest
-    covers these texts, so a plugin must not read the files again. A file that is not UTF-8 is an error of the
-    bundle. No other plugin, nor the core, may own a file that matches::
-
-        @attrs.frozen
-        class Calendar:
-            files: Mapping[str, str]
-
-        Section(schema=Calendar, files=("*.ics",), check=parse_all)
-
-    ``apart`` are keys of the class that may be in a separate file at the top level of the bundle, ``KEY.yaml``, instead of
-    ``pool.yaml``: the whole file is then the key's value.
-
-    ``knobs`` are patterns of settings whose names are not known beforehand (``GROUP_QUOTA_*``; ``*`` and ``?`` as in
-    ``fnmatch``, upper and lower case are equal). The field ``knobs`` of the class, of type ``Mapping[str, ScalarText]``, is
-    filled in with the matching settings of ``pool.yaml`` and of HTCondor-style files, by name as written, each with its place.
-    A field of a plugin's class takes precedence over patterns; if several patterns match a name, the longest one decides.
-
-    ``known`` are settings of another program that ``negotiator check`` is to explain where a bundle has them
-    (``KnownSetting``), whichever plugin reads them.
-
-    ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
-    bundle and a line is shown with that line.
-    """
-
-    schema: type
-    check: Callable[[Any], Iterable[Problem]] | None = None
-    files: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
-    knobs: tuple[str, ...] = ()
-    known: tuple[KnownSetting, ...] = ()
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The patterns of all files that belong to the plugin."""
-        return (*self.files, *map(self.file_of, self.apart))
-
-    @staticmethod
-    def file_of(key: str) -> str:
-        """Return the name of the separate file of a key."""
-        return f"{key}.yaml"

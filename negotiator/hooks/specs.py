@@ -13,15 +13,9 @@ A new hook is one declaration here and one section in ``docs/hooks.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from negotiator.classad import Table
-from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
-from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
-from negotiator.hooks.checks.access import checked_access, checked_group, checked_user_groups
-from negotiator.hooks.checks.charges import checked_charge, checked_entry
+from negotiator.hooks import checks
 from negotiator.hooks.checks.declarations import (
     checked_attribute,
     checked_command,
@@ -30,16 +24,23 @@ from negotiator.hooks.checks.declarations import (
     checked_placement_rule,
     checked_section,
 )
-from negotiator.hooks.checks.masks import checked_filter, checked_gate
-from negotiator.hooks.hook import AnswerShape, OnFailure, hookspec
-from negotiator.hooks.order import RequestOrderType
-from negotiator.hooks.placement import PlacedApplication, PlacementRule
-from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Match, Request, Section
-from negotiator.hooks.summary import CycleSummary
-from negotiator.queues import QueueTree
+from negotiator.hooks.hook import AnswerShape, OnFailure, deferred, hookspec
+
+if TYPE_CHECKING:
+    import click
+
+    from negotiator.classad import Table
+    from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
+    from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
+    from negotiator.hooks.declarations import Constraint, Section
+    from negotiator.hooks.order_type import RequestOrderType
+    from negotiator.hooks.placement import PlacedApplication, PlacementRule
+    from negotiator.hooks.records import AdKind, Cycle, Filter, Gate, Match, Request
+    from negotiator.hooks.summary import CycleSummary
+    from negotiator.queues import QueueTree
 
 
-@hookspec(record=Section, check=checked_section, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("Section", check=checked_section, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_section() -> Section:  # type: ignore[empty-body]
     """Declare the part of ``pool.yaml`` that this plugin owns.
 
@@ -59,7 +60,7 @@ def negotiator_section() -> Section:  # type: ignore[empty-body]
     """
 
 
-@hookspec(record=click.Command, check=checked_command, on_failure=OnFailure.REPORT, noun="click.Command")
+@hookspec("click.Command", check=checked_command, on_failure=OnFailure.REPORT)
 def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
     """Add commands to the ``negotiator`` program.
 
@@ -75,7 +76,7 @@ def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body
     """
 
 
-@hookspec(record=Constraint, check=checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("Constraint", check=checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: ignore[empty-body]
     """Return the expressions that are ANDed to the Requirements of slots and jobs.
 
@@ -97,7 +98,7 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
     """
 
 
-@hookspec(record=str, check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE, noun="attribute names")
+@hookspec("attribute names", check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
 
@@ -118,7 +119,7 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
     """
 
 
-@hookspec(record=PlacementRule, check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("PlacementRule", check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
 
@@ -139,7 +140,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
     """
 
 
-@hookspec(record=RequestOrderType, check=checked_order, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("RequestOrderType", check=checked_order, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-body]
     """Add ways to decide whose turn it is, for the key ``order:`` of ``pool.yaml``.
 
@@ -167,8 +168,8 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
 
 
 @hookspec(
-    record=Access,
-    check=checked_access,
+    "Access",
+    check=deferred(lambda: checks.checked_access),
     shape=AnswerShape.ONE_EACH,
     on_failure=OnFailure.DENY,
     batch="questions",
@@ -198,7 +199,12 @@ def negotiator_access(  # type: ignore[empty-body]
     """
 
 
-@hookspec(record=UserGroups, check=checked_user_groups, on_failure=OnFailure.DENY, batch="users")
+@hookspec(
+    "UserGroups",
+    check=deferred(lambda: checks.checked_user_groups),
+    on_failure=OnFailure.DENY,
+    batch="users",
+)
 def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> Iterable[UserGroups]:  # type: ignore[empty-body]
     """Return the groups of users.
 
@@ -222,12 +228,11 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
 
 
 @hookspec(
-    record=str,
-    check=checked_group,
+    "group",
+    check=deferred(lambda: checks.checked_group),
     shape=AnswerShape.ONE_EACH,
     on_failure=OnFailure.DENY,
     batch="applications",
-    noun="group",
 )
 def negotiator_application_groups(  # type: ignore[empty-body]
     applications: Sequence[PlacedApplication], queues: QueueTree, settings: Any
@@ -253,7 +258,7 @@ def negotiator_application_groups(  # type: ignore[empty-body]
     """
 
 
-@hookspec(record=Gate, check=checked_gate, on_failure=OnFailure.DENY, batch="ads")
+@hookspec("Gate", check=deferred(lambda: checks.checked_gate), on_failure=OnFailure.DENY, batch="ads")
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
     """Decide which ads are discarded before matching.
 
@@ -276,7 +281,7 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     """
 
 
-@hookspec(record=Filter, check=checked_filter, on_failure=OnFailure.DENY, batch="slots")
+@hookspec("Filter", check=deferred(lambda: checks.checked_filter), on_failure=OnFailure.DENY, batch="slots")
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
     """Decide which slots a request may be matched with.
 
@@ -299,7 +304,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     """
 
 
-@hookspec(record=(Charge, KeyCharge), check=checked_charge, on_failure=OnFailure.DENY, batch="slots")
+@hookspec("Charge", check=deferred(lambda: checks.checked_charge), on_failure=OnFailure.DENY, batch="slots")
 def negotiator_charges(  # type: ignore[empty-body]
     request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle, order: str
 ) -> Iterable[Charge | KeyCharge]:
@@ -333,7 +338,12 @@ def negotiator_charges(  # type: ignore[empty-body]
     """
 
 
-@hookspec(record=dict, check=checked_entry, on_failure=OnFailure.REPORT, own=("settings", "used"))
+@hookspec(
+    "dict",
+    check=deferred(lambda: checks.checked_entry),
+    on_failure=OnFailure.REPORT,
+    own=("settings", "used"),
+)
 def negotiator_usage(  # type: ignore[empty-body]
     report: str, used: CounterUsage, queues: QueueTree, settings: Any
 ) -> Iterable[Mapping[str, Any]]:

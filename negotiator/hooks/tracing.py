@@ -1,4 +1,4 @@
-"""Describes a hook call for ``--trace-hooks``: sizes, kinds and rules, never the value of an attribute of an ad."""
+"""Describes a hook call for ``--trace-hooks``, and a slow one: sizes, kinds and rules, never the value of an attribute of an ad."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from negotiator.classad import Table
-from negotiator.hooks.records import AdKind, Constraint, Cycle, Filter, Gate, Request
+from negotiator.hooks.declarations import Constraint
+from negotiator.hooks.records import AdKind, Cycle, Filter, Gate, Request
 
 
 def describe_call(arguments: Mapping[str, Any]) -> str:
@@ -23,6 +24,12 @@ def describe_answer(answer: tuple[Any, ...] | BaseException) -> str:
     names = [_record(record) for record in answer]
     shown = ", ".join([*names[:10], *(["..."] if len(names) > 10 else [])])
     return f"{len(names)} {'record' if len(names) == 1 else 'records'}" + (f": {shown}" if shown else "")
+
+
+def describe_subject(arguments: Mapping[str, Any]) -> str:
+    """Return the first job and the submitter of the request that a call is about; empty for other calls."""
+    request = arguments.get("request")
+    return f"job {request.first_job} of {request.submitter}" if isinstance(request, Request) else ""
 
 
 def _argument(value: object) -> str:

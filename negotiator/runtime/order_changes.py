@@ -10,7 +10,8 @@ from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.fields import check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
-from negotiator.hooks.order import OrderRows, RequestOrderType, RowsChange
+from negotiator.hooks.order import OrderRows
+from negotiator.hooks.order_type import RequestOrderType, RowsChange
 from negotiator.records.text import printable
 from negotiator.runtime.state import AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager

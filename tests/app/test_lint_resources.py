@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.app.check import check_bundle
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 from pools import job, slot, snapshot
 from queueing import write

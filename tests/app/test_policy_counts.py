@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from negotiator.app.check import check_bundle
 from negotiator.app.policy_counts import MAX_EVALUATED, policy_counts
 from negotiator.classad import UNDEFINED, evaluate, parse
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from pools import NOW, ad, job, slot, snapshot, write_bundle
 
 MATCH = "NEGOTIATOR_PE_RESOURCE_EXPR"

@@ -7,7 +7,7 @@ import pools
 import queueing
 from negotiator.app.runner import open_runner, run_cycles
 from negotiator.audit.errors import AuditError
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 
 POOL = """
 MyType = "Machine"

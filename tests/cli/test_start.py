@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from negotiator.cli import bundled, main
 from negotiator.cli.commands import COMMANDS
 from negotiator.hooks import specs
-from negotiator.hooks.administration import CommandTargets
 from negotiator.hooks.command_options import OPTIONS
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.settings import PluginSettings
 

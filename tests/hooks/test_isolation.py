@@ -7,6 +7,7 @@ import time
 import pytest
 
 from negotiator.hooks import specs
+from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.isolation import process
 from negotiator.hooks.records import AdKind
 from negotiator.testing import cycle_record, match, queues, request, summary, table
@@ -183,7 +184,7 @@ def test_the_arguments_of_all_hooks_cross_the_boundary(plugins):
         manager.ask(specs.negotiator_gate_ads, kind=AdKind.JOB, ads=SLOTS, settings={}, cycle=cycle),
         manager.ask(
             specs.negotiator_access,
-            questions=(specs.AccessQuestion("sue", (), specs_kind(), "root.a"),),
+            questions=(AccessQuestion("sue", (), AccessKind.SUBMIT, "root.a"),),
             queues=queues({"root.a": "*"}),
             settings={},
         ),
@@ -193,13 +194,6 @@ def test_the_arguments_of_all_hooks_cross_the_boundary(plugins):
         manager.ask(specs.negotiator_cycle_ended, summary=summary(made), settings={}, cycle=cycle),
     ]
     assert [each.failures for each in answers] == [()] * len(answers)
-
-
-def specs_kind():
-    """The kind of access that is asked for."""
-    from negotiator.plugin import AccessKind  # noqa: PLC0415
-
-    return AccessKind.SUBMIT
 
 
 def test_the_worker_ends_with_its_manager(plugins, monkeypatch):

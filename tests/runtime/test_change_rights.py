@@ -3,7 +3,8 @@
 import pytest
 
 from negotiator.app.change import change_bundle
-from negotiator.hooks.administration import Caller, ChangeStatus, CommandTargets
+from negotiator.hooks.administration import Caller, ChangeStatus
+from negotiator.hooks.command_targets import CommandTargets
 from queueing import ME, QUEUES, World, bundle, records
 
 POOL = "scheduleracl: boss\n"

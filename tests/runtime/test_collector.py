@@ -7,7 +7,7 @@ import pytest
 
 import pools
 from negotiator.app.runner import open_runner
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.collector import NEW_OBJECTS, collect_unreachable, rare_collections
 
 POOL = """

@@ -4,9 +4,6 @@ from negotiator.classad.columnar.column_cache import CacheKey as CacheKey
 from negotiator.classad.columnar.column_cache import ColumnCache as ColumnCache
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
 from negotiator.classad.columnar.column_cache import TrueRows as TrueRows
-from negotiator.classad.columnar.conjuncts import moved_attributes as moved_attributes
-from negotiator.classad.columnar.conjuncts import rejoin as rejoin
-from negotiator.classad.columnar.conjuncts import split as split
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import footprint as footprint

@@ -33,6 +33,7 @@ from negotiator.classad.context import (
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.scalar import evaluate
 from negotiator.classad.syntax import (
+    MOVING_FUNCTIONS,
     OPAQUE_FUNCTIONS,
     PREDEFINED_NAMES,
     SCOPE_MOVING_FUNCTIONS,
@@ -224,7 +225,7 @@ def keeps_scope(expr: Expr) -> bool:
     pending = [expr]
     while pending:
         node = pending.pop()
-        if isinstance(node, Call) and fold(node.name) in MOVING and node.args:
+        if isinstance(node, Call) and fold(node.name) in MOVING_FUNCTIONS and node.args:
             first = node.args[0]
             while isinstance(first, Paren):
                 first = first.inner
@@ -232,10 +233,6 @@ def keeps_scope(expr: Expr) -> bool:
                 return False
         pending.extend(children(node))
     return True
-
-
-MOVING: Final = SCOPE_MOVING_FUNCTIONS | {"unresolved"}
-"""Functions that move the evaluator to the ad in which they find their first argument, or to the outermost ad."""
 
 
 class _Folding:

@@ -12,6 +12,11 @@ from negotiator.classad.syntax.attribute_map import AttributeMap as AttributeMap
 from negotiator.classad.syntax.attribute_map import NameIndex as NameIndex
 from negotiator.classad.syntax.attribute_map import fold as fold
 from negotiator.classad.syntax.attribute_map import index_names as index_names
+from negotiator.classad.syntax.condition_parts import MAX_CONJUNCTS as MAX_CONJUNCTS
+from negotiator.classad.syntax.condition_parts import MOVING_FUNCTIONS as MOVING_FUNCTIONS
+from negotiator.classad.syntax.condition_parts import moved_attributes as moved_attributes
+from negotiator.classad.syntax.condition_parts import rejoin as rejoin
+from negotiator.classad.syntax.condition_parts import split as split
 from negotiator.classad.syntax.errors import ClassAdError as ClassAdError
 from negotiator.classad.syntax.errors import ParseError as ParseError
 from negotiator.classad.syntax.excerpts import excerpt as excerpt

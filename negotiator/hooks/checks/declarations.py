@@ -10,6 +10,7 @@ import attrs
 import click
 
 from negotiator.classad import Expr
+from negotiator.hooks.declarations import Constraint, ConstraintSide, Section
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
@@ -21,9 +22,8 @@ from negotiator.hooks.fields import (
     kind_of,
 )
 from negotiator.hooks.known_settings import KnownSetting
-from negotiator.hooks.order import RequestOrderType
+from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
-from negotiator.hooks.records import Constraint, ConstraintSide, Section
 
 MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
 MAX_KNOWN = 10_000  # settings of another program

@@ -19,7 +19,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.runner import open_runner
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.runtime.collector import rare_collections
 from negotiator_bench.errors import ProcessFailedError

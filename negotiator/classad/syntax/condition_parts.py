@@ -5,21 +5,16 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.columnar.partial import MOVING
-from negotiator.classad.syntax import (
-    Attr,
-    Binary,
-    Call,
-    Expr,
-    Side,
-    children,
-    fold,
-    safe_conjuncts,
-    scope_side,
-)
+from negotiator.classad.syntax.analysis import children, safe_conjuncts
+from negotiator.classad.syntax.attribute_map import fold
+from negotiator.classad.syntax.reference_scan import SCOPE_MOVING_FUNCTIONS, scope_side
+from negotiator.classad.syntax.tree import Attr, Binary, Call, Expr, Side
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
+
+MOVING_FUNCTIONS: Final = SCOPE_MOVING_FUNCTIONS | {"unresolved"}
+"""Functions that move the evaluator to the ad in which they find their first argument, or to the outermost ad."""
 
 MAX_CONJUNCTS: Final = 64
 """Conjuncts of one expression at most; the rest is one conjunct. Requirements are written by users, so it needs a limit."""
@@ -57,7 +52,7 @@ def moved_attributes(expr: Expr) -> frozenset[str]:
     pending = [expr]
     while pending:
         node = pending.pop()
-        if isinstance(node, Call) and node.args and fold(node.name) in MOVING:
+        if isinstance(node, Call) and node.args and fold(node.name) in MOVING_FUNCTIONS:
             first = node.args[0]
             if isinstance(first, Attr):
                 found.add(fold(first.name) if scope_side(first.scope) is Side.MY else "")

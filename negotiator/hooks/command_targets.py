@@ -1,0 +1,26 @@
+"""What a command works on: the bundle, the state, the audit log and the pool that its options name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class CommandTargets:
+    """The folders and files that a command works on, from its options or the environment.
+
+    ``bundle`` is the folder of the policy bundle, None for the built-in one. ``state`` is the folder of the negotiator's
+    state; if None, changes are recorded in ``var/state``, and usage is counted from the pool alone. ``pool`` are folders
+    and files of ads. ``now`` is in seconds since the epoch, None for the current time.
+    """
+
+    bundle: Path | None = None
+    plugins_dirs: tuple[Path, ...] = ()
+    disable: tuple[str, ...] = ()
+    state: Path | None = None
+    audit_log: Path = Path("var/audit")
+    key_file: Path | None = None
+    pool: tuple[Path, ...] = ()
+    now: float | None = None
