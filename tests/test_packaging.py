@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-#: A bundle names its module where it wants it.
-OFF_BY_DEFAULT = {"negotiator_placement_classic"}
+#: A bundle names its module where it wants it; negotiator_live has no hooks yet.
+OFF_BY_DEFAULT = {"negotiator_live", "negotiator_placement_classic"}
 
 
 @pytest.fixture(scope="module")

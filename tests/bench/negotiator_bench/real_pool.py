@@ -96,7 +96,7 @@ class RealPool:
         path = self.root / "tmp" / "bench.ads"
         path.write_text("".join(texts(plain_slot, range(self.advertised[0], slots))))
         options = ("-tcp", "-multiple", "-fake-private-ad", "UPDATE_STARTD_AD", "/tmp/bench.ads")  # noqa: S108 - in the root folder
-        self._inside("run", "condor_advertise", *options)
+        self.inside("run", "condor_advertise", *options)
         path.unlink()
         self.advertised[0] = slots
 
@@ -106,7 +106,7 @@ class RealPool:
         memory = "".join(f"{least + number}\n" for number in range(classes))
         path = self.root / "tmp" / "bench.sub"
         path.write_text(_SUBMIT.format(memory))
-        self._inside("user", "condor_submit", "-terse", "/tmp/bench.sub")  # noqa: S108
+        self.inside("user", "condor_submit", "-terse", "/tmp/bench.sub")  # noqa: S108
         path.unlink()
 
     def cycle_since(self, begun: float) -> RealCycle:
@@ -117,7 +117,7 @@ class RealPool:
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             time.sleep(_PAUSE)
-            found = cycles_of(self._inside("run", "condor_status", "-negotiator", "-long"), begun)
+            found = cycles_of(self.inside("run", "condor_status", "-negotiator", "-long"), begun)
             if found:
                 return found[-1]
         raise RealPoolError(f"condor_negotiator finished no cycle with jobs in {_PATIENCE} s")
@@ -125,24 +125,33 @@ class RealPool:
     def write_ads(self, folder: Path) -> None:
         """Write the ads of the pool to files in long form, as HTCondor's tools print them."""
         for name, command in _FILES.items():
-            (folder / name).write_text(self._inside("run", *command))
+            (folder / name).write_text(self.inside("run", *command))
 
     def remove_jobs(self) -> None:
         """Remove all jobs."""
-        self._inside("run", "condor_rm", "-all", check=False)
-        self._inside("run", "condor_rm", "-forcex", "-all", check=False)
+        self.inside("run", "condor_rm", "-all", check=False)
+        self.inside("run", "condor_rm", "-forcex", "-all", check=False)
 
     def version(self) -> str:
         """Return the version of HTCondor."""
-        return self._inside("run", "condor_version").split()[1]
+        return self.inside("run", "condor_version").split()[1]
 
-    def _inside(self, who: str, *command: str, check: bool = True) -> str:
+    def inside(self, who: str, *command: str, check: bool = True) -> str:
+        """Run a command in the root folder as root (``run``) or as an ordinary user (``user``); return what it prints.
+
+        :raises RealPoolError: it fails, unless ``check`` is False.
+        """
         return _script(self.script, who, str(self.root), *command, check=check)
 
 
 @contextmanager
-def real_pool(environment: Mapping[str, str], port: int) -> Iterator[RealPool]:
+def real_pool(
+    environment: Mapping[str, str], port: int, mode: str = "open", settings: Path | None = None
+) -> Iterator[RealPool]:
     """Start a pool whose collector has this port, and stop it afterwards.
+
+    :param mode: ``open`` or ``secure``, the configuration of the script that starts pools.
+    :param settings: a file of further configuration; by default that of the benchmarks, with a negotiator.
 
     :raises RealPoolError: something is missing, or the pool does not start.
     """
@@ -151,7 +160,7 @@ def real_pool(environment: Mapping[str, str], port: int) -> Iterator[RealPool]:
     root, shared = Path(environment[_ROOT]).absolute(), Path(environment[_SHARED]).absolute()
     pool = RealPool(root, shared / _SCRIPT)
     try:
-        _script(pool.script, "up", str(root), "open", str(port), str(shared / _SETTINGS))
+        _script(pool.script, "up", str(root), mode, str(port), str(settings or shared / _SETTINGS))
         pool.remove_jobs()
         yield pool
     finally:

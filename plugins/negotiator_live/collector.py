@@ -1,0 +1,68 @@
+"""Queries to the collector: the ads of the pool's daemons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from negotiator_live.wire.addresses import DaemonAddress
+from negotiator_live.wire.ads import quoted
+from negotiator_live.wire.answers import ad_texts
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.connection import connect
+from negotiator_live.wire.exchange import TIMEOUT, DaemonKind, Deadline, Exchange
+
+
+@attrs.frozen
+class AdQuery:
+    """A query for ads of a type, such as ``Machine``, ``Submitter`` or ``Scheduler``.
+
+    ``requirements`` is an expression over an ad. ``projection`` are the attributes to be sent, all if empty.
+    ``private`` asks for capabilities too, which needs NEGOTIATOR authorization.
+    """
+
+    command: DaemonCommand
+    target: str
+    requirements: str = "true"
+    projection: Sequence[str] = ()
+    private: bool = False
+
+    def ad(self) -> dict[str, str]:
+        """Return the ad that is sent."""
+        ad = {"MyType": '"Query"', "TargetType": quoted(self.target), "Requirements": self.requirements}
+        if self.projection:
+            ad["Projection"] = quoted(" ".join(self.projection))
+        if self.private:
+            ad["SendPrivateAttributes"] = "true"
+        return ad
+
+
+SLOTS = AdQuery(DaemonCommand.QUERY_STARTD_ADS, "Machine")
+SLOT_CLAIMS = AdQuery(DaemonCommand.QUERY_STARTD_PVT_ADS, "Machine")
+SUBMITTERS = AdQuery(DaemonCommand.QUERY_SUBMITTOR_ADS, "Submitter")
+SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
+
+
+@attrs.frozen
+class Collector:
+    """The collector of a pool; every query has a connection of its own."""
+
+    address: DaemonAddress
+    name: str = ""
+    timeout: float = TIMEOUT
+    """Seconds for a whole query."""
+
+    def query(self, query: AdQuery) -> Iterator[bytes]:
+        """Yield the ads that a query finds, in long form, in blocks of whole ads.
+
+        :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.
+        """
+        exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, query.command)
+        deadline = Deadline(self.timeout)
+        with connect(exchange, deadline) as channel:
+            channel.packets.end_handshake()
+            channel.put_int(query.command)
+            channel.put_ad(query.ad())
+            channel.end_message()
+            yield from ad_texts(channel)

@@ -1,0 +1,1 @@
+"""CEDAR, the protocol of HTCondor's daemons: packets, messages, ads and addresses."""

@@ -1,0 +1,194 @@
+"""Answers to queries: ads as text in long form, which the reader of pools reads into tables.
+
+An answer is ``(1, ad)*, 0``. Its bytes are looked at a megabyte at a time: NULs are found all at once, the Python code runs
+once for each ad. Texts that could be taken for another attribute or another ad (line breaks within, nothing before the
+``=``, a comment) are looked at one by one: line breaks become blanks, and a text that is no attribute becomes a line for
+which the reader sets the whole ad aside.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator_live.wire.errors import malformed
+from negotiator_live.wire.limits import MAX_AD, MAX_ANSWER, MAX_ATTRIBUTES, MAX_STRING
+
+if TYPE_CHECKING:
+    from negotiator_live.wire.channel import Channel
+    from negotiator_live.wire.exchange import Exchange
+
+_PIECE: Final = 1 << 20
+_INT: Final = struct.Struct(">q")
+_SIZE: Final = _INT.size
+_MARKER: Final = b"ZKM"
+_NOT_AN_ATTRIBUTE: Final = b"= "
+_TYPES: Final = 2  # MyType and TargetType, behind the attributes
+
+_BEGINS_NAME: Final = np.zeros(256, np.bool_)
+_BEGINS_NAME[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")] = True
+
+
+def ad_texts(channel: Channel) -> Iterator[bytes]:
+    """Yield the ads of an answer in long form, in blocks of whole ads: ``attr = value`` lines, a blank line after each ad.
+
+    :raises DaemonError: while iterating, if the answer is malformed or does not arrive.
+    """
+    channel.incoming.limit = MAX_ANSWER
+    rest = b""
+    while True:
+        is_last, data = channel.incoming.piece(_PIECE)
+        found = _AdsOfPiece(rest + data, channel.exchange, encrypted=channel.is_encrypted)
+        if found.ads:
+            yield _text_of(found.ads)
+        rest = found.rest
+        if found.is_over:
+            if rest or not is_last:
+                raise malformed(channel.exchange, "there is more after the last ad of the answer")
+            channel.end_received()
+            return
+        if is_last:
+            raise malformed(channel.exchange, "the answer ends within an ad")
+        if len(rest) > MAX_AD:
+            raise malformed(channel.exchange, f"an ad has more than {MAX_AD} bytes")
+
+
+class _AdsOfPiece:
+    """The whole ads at the beginning of some bytes: the texts of each with NULs between, and the bytes that remain."""
+
+    __slots__ = ("_data", "_exchange", "_has_secrets", "_nuls", "ads", "is_over", "rest")
+
+    def __init__(self, data: bytes, exchange: Exchange, *, encrypted: bool) -> None:
+        self._data = data
+        self._exchange = exchange
+        array = np.frombuffer(b"" if encrypted else data, np.uint8)
+        self._nuls = np.flatnonzero(array == 0)
+        self._has_secrets = _has_marker(data, array, self._nuls)
+        self.ads: list[bytes] = []
+        self.is_over = False
+        place: int | None = 0
+        end = 0
+        while place is not None and len(data) - place >= _SIZE:
+            end = place
+            (more,) = _INT.unpack_from(data, place)
+            if more == 0:
+                self.is_over, end = True, place + _SIZE
+                break
+            if more != 1:
+                raise malformed(exchange, f"neither an ad nor the end of the answer ({more})")
+            place = self._with_lengths(place + _SIZE) if encrypted else self._between_nuls(place + _SIZE)
+        self.rest = data[end if place is None or self.is_over else place :]
+
+    def _count(self, place: int) -> int | None:
+        """Return the number of attributes of the ad at a place; None if it is not there yet."""
+        if len(self._data) - place < _SIZE:
+            return None
+        (count,) = _INT.unpack_from(self._data, place)
+        if not 0 <= count <= MAX_ATTRIBUTES:
+            raise malformed(self._exchange, f"invalid number of attributes ({count})")
+        return int(count)
+
+    def _between_nuls(self, place: int) -> int | None:
+        """Add the ad at a place, whose strings end at NULs; return the place behind it, None if it is not whole."""
+        count = self._count(place)
+        if count is None:
+            return None
+        data, nuls, start = self._data, self._nuls, place + _SIZE
+        first = int(nuls.searchsorted(start))
+        last = first + count + _TYPES - 1
+        if last >= len(nuls):
+            return None
+        if self._has_secrets:
+            return self._with_secrets(start, count)
+        behind = int(nuls[last - 1]) - 1
+        if count:
+            self.ads.append(data[start : int(nuls[last - _TYPES])])
+        if data[behind]:  # MyType is not empty: sent by old versions
+            self._add_type(data[int(nuls[last - _TYPES]) + 1 if count else start : behind + 1])
+        return int(nuls[last]) + 1
+
+    def _with_secrets(self, place: int, count: int) -> int | None:
+        """Add an ad in which a marker may go before an attribute."""
+        texts: list[bytes] = []
+        for _ in range(count + _TYPES):
+            end = self._data.find(b"\0", place)
+            if end >= 0 and self._data[place:end] == _MARKER and len(texts) < count:
+                place = end + 1
+                end = self._data.find(b"\0", place)
+            if end < 0:
+                return None
+            texts.append(self._data[place:end])
+            place = end + 1
+        self._add(texts, count)
+        return place
+
+    def _with_lengths(self, place: int) -> int | None:
+        """Add the ad at a place, whose strings have their lengths before them, as ``_between_nuls`` does."""
+        count = self._count(place)
+        if count is None:
+            return None
+        data, unpack, size = self._data, _INT.unpack_from, len(self._data)
+        texts: list[bytes] = []
+        place += _SIZE
+        while len(texts) < count + _TYPES:
+            if place + _SIZE > size:
+                return None
+            (length,) = unpack(data, place)
+            start = place + _SIZE
+            place = start + length
+            if not 0 < length <= MAX_STRING:
+                raise malformed(self._exchange, f"invalid length of a string ({length})")
+            if place > size:
+                return None
+            text = data[start : place - 1]
+            if text != _MARKER or len(texts) >= count:
+                texts.append(text)
+        self._add(texts, count)
+        if count and self.ads[-1].count(b"\0") != len(texts[:count]) - 1:
+            raise malformed(self._exchange, "a string has a NUL within")
+        return place
+
+    def _add(self, texts: list[bytes], count: int) -> None:
+        if count:
+            self.ads.append(b"\0".join(texts[:count]))
+        if texts[count]:
+            self._add_type(texts[count])
+
+    def _add_type(self, name: bytes) -> None:
+        """Add the MyType that was sent behind the attributes to the last ad, unless that has one."""
+        if name.isalnum() and self.ads and b"mytype = " not in self.ads[-1].lower():
+            self.ads[-1] += b'\0MyType = "' + name + b'"'
+
+
+def _has_marker(data: bytes, array: NDArray[np.uint8], nuls: NDArray[np.int64]) -> bool:
+    """True if a string may be the marker of a secret."""
+    ends = nuls[nuls >= len(_MARKER)]
+    candidates = ends[array[ends - 1] == _MARKER[-1]]
+    return any(data[end - len(_MARKER) : end] == _MARKER for end in candidates.tolist())
+
+
+def _text_of(ads: list[bytes]) -> bytes:
+    """Return ads in long form."""
+    joined = b"\0\0".join(ads)
+    if b"\n" in joined or b"\r" in joined or not (joined and _are_attributes(joined, len(ads))):
+        joined = b"\0\0".join(b"\0".join(map(_line, ad.split(b"\0"))) for ad in ads)
+    return joined.replace(b"\0", b"\n") + b"\n\n"
+
+
+def _are_attributes(joined: bytes, ads: int) -> bool:
+    """True if each text begins with a letter, as a name does, and none is empty."""
+    array = np.frombuffer(joined, np.uint8)
+    firsts = array[np.flatnonzero(array[:-1] == 0) + 1]
+    others = len(firsts) - int(np.count_nonzero(_BEGINS_NAME[firsts]))
+    empty = len(firsts) - int(np.count_nonzero(firsts))
+    return bool(_BEGINS_NAME[array[0]]) and array[-1] != 0 and others == empty == ads - 1
+
+
+def _line(text: bytes) -> bytes:
+    """Return the line of a text that was sent as an attribute."""
+    line = text.replace(b"\n", b" ").replace(b"\r", b" ").lstrip()
+    return line if line and _BEGINS_NAME[line[0]] else _NOT_AN_ATTRIBUTE + line

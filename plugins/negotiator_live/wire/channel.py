@@ -1,0 +1,143 @@
+"""A connection to a daemon: messages of integers, strings and ads, in both directions and for both roles."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Mapping
+from typing import Final, Self
+
+from negotiator_live.wire.ads import SECRET_MARKER, WireAd, is_attribute_name
+from negotiator_live.wire.errors import UnsendableError, malformed
+from negotiator_live.wire.exchange import Deadline, Exchange
+from negotiator_live.wire.incoming import IncomingMessages
+from negotiator_live.wire.limits import MAX_AD, MAX_ATTRIBUTES, MAX_MESSAGE
+from negotiator_live.wire.packets import PacketCipher, PacketSocket
+
+_INT: Final = struct.Struct(">q")
+
+
+class Channel:
+    """Sends and receives messages until a deadline.
+
+    A message that is sent is collected until ``end_message``. All errors are ``DaemonError``. Not for use by two threads
+    at once. As a context manager it closes the connection.
+    """
+
+    def __init__(self, connected: socket.socket, exchange: Exchange, deadline: Deadline) -> None:
+        self.packets = PacketSocket(connected, exchange, deadline)
+        self.incoming = IncomingMessages(self.packets)
+        self._outgoing = bytearray()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection and drop its key."""
+        self.packets.cipher = None
+        self.packets.socket.close()
+
+    @property
+    def exchange(self) -> Exchange:
+        """The command that is being carried out."""
+        return self.packets.exchange
+
+    @property
+    def deadline(self) -> Deadline:
+        """When the exchange must be over."""
+        return self.packets.deadline
+
+    @property
+    def is_encrypted(self) -> bool:
+        """True if everything is sent encrypted."""
+        return self.packets.cipher is not None
+
+    @property
+    def has_ended(self) -> bool:
+        """True if the other side closed the idle connection."""
+        return self.packets.has_ended
+
+    def begin(self, exchange: Exchange, deadline: Deadline) -> None:
+        """Begin another command on the same connection."""
+        self.packets.exchange = exchange
+        self.packets.deadline = deadline
+        self.packets.answered = False
+        self.incoming.limit = MAX_MESSAGE
+
+    def encrypt(self, cipher: PacketCipher) -> None:
+        """Encrypt everything from here on, in both directions."""
+        self.packets.cipher = cipher
+
+    def put_int(self, value: int) -> None:
+        """Add an integer to the message."""
+        self._outgoing += _INT.pack(value)
+
+    def put_string(self, text: str) -> None:
+        """Add a string to the message.
+
+        :raises UnsendableError: it has a NUL.
+        """
+        raw = text.encode("utf-8", "surrogateescape")
+        if b"\0" in raw:
+            raise UnsendableError(self.exchange, "a text that would be sent has a NUL")
+        if self.is_encrypted:
+            self.put_int(len(raw) + 1)
+        self._outgoing += raw + b"\0"
+
+    def put_ad(self, ad: Mapping[str, str]) -> None:
+        """Add an ad to the message: the text of an expression for each name.
+
+        :raises UnsendableError: a name is invalid, or a text has a NUL.
+        """
+        self.put_int(len(ad))
+        for name, expression in ad.items():
+            if not is_attribute_name(name):
+                raise UnsendableError(self.exchange, "the name of an attribute that would be sent is invalid")
+            self.put_string(f"{name} = {expression}")
+        self.put_string("")  # MyType and TargetType are among the attributes
+        self.put_string("")
+
+    def end_message(self) -> None:
+        """Send the message."""
+        message = bytes(self._outgoing)
+        self._outgoing.clear()
+        self.packets.send(message)
+
+    def get_int(self) -> int:
+        """Return the next integer of the message that is being received."""
+        return self.incoming.integer()
+
+    def get_string(self) -> str:
+        """Return the next string of the message."""
+        return self.incoming.string()
+
+    def get_ad(self) -> WireAd:
+        """Return the next ad of the message."""
+        count = self.get_int()
+        if not 0 <= count <= MAX_ATTRIBUTES:
+            raise malformed(self.exchange, f"invalid number of attributes ({count})")
+        size, expressions = 0, {}
+        for _ in range(count):
+            text = self.get_string()
+            if text == SECRET_MARKER:
+                text = self.get_string()
+            name, equals, expression = text.partition("=")
+            name = name.strip()
+            if not equals or not is_attribute_name(name):
+                raise malformed(self.exchange, "an attribute of an ad is not of the form name = expression")
+            expressions[name] = expression.strip()
+            size += len(text)
+            if size > MAX_AD:
+                raise malformed(self.exchange, f"an ad has more than {MAX_AD} bytes")
+        for name in ("MyType", "TargetType"):  # sent here by old versions only
+            text = self.get_string()
+            if is_attribute_name(text):
+                expressions.setdefault(name, f'"{text}"')
+        return WireAd(expressions)
+
+    def end_received(self) -> None:
+        """Finish the message that is being received."""
+        self.incoming.end()

@@ -1,0 +1,101 @@
+"""What the tests of the live pool share: a daemon that plays a recorded answer, and a real pool."""
+
+import fcntl
+import os
+import socket
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from negotiator_bench.real_pool import missing, real_pool
+from negotiator_live.wire.addresses import DaemonAddress
+
+#: Made slots stay in the collector, and there is no negotiator besides this one.
+SETTINGS = """DAEMON_LIST = MASTER COLLECTOR SCHEDD
+CLASSAD_LIFETIME = 1000000
+"""
+RECORDINGS = Path(__file__).parent / "recordings"
+
+
+@contextmanager
+def _listening(serve):
+    """Serve each connection with a function; yield the address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    serve(connection)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield DaemonAddress.parse("{}:{}".format(*listener.getsockname()))
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+@pytest.fixture
+def playing():
+    """Return a context manager: a daemon that reads a request, sends these bytes and closes the connection."""
+
+    @contextmanager
+    def play(answer, *, first=b"", hold=None):
+        requests = []
+
+        def serve(connection):
+            if first is not None:
+                requests.append(connection.recv(1 << 16))
+            connection.sendall(answer)
+            if hold is not None:
+                hold.wait()
+
+        with _listening(serve) as address:
+            yield address, requests
+
+    return play
+
+
+@pytest.fixture
+def recording():
+    """Return a function that reads the recorded answer of a real daemon."""
+    return lambda name: (RECORDINGS / f"{name}.cedar").read_bytes()
+
+
+@contextmanager
+def _pool(folder, mode, settings):
+    """Start a real pool; skip, with the reasons, where one cannot be started."""
+    if lacking := missing(os.environ, os.geteuid()):
+        pytest.skip("; ".join(lacking))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    file = folder / "pool.conf"
+    file.write_text(settings)
+    with real_pool(os.environ, port, mode, file) as pool:
+        yield pool, DaemonAddress.parse(f"127.0.0.1:{port}")
+
+
+@pytest.fixture(scope="session")
+def root_lock():
+    """Hold the root folder of HTCondor: one pool runs in it at a time."""
+    root = os.environ.get("NEGOTIATOR_CONDOR_ROOT", "")
+    if not Path(root, "usr").is_dir():
+        yield
+        return
+    with Path(root, "tests.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
+def open_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+    """Start a real pool that trusts everyone; return it and its collector's address."""
+    with _pool(tmp_path_factory.mktemp("open"), "open", SETTINGS) as started:
+        yield started
