@@ -1,216 +1,106 @@
 """Reads ads of long form that have the same names line by line, many at once and by columns.
 
-Most ads of a pool differ from their neighbours in a few values only. So the ads of a block with equally many lines are
-compared with one of them, attribute by attribute, and a line is looked up only where it differs from that of the ad
-before. What is not plain is left to the reader of lines: new names and expressions, secrets, comments, faults, and ads
-that exceed the allowance of an ad.
+Most ads of a pool differ from their neighbours in a few values only: regular expressions find these values (see
+``ad_pattern``). What is not plain is left to the reader of lines: new names, secrets, comments, faults, and ads that
+exceed their owner's budget.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from negotiator.classad.tables import AlikeRows
-from negotiator.pool.line_cost import width
-from negotiator.pool.plain_constants import add_constants
-from negotiator.pool.reading_budget import FREE, PLAIN_ATTRIBUTES, VALUE_BYTES
-from negotiator.pool.text_block import WIDEST
+from negotiator.pool.ad_matching import AdMatcher, AdSpan
+from negotiator.pool.ad_pattern import AdPattern, LineForm, add_plain
+from negotiator.pool.new_expressions import NEW, parse_new_values
+from negotiator.pool.parsed_ad import AlikeAds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.tables import AdDictionary, AttributeSpelling, IndexArray
-    from negotiator.pool.text_block import TextBlock
-
-FEW: Final = 8
-"""Fewer ads are read faster line by line."""
-
-_ROUNDS: Final = 8
-"""Sequences of names that are looked for among the ads of a block with equally many lines."""
-
-_FAILURES: Final = 3
-"""Ads after which no more are looked at if too few others have the names of any: somebody may have made them so."""
-
-_WIDEST_COMPARED: Final = 1024
-"""A longer line counts as different from that of the ad before."""
+    from negotiator.classad.tables import AdDictionary, IndexArray
+    from negotiator.pool.reading_budget import ReadingBudget
 
 
 @attrs.frozen(eq=False)
-class AdLines:
-    """Ads of a block: the index of the first line of each, (N,), and the number of its lines, (N,)."""
+class ReadText:
+    """The ads of a text: those that are alike, and where all others are; and where the lines below the last ad begin."""
 
-    first: IndexArray
-    count: IndexArray
-
-    @classmethod
-    def between_blank_lines(cls, block: TextBlock, *, from_start: bool) -> AdLines:
-        """Return the ads that end in a block at a blank line; from its first line on if an ad begins there."""
-        ends = np.flatnonzero(block.starts == block.ends)
-        first = np.concatenate((_FIRST_LINE, ends[:-1] + 1))
-        if not from_start:
-            first, ends = first[1:], ends[1:]
-        present = ends > first
-        return cls(first[present], (ends - first)[present])
-
-    @classmethod
-    def joined(cls, parts: Iterable[AdLines]) -> AdLines:
-        """Return the ads of these parts."""
-        pairs = [(part.first, part.count) for part in parts]
-        first, count = zip((_NONE, _NONE), *pairs, strict=True)
-        return cls(np.concatenate(first), np.concatenate(count))
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def mask(self, size: int) -> NDArray[np.bool_]:
-        """Return which of ``size`` lines are of these ads or the blank line below one, (size,)."""
-        changes = np.zeros(size + 1, np.int64)
-        changes[self.first] = 1
-        changes[self.first + self.count + 1] -= 1
-        mask: NDArray[np.bool_] = np.cumsum(changes[:-1]) > 0
-        return mask
+    alike: Sequence[AlikeAds]
+    others: Sequence[AdSpan]
+    rest: int
+    line: int
 
 
-@attrs.frozen(eq=False)
-class AlikeLines:
-    """Ads with the same names, None if there are none, and their lines.
+class AlikeReader:
+    """Reads the ads of one pool that are alike."""
 
-    ``waiting`` are ads that wait for one above them: they share a line that was not parsed yet.
-    """
+    __slots__ = ("_matcher", "budget", "dictionary")
 
-    rows: AlikeRows | None
-    read: AdLines
-    waiting: AdLines
+    def __init__(self, dictionary: AdDictionary, budget: ReadingBudget) -> None:
+        self.dictionary = dictionary
+        self.budget = budget
+        self._matcher = AdMatcher(dictionary)
 
+    def read(self, text: str, start: int, line: int, file: str) -> ReadText:
+        """Read the ads of a text of whole lines, from an offset on, where the line with this number begins."""
+        found = self._matcher.scan(text, start, line)
+        others = list(found.others)
+        alike = []
+        for ads in found.alike:
+            texts = dict(zip(ads.pattern.forms, zip(*ads.texts, strict=True), strict=True))
+            rows, known = self._rows(ads.pattern, texts, len(ads.spans), file)
+            self._refine(ads.pattern, texts)
+            if len(known) < len(ads.spans):
+                others += [ads.spans[place] for place in np.delete(np.arange(len(ads.spans)), known).tolist()]
+            if len(rows):
+                lines = np.fromiter((span.line for span in ads.spans), np.int64, len(ads.spans))
+                alike.append(AlikeAds(rows, lines[known]))
+        return ReadText(alike, sorted(others), found.rest, found.line)
 
-def read_alike(block: TextBlock, ads: AdLines, dictionary: AdDictionary) -> Iterator[AlikeLines]:
-    """Yield those of the ads that can be read by columns."""
-    counts, sizes = np.unique(ads.count, return_counts=True)
-    for count in counts[(sizes >= FEW) & (counts <= PLAIN_ATTRIBUTES)].tolist():
-        first = ads.first[ads.count == count]
-        failures = 0
-        for _ in range(_ROUNDS):
-            if len(first) < FEW or failures == _FAILURES:
-                break
-            lines = _LineMatrix.of(block, first, count, dictionary)
-            if lines is not None:
-                yield lines.read()
-            failures += lines is None
-            first = first[1:] if lines is None else first[~lines.named]
+    def _rows(
+        self, pattern: AdPattern, texts: Mapping[int, Sequence[str]], size: int, file: str
+    ) -> tuple[AlikeRows, IndexArray]:
+        """Return the ads whose values are constants, known, or within their owners' budgets, and which of them these are."""
+        codes: dict[int, NDArray[Any]] = dict(pattern.codes)
+        remembered = {line: pattern.spellings[line].lines for line in texts}
+        for line, column in texts.items():
+            codes[line] = self._codes(pattern, line, column)
+        columns = tuple([codes[line] for line in range(len(codes))])
+        rows = AlikeRows(self.dictionary, pattern.layout, columns, size)
+        waiting = {line: column for line, column in texts.items() if bool((codes[line] == NEW).any())}
+        known = parse_new_values(rows, waiting, file, self.budget)
+        for line, before in remembered.items():
+            if pattern.spellings[line].lines - before > size // 2:
+                pattern.spellings[line].stop_remembering()
+        return rows.take(known) if len(known) < size else rows, known
 
-
-@attrs.frozen(eq=False)
-class _LineMatrix:
-    """The lines of ads that have the names of the first of them; ``named`` marks them among the ads given, (N,).
-
-    ``starts`` and ``ends`` are the offsets of the lines, (L, M); in the ``varying`` lines the ads differ.
-    """
-
-    block: TextBlock
-    dictionary: AdDictionary
-    spellings: Sequence[AttributeSpelling]
-    named: NDArray[np.bool_]
-    first: IndexArray
-    starts: IndexArray
-    ends: IndexArray
-    varying: frozenset[int]
-
-    @classmethod
-    def of(
-        cls, block: TextBlock, first: IndexArray, count: int, dictionary: AdDictionary
-    ) -> _LineMatrix | None:
-        """Return the lines of the ads with the names of the first one; None if few have, or it has new or repeated names."""
-        begins = block.starts[np.arange(count + 1)[:, None] + first]
-        starts, ends = begins[:-1], begins[1:] - 1
-        spellings = dictionary.line_spellings(block.texts(starts[:, 0], ends[:, 0]))
-        if spellings is None:
-            return None
-        named, varying = np.ones(len(first), np.bool_), set()
-        widths = ends[:, 0] - starts[:, 0] + 1  # with the newline
-        for line, (spelling, length) in enumerate(zip(spellings, widths.tolist(), strict=True)):
-            whole = block.fields(starts[line], min(length, WIDEST))
-            if length > WIDEST or not bool((whole == whole[0]).all()):
-                varying.add(line)
-                names = block.fields(starts[line], spelling.value_offset)
-                named &= names == names[0]
-                if np.count_nonzero(named) < FEW:
-                    return None
-        return cls(
-            block, dictionary, spellings, named, first[named], starts[:, named], ends[:, named], frozenset(varying)
-        )  # fmt: skip
-
-    def read(self) -> AlikeLines:
-        """Return the ads within the allowance of an ad whose lines are plain constants, or known."""
-        alike = [line for line in range(len(self.spellings)) if line not in self.varying]
-        texts = self.block.texts(self.starts[alike, 0], self.ends[alike, 0])
-        within = np.flatnonzero(self._cost(texts) <= FREE.text)
-        if not len(within):
-            return AlikeLines(None, self._lines(within), self._lines(within))
-        codes = dict(zip(alike, self.dictionary.codes_of_lines(texts), strict=True))
-        known = np.full(len(within), min(codes.values(), default=0) >= 0)
-        first = ~known
-        first[1:] = False
-        for line in self.varying:
-            codes[line], is_new = self._codes(line, within)
-            unknown = codes[line] < 0
-            if bool(unknown.any()):
-                known &= ~unknown
-                first[self._first_of(line, within, np.flatnonzero(is_new & unknown))] = True
-        chosen = np.flatnonzero(known)
-        names = tuple([spelling.name for spelling in self.spellings])
-        columns = [codes[line] for line in range(len(names))]
-        rows = (
-            AlikeRows.of(self.dictionary, names, columns, len(within)).take(chosen) if len(chosen) else None
+    def _codes(self, pattern: AdPattern, line: int, texts: Sequence[str]) -> NDArray[np.int32]:
+        """Return the codes of the values of a line, (N,); ``NEW`` if one is neither a constant nor known."""
+        distinct = list(dict.fromkeys(texts))
+        form = pattern.forms[line]
+        codes = (
+            add_plain(pattern.spellings[line].entries, form, distinct)
+            if form.is_plain
+            else self.dictionary.codes_of_lines(distinct)
         )
-        return AlikeLines(rows, self._lines(within[chosen]), self._lines(within[~(known | first)]))
+        if len(distinct) == len(texts):
+            return codes.astype(np.int32)
+        code_of = dict(zip(distinct, codes.tolist(), strict=True))
+        return np.fromiter(map(code_of.__getitem__, texts), np.int32, len(texts))
 
-    def _first_of(self, line: int, within: IndexArray, places: IndexArray) -> list[int]:
-        """Return the places of the first ad with each text of a line."""
-        rows = within[places]
-        texts = self.block.texts(self.starts[line, rows], self.ends[line, rows])
-        return list(dict(zip(reversed(texts), reversed(places.tolist()), strict=True)).values())
-
-    def _lines(self, ads: IndexArray) -> AdLines:
-        return AdLines(self.first[ads], np.full(len(ads), len(self.spellings)))
-
-    def _cost(self, alike: list[str]) -> IndexArray:
-        """Return the most that the lines of each ad may cost, given those in which the ads do not differ."""
-        varying = sorted(self.varying)
-        cost: IndexArray = (self.ends[varying] - self.starts[varying] + VALUE_BYTES).sum(axis=0)
-        new = [text for text in alike if not self.dictionary.remembers(text)]
-        return cost + sum(map(width, new)) + VALUE_BYTES * len(new)
-
-    def _codes(self, line: int, rows: IndexArray) -> tuple[IndexArray, NDArray[np.bool_]]:
-        """Return the code of the value that a line has in each ad, -1 if unknown, and if it differs from the ad before."""
-        spelling, starts, ends = self.spellings[line], self.starts[line, rows], self.ends[line, rows]
-        is_new = self._changes(starts, ends)
-        starts, ends = starts[is_new], ends[is_new]
-        codes = None
-        if spelling.remembers_lines and len(starts) > len(rows) // 2:
-            texts = self.block.texts(starts, ends)
-            if len({text for text in texts if not self.dictionary.remembers(text)}) > len(rows) // 2:
-                spelling.stop_remembering()
-        if not spelling.remembers_lines:
-            codes = add_constants(spelling.entries, self.block, starts + spelling.value_offset, ends)
-        if codes is None:
-            codes = self.dictionary.codes_of_lines(self.block.texts(starts, ends))
-        return codes[np.cumsum(is_new) - 1], is_new
-
-    def _changes(self, starts: IndexArray, ends: IndexArray) -> NDArray[np.bool_]:
-        """Return for each line whether it may differ from the one before."""
-        widths = ends - starts
-        fields = self.block.fields(starts, min(int(widths.max()), _WIDEST_COMPARED))
-        changes = np.ones(len(starts), np.bool_)
-        changes[1:] = (
-            (widths[1:] != widths[:-1]) | (fields[1:] != fields[:-1]) | (widths[1:] > _WIDEST_COMPARED)
-        )
-        return changes
-
-
-_NONE: Final = np.zeros(0, np.int64)
-_FIRST_LINE: Final = np.zeros(1, np.int64)
+    def _refine(self, pattern: AdPattern, texts: Mapping[int, Sequence[str]]) -> None:
+        """Change the form of lines with a new value in most ads, of which the dictionary remembers no more."""
+        forms = {}
+        for line, form in pattern.forms.items():
+            spelling = pattern.spellings[line]
+            if form is LineForm.FEW and not spelling.remembers_lines:
+                forms[line] = LineForm.of_values([text[len(spelling.prefix) :] for text in texts[line]])
+        refined = pattern.with_forms(forms, self.dictionary) if forms else None
+        if refined is not None:
+            self._matcher.replace(pattern, refined)

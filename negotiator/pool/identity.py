@@ -106,7 +106,7 @@ def alike_keys(kind: PoolAdKind, rows: AlikeRows, file: str) -> list[AdKey | Non
     if kind is PoolAdKind.JOB:
         return _alike_job_keys(rows, file)
     schedds = ("ScheddName",) if kind is PoolAdKind.SUBMITTER else ()
-    addresses = _first_strings(rows, *schedds, "MyAddress", "StartdIpAddr", "ScheddIpAddr")
+    addresses = rows.first_strings(*schedds, "MyAddress", "StartdIpAddr", "ScheddIpAddr")
     return [
         (name, address) if name else None
         for name, address in zip(rows.strings("Name"), addresses, strict=True)
@@ -118,18 +118,9 @@ def _alike_job_keys(rows: AlikeRows, file: str) -> list[AdKey | None]:
     procs, known_procs = rows.integers("ProcId")
     ids = rows.strings("GlobalJobId")
     files = ids if all(ids) else [each or file for each in ids]
-    owners = _first_strings(rows, "Owner", "User")
+    owners = rows.first_strings("Owner", "User")
     keys = zip(map(bool, ids), files, clusters.tolist(), procs.tolist(), owners, strict=True)
     known = known_clusters & known_procs
     if bool(known.all()):
         return list(keys)
     return [key if is_known else None for key, is_known in zip(keys, known.tolist(), strict=True)]
-
-
-def _first_strings(rows: AlikeRows, *names: str) -> list[str]:
-    """Return for each ad the first of these attributes that is a string other than "", "" if none is."""
-    texts = rows.strings(names[0])
-    if len(names) == 1 or all(texts):
-        return texts
-    others = _first_strings(rows, *names[1:])
-    return [text or other for text, other in zip(texts, others, strict=True)]

@@ -115,13 +115,6 @@ class LineReader:
             self._open = self._open or _OpenAd(numbers[start])
             self._extend(self._open, texts[start:], cells[start:])
 
-    def read_whole(self, texts: list[str], numbers: Sequence[int]) -> list[ReadResult]:
-        """Read ads from their first line to the blank line below them, while the end of another may not be read yet."""
-        waiting, self._open = self._open, None
-        results = list(self.read(texts, numbers))
-        self._open = waiting
-        return results
-
     def end(self) -> Iterator[ReadResult]:
         """Yield the last ad if no blank line ended it."""
         ad, self._open = self._open, None

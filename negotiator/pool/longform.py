@@ -14,20 +14,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from negotiator.pool.alike_ads import FEW, AdLines, read_alike
+from negotiator.pool.ad_pattern import FEW
+from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.errors import UnreadableError
 from negotiator.pool.limits import MAX_LINE
 from negotiator.pool.line_reader import LineReader
-from negotiator.pool.parsed_ad import AdBlock, AlikeAds, ReadResult
+from negotiator.pool.parsed_ad import AdBlock, ReadResult
 from negotiator.pool.reading_budget import ReadingBudget
-from negotiator.pool.text_block import TextBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
 
     from negotiator.classad.tables import AdDictionary
 
@@ -97,26 +93,21 @@ def read_long(
     *,
     keep_claims: bool = False,
 ) -> Iterator[ReadResult]:
-    """Yield the ads of a text in long form one by one; see ``read_long_blocks``. Blocks may end anywhere."""
-    for block in read_long_blocks(whole_lines(blocks), file, dictionary, budget, keep_claims=keep_claims):
+    """Yield the ads of a text in long form one by one, with a ``budget`` of its own by default. Blocks may end anywhere."""
+    alike = AlikeReader(dictionary, budget or ReadingBudget())
+    for block in read_long_blocks(whole_lines(blocks), file, alike, keep_claims=keep_claims):
         yield from block.results()
 
 
 def read_long_blocks(
-    texts: Iterable[str],
-    file: str,
-    dictionary: AdDictionary,
-    budget: ReadingBudget | None = None,
-    *,
-    keep_claims: bool = False,
+    texts: Iterable[str], file: str, alike: AlikeReader, *, keep_claims: bool = False
 ) -> Iterator[AdBlock]:
-    """Yield the ads of blocks of whole lines in long form, stored as numbers of the pool's ``dictionary``.
+    """Yield the ads of blocks of whole lines in long form, stored as numbers of the pool's dictionary.
 
-    Ads for which their owner's ``budget`` has no room are set aside; by default each text has a budget of its own.
-
-    Blocks of a hundred ads or more are read faster than those of one (see ``larger_blocks``).
+    Ads for which their owner's budget has no room are set aside. Blocks of a hundred ads or more are read faster than
+    those of one (see ``larger_blocks``).
     """
-    lines = LineReader(file, dictionary, budget or ReadingBudget(), keep_claims=keep_claims)
+    lines = LineReader(file, alike.dictionary, alike.budget, keep_claims=keep_claims)
     number = 1
     for text in texts:
         if _has_few_ads(text) or "\0" in text:
@@ -124,9 +115,8 @@ def read_long_blocks(
             yield AdBlock(file, (), tuple(lines.read(split, range(number, number + len(split)))))
             number += len(split)
         else:
-            block = TextBlock(text)
-            yield _BlockReader(block, file, number, lines, dictionary).read()
-            number += len(block.starts)
+            block, number = _read_block(text + "\n", number, lines, alike, file)
+            yield block
     yield AdBlock(file, (), tuple(lines.end()))
 
 
@@ -140,42 +130,22 @@ def _has_few_ads(text: str) -> bool:
     return False
 
 
-class _BlockReader:
-    """Reads one block of a text, whose first line has a number: alike ads by columns, all other lines one by one."""
+def _read_block(
+    text: str, number: int, lines: LineReader, alike: AlikeReader, file: str
+) -> tuple[AdBlock, int]:
+    """Read whole lines, the first of which has a number; return their ads, and the number of the line below.
 
-    __slots__ = ("_block", "_dictionary", "_file", "_lines", "_number")
-
-    def __init__(
-        self, block: TextBlock, file: str, number: int, lines: LineReader, dictionary: AdDictionary
-    ) -> None:
-        self._block = block
-        self._file = file
-        self._number = number
-        self._lines = lines
-        self._dictionary = dictionary
-
-    def read(self) -> AdBlock:
-        """Return the ads that end in the block."""
-        block, size = self._block, len(self._block.starts)
-        ads = AdLines.between_blank_lines(block, from_start=not self._lines.is_within_ad)
-        alike = list(read_alike(block, ads, self._dictionary))
-        waiting = AdLines.joined(each.waiting for each in alike)
-        apart = AdLines.joined([waiting, *(each.read for each in alike)])
-        others = list(self._lines.read(*self._numbered(~apart.mask(size))))
-        if len(waiting):  # the lines for which they wait have been read by now
-            further = list(read_alike(block, waiting, self._dictionary))
-            rest = waiting.mask(size) & ~AdLines.joined(each.read for each in further).mask(size)
-            others += self._lines.read_whole(*self._numbered(rest))
-            others.sort(key=lambda result: result.source.line)
-            alike += further
-        rows = [
-            AlikeAds(each.rows, each.read.first + self._number) for each in alike if each.rows is not None
-        ]
-        return AdBlock(self._file, tuple(rows), tuple(others))
-
-    def _numbered(self, chosen: NDArray[np.bool_]) -> tuple[list[str], list[int]]:
-        """Return the texts of these lines, and their numbers."""
-        numbers = (np.flatnonzero(chosen) + self._number).tolist()
-        if bool(chosen.all()):
-            return self._block.text.split("\n"), numbers
-        return self._block.texts(self._block.starts[chosen], self._block.ends[chosen]), numbers
+    Ads that are alike are read together, the lines of all others one by one.
+    """
+    start = text.find("\n\n") + 2 if lines.is_within_ad else 0
+    read = alike.read(text, start, number + text.count("\n", 0, start), file)
+    parts = [(0, start, number), *[(ad.start, ad.end + 1, ad.line) for ad in read.others]]
+    parts.append((read.rest, len(text), read.line))
+    texts: list[str] = []
+    numbers: list[int] = []
+    for begin, end, line in parts:
+        split = text[begin:end].split("\n")[:-1]
+        texts += split
+        numbers += range(line, line + len(split))
+    results = tuple(lines.read(texts, numbers))
+    return AdBlock(file, tuple(read.alike), results), read.line + text.count("\n", read.rest)

@@ -10,6 +10,7 @@ import attrs
 from negotiator.classad import ClassAd
 from negotiator.classad.tables import TooManyNamesError
 from negotiator.pool.ad_cost import charge_ad
+from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import UnreadableError
@@ -91,13 +92,12 @@ def read_inputs(
 ) -> SnapshotBuilder:
     """Read a pool from these files; add the state of those that were read to their end to ``states`` if given."""
     builder = SnapshotBuilder()
+    alike = AlikeReader(builder.dictionary, builder.budget)
     for entry in inputs:
         if not isinstance(entry, InputFile):
             builder.add_file("", [entry])
         else:
-            results = read_file(
-                entry, stdin, builder.dictionary, builder.budget, keep_claims=True, states=states
-            )
+            results = read_file(entry, stdin, alike, keep_claims=True, states=states)
             builder.add_file(entry.name, results)
     return builder
 
@@ -109,9 +109,9 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
     """
     ads: list[tuple[ClassAd, Source]] = []
     problems: list[Problem] = []
-    dictionary, budget = pool_dictionary(), ReadingBudget()
+    alike = AlikeReader(pool_dictionary(), ReadingBudget())
     for entry in list(find_inputs([path])):
-        results = read_file(entry, stdin, dictionary, budget) if isinstance(entry, InputFile) else [entry]
+        results = read_file(entry, stdin, alike) if isinstance(entry, InputFile) else [entry]
         for result in itertools.chain.from_iterable(map(_one_by_one, results)):
             if isinstance(result, ParsedAd):
                 ads.append((result.ad, result.source))
@@ -129,8 +129,7 @@ def _one_by_one(result: FileResult) -> Sequence[ReadResult]:
 def read_file(
     entry: InputFile,
     stdin: BinaryIO | None,
-    dictionary: AdDictionary,
-    budget: ReadingBudget,
+    alike: AlikeReader,
     *,
     keep_claims: bool = False,
     states: dict[InputFile, FileState] | None = None,
@@ -145,7 +144,7 @@ def read_file(
         return
     text = DecodedText(stream)
     try:
-        yield from _read_blocks(iter(text), entry, dictionary, budget, keep_claims=keep_claims)
+        yield from _read_blocks(iter(text), entry, alike, keep_claims=keep_claims)
     except UnreadableError as error:
         source = Source(entry.name, text.line)
         yield UnreadFile(abort_problem(source, str(error), "an incomplete ad is set aside"))
@@ -158,23 +157,16 @@ def read_file(
 
 
 def _read_blocks(
-    blocks: Iterator[str],
-    entry: InputFile,
-    dictionary: AdDictionary,
-    budget: ReadingBudget,
-    *,
-    keep_claims: bool,
+    blocks: Iterator[str], entry: InputFile, alike: AlikeReader, *, keep_claims: bool
 ) -> Iterator[FileResult]:
     file, head = entry.name, _head(blocks)
     text = itertools.chain([head], blocks)
     form = detect_format(head)
     if form is AdFormat.LONG:
-        yield from read_long_blocks(
-            larger_blocks(whole_lines(text)), file, dictionary, budget, keep_claims=keep_claims
-        )
+        yield from read_long_blocks(larger_blocks(whole_lines(text)), file, alike, keep_claims=keep_claims)
     elif form is not None:
         results = _READERS[form](text, file, keep_claims=keep_claims)
-        yield from (_store(result, dictionary, budget) for result in results)
+        yield from (_store(result, alike.dictionary, alike.budget) for result in results)
     elif is_blank(head) and len(head) > _LONGEST_HEAD:
         message = f"the file begins with more than {_LONGEST_HEAD} blank characters; it is not read"
         yield Problem(Severity.ERROR, Source(file), message, _HINT)

@@ -9,12 +9,15 @@ All figures are counts of names and characters, so the same files give the same 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import attrs
 
 from negotiator.classad import ClassAd
-from negotiator.pool.ad_kind import PoolAdKind, ad_kind, string_value
+from negotiator.pool.ad_kind import PoolAdKind, ad_kind, alike_kinds, string_value
+
+if TYPE_CHECKING:
+    from negotiator.classad.tables import AlikeRows
 
 
 class AdCost(NamedTuple):
@@ -87,6 +90,9 @@ OWNER_MARKS: Final = frozenset(
 )
 """The attributes that ``owner_of`` reads, in lower case."""
 
+OWNER_VALUES: Final = frozenset({"mytype", "epochadtype", "procid", "owner", "user", "name", "machine"})
+"""Those of them whose values matter; of the others only the presence does."""
+
 _OF_USERS: Final = frozenset({PoolAdKind.JOB, PoolAdKind.SUBMITTER})
 
 
@@ -95,15 +101,30 @@ def owner_of(ad: ClassAd, file: str) -> AdOwner:
 
     Jobs and submitters: the user. Slots, schedds and others: the host, whatever user they name.
     """
-    kind = ad_kind(ad)
     user = string_value(ad, "Owner") or string_value(ad, "User")
+    return _owner(ad_kind(ad), user, string_value(ad, "Name"), string_value(ad, "Machine"), file)
+
+
+def alike_owners(rows: AlikeRows, file: str) -> list[AdOwner]:
+    """Return who is charged for each of these ads, as ``owner_of`` does."""
+    users, names = rows.first_strings("Owner", "User"), rows.strings("Name")
+    machines = rows.strings("Machine")
+    owners = {
+        place: _owner(kind, users[place], names[place], machines[place], file)
+        for kind, places in alike_kinds(rows)
+        for place in places.tolist()
+    }
+    return [owners[place] for place in range(len(rows))]
+
+
+def _owner(kind: PoolAdKind, user: str, name: str, machine: str, file: str) -> AdOwner:
     if kind is PoolAdKind.SUBMITTER:
-        user = user or string_value(ad, "Name")
+        user = user or name
     if user and (kind in _OF_USERS or kind in (PoolAdKind.OTHER, PoolAdKind.UNKNOWN)):
         return AdOwner("user", user)
     if kind in _OF_USERS:
         return AdOwner("file", file)
-    host = string_value(ad, "Machine") or string_value(ad, "Name").rpartition("@")[2]
+    host = machine or name.rpartition("@")[2]
     return AdOwner("host", host.lower()) if host else AdOwner("file", file)
 
 
@@ -136,14 +157,22 @@ class ReadingBudget:
 
     def charge(self, owner: AdOwner, cost: AdCost) -> str:
         """Charge an ad to its owner; return why it does not fit, and charge nothing, if it does not; else ""."""
-        before = self._charged.get(owner, AdCost())
-        excess = (max(0, each - free) for each, free in zip(cost, FREE, strict=True))
-        after = AdCost(*map(sum, zip(before, excess, strict=True)))
+        before, after = self._with(owner, cost)
         over = self._exceeded(owner, before, after)
         if not over:
             self._charged[owner] = after
             self._user_names += after.names - before.names if owner.kind != "host" else 0
         return over
+
+    def has_room(self, owner: AdOwner, cost: AdCost) -> bool:
+        """True if an ad could be charged to its owner."""
+        return not self._exceeded(owner, *self._with(owner, cost))
+
+    def _with(self, owner: AdOwner, cost: AdCost) -> tuple[AdCost, AdCost]:
+        """Return what an owner is charged before and after an ad."""
+        before = self._charged.get(owner, AdCost())
+        excess = (max(0, each - free) for each, free in zip(cost, FREE, strict=True))
+        return before, AdCost(*map(sum, zip(before, excess, strict=True)))
 
     def _exceeded(self, owner: AdOwner, before: AdCost, after: AdCost) -> str:
         limits = self.limits

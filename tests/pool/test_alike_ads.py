@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from negotiator.classad import unparse
 from negotiator.classad.tables import dictionary
-from negotiator.pool import longform, read_pool, snapshot_builder
+from negotiator.pool import ad_matching, ad_pattern, longform, read_pool, snapshot_builder
+from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long, read_long_blocks, whole_lines
 from negotiator.pool.parsed_ad import ParsedAd
@@ -52,6 +53,7 @@ def texts(draw):
 def facts(blocks, *, by_lines=False, known_lines=None, limits=None):
     """Everything that reading a text gives."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ad_matching, "_ENOUGH", ad_pattern.FEW)
         if by_lines:
             patch.setattr(longform, "FEW", 10**9)
         if known_lines is not None:
@@ -84,7 +86,8 @@ def job(number, *, requirements="true", owner="ann", args="x"):
 
 def columns(blocks):
     """The number of ads in a text that are read by columns, and of all others."""
-    found = list(read_long_blocks(whole_lines(blocks), "f", pool_dictionary()))
+    alike = AlikeReader(pool_dictionary(), ReadingBudget())
+    found = list(read_long_blocks(whole_lines(blocks), "f", alike))
     return sum(len(ads.lines) for block in found for ads in block.alike), sum(
         len(block.others) for block in found
     )
@@ -95,13 +98,11 @@ def test_jobs_with_values_of_their_own_are_read_by_columns():
     assert columns([job(0), "".join(map(job, range(1, 100)))]) == (99, 1)
 
 
-def test_ads_with_an_expression_of_their_own_are_read_line_by_line_alone():
-    """The first ad with a new expression is parsed; the ads below it that share it are read by columns."""
-    known, new = (
-        [job(number) for number in range(50)],
-        [job(number, requirements="Cpus > 1") for number in range(50, 99)],
-    )
-    assert columns([job(99), "".join(known + new)]) == (98, 2)
+def test_expressions_are_read_by_columns():
+    """Also those that no ad above has; only an expression that does not parse is left."""
+    known = [job(number) for number in range(50)]
+    new = [job(number, requirements=f"Cpus > {number}") for number in range(50, 98)]
+    assert columns([job(99), "".join([*known, *new, job(98, requirements="Cpus >")])]) == (98, 2)
 
 
 def test_ads_that_exceed_their_allowance_are_charged():
@@ -146,6 +147,7 @@ def test_a_pool_read_by_columns_is_the_one_read_line_by_line(ads, most_problems)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(longform, "FEW", few)
             patch.setattr(longform, "_FIRST_PIECE", 1 << 12)
+            patch.setattr(ad_matching, "_ENOUGH", 8)
             patch.setattr(snapshot_builder, "MAX_PROBLEMS", most_problems)
             pool = read_pool(["-"], io.BytesIO(text.encode()))
         found.append(pool)

@@ -22,10 +22,12 @@ from negotiator.classad.tables.dictionary import INTEGER_DIGITS as INTEGER_DIGIT
 from negotiator.classad.tables.dictionary import MAX_REMEMBERED_LINE as MAX_REMEMBERED_LINE
 from negotiator.classad.tables.dictionary import UNKNOWN as UNKNOWN
 from negotiator.classad.tables.dictionary import AdDictionary as AdDictionary
+from negotiator.classad.tables.dictionary import AdLayout as AdLayout
 from negotiator.classad.tables.dictionary import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.dictionary import Row as Row
 from negotiator.classad.tables.dictionary import RowExpressions as RowExpressions
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError
+from negotiator.classad.tables.distinct_values import ABSENT as ABSENT
 from negotiator.classad.tables.distinct_values import DistinctValues as DistinctValues
 from negotiator.classad.tables.grouping import group_values as group_values
 from negotiator.classad.tables.table import AttributeTable as AttributeTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import attrs
 import numpy as np
@@ -12,8 +12,6 @@ from negotiator.classad.syntax import fold
 from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, Row, pack_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from negotiator.classad.scalar import ClassAd
     from negotiator.classad.tables.column import IndexArray
 
@@ -26,15 +24,6 @@ class AlikeRows:
     layout: AdLayout
     codes: tuple[NDArray[np.int32], ...]
     size: int
-
-    @classmethod
-    def of(
-        cls, dictionary: AdDictionary, names: tuple[str, ...], codes: Sequence[NDArray[Any]], size: int
-    ) -> Self:
-        """Return ads with these names, none of them twice, and the codes of each attribute."""
-        return cls(
-            dictionary, dictionary.layout(names), tuple([np.asarray(each, np.int32) for each in codes]), size
-        )
 
     def __len__(self) -> int:
         return self.size
@@ -67,6 +56,14 @@ class AlikeRows:
         if codes.ndim:
             return entries.strings(codes)
         return entries.strings(codes.reshape(1)) * self.size
+
+    def first_strings(self, *names: str) -> list[str]:
+        """Return for each ad the first of these attributes that is a string other than "", "" if none is."""
+        texts = self.strings(names[0])
+        if len(names) == 1 or all(texts):
+            return texts
+        others = self.first_strings(*names[1:])
+        return [text or other for text, other in zip(texts, others, strict=True)]
 
     def integers(self, name: str) -> tuple[IndexArray, NDArray[np.bool_]]:
         """Return the value of an attribute in each ad that is written as an integer, (N,), and which ads have one."""

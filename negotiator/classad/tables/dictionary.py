@@ -131,9 +131,9 @@ class AttributeSpelling:
         self.lines = MAX_LINES_EACH
 
     @property
-    def value_offset(self) -> int:
-        """Where the value begins in a line of this attribute as HTCondor prints it."""
-        return len(self.name.encode("utf-8", "surrogatepass")) + len(_EQUALS)
+    def prefix(self) -> str:
+        """What a line of this attribute as HTCondor prints it begins with: all but the value."""
+        return self.name + _EQUALS
 
 
 class AdDictionary:
@@ -205,7 +205,7 @@ class AdDictionary:
         """True if an ad had the names of this row, in their order."""
         return spelling_numbers(row).tobytes() in self._layouts
 
-    def known_cells(self, texts: list[str]) -> Row:
+    def known_cells(self, texts: Sequence[str]) -> Row:
         """Return the cells of lines seen before; ``UNKNOWN`` for all others."""
         return np.fromiter(map(self.lines.get, texts, repeat(UNKNOWN)), np.int64, len(texts))
 
@@ -229,12 +229,13 @@ class AdDictionary:
 
     def line_spellings(self, texts: list[str]) -> list[AttributeSpelling] | None:
         """Return the spelling of the name in each line ``Name = value``; None if a name is new, or two are the same."""
-        found = [self._in_lines.get(line.partition(_EQUALS)[0]) for line in texts]
+        parts = [line.partition(_EQUALS) for line in texts]
+        found = [self._in_lines.get(name) if equals else None for name, equals, _ in parts]
         spellings = [spelling for spelling in found if spelling is not None]
         distinct = len({id(spelling.entries) for spelling in spellings})
         return spellings if distinct == len(texts) else None
 
-    def codes_of_lines(self, texts: list[str]) -> NDArray[np.int64]:
+    def codes_of_lines(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Return the code of the value in each line ``Name = value``; -1 if it is neither a constant nor known."""
         cells = self.known_cells(texts)
         if (new := np.flatnonzero(cells == UNKNOWN)).size:
@@ -244,6 +245,12 @@ class AdDictionary:
                 for line, cell in zip(lines, self.constant_cells(lines), strict=True)
             ]
         return np.where(cells < 0, -1, cells & _CODE_MASK)
+
+    def code_of_line(self, line: str) -> int:
+        """Return the code of the value in a line ``Name = value`` that was seen before, or whose text was parsed; else -1."""
+        cell = self.lines.get(line, UNKNOWN)
+        cell = self._parsed_cell(line) if cell == UNKNOWN else cell
+        return -1 if cell < 0 else cell & _CODE_MASK
 
     def _parsed_cell(self, line: str) -> int:
         """Return the cell of a line ``Name = expression`` that is too long to be remembered, or parsed before."""
@@ -281,6 +288,16 @@ class AdDictionary:
         if spelling.remembers_lines:
             self._remember(line, spelling, cell)
         return cell
+
+    def parsed_code(self, line: str) -> int:
+        """Parse the value in a line ``Name = value`` of a name seen before; return its code.
+
+        :raises ParseError: it is not an expression.
+        """
+        name, _, text = line.partition(_EQUALS)
+        cell = self.cell(line, name, text.strip())
+        assert cell is not None  # noqa: S101 - a line with this name was stored before
+        return cell & _CODE_MASK
 
     def _long_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         digest = _digest(line)

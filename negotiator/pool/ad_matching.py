@@ -1,0 +1,159 @@
+"""Finds the ads of a text, and which of them have the names of many others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import attrs
+
+from negotiator.pool.ad_pattern import FEW, AdPattern
+from negotiator.pool.reading_budget import PLAIN_ATTRIBUTES
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+    from negotiator.classad.tables import AdDictionary
+
+_ENOUGH: Final = 32
+"""Ads of a text with equally many lines that are worth a new pattern."""
+
+_SAMPLE: Final = 256
+"""Ads that a new pattern is made from."""
+
+_NEW_PATTERNS: Final = 4
+"""Patterns that are made for the ads of a text with equally many lines."""
+
+_PATTERNS: Final = 16
+"""Patterns of ads with equally many lines."""
+
+_FAILURES: Final = 3
+"""Ads after which no more are looked at if too few others have the names of any: somebody may have made them so."""
+
+
+class AdSpan(NamedTuple):
+    """The part of a text that is an ad, up to its last line end; the numbers of its first line and of its lines."""
+
+    start: int
+    end: int
+    line: int
+    lines: int
+
+
+@attrs.frozen(eq=False)
+class MatchingAds:
+    """Ads that match a pattern, and for each of them the texts of the pattern's groups."""
+
+    pattern: AdPattern
+    spans: list[AdSpan] = attrs.field(factory=list)
+    texts: list[tuple[str, ...]] = attrs.field(factory=list)
+
+    def add(self, span: AdSpan, match: re.Match[str]) -> None:
+        """Add an ad."""
+        self.spans.append(span)
+        self.texts.append(match.groups())
+
+
+@attrs.frozen(eq=False)
+class ScannedText:
+    """The ads of a text: those that match a pattern, and all others; and where the lines below the last ad begin."""
+
+    alike: Sequence[MatchingAds]
+    others: Sequence[AdSpan]
+    rest: int
+    line: int
+
+
+@attrs.define(eq=False)
+class AdMatcher:
+    """Finds ads with the same names; remembers the patterns of those that it has seen."""
+
+    dictionary: AdDictionary
+    _patterns: dict[int, list[AdPattern]] = attrs.field(factory=lambda: defaultdict(list), init=False)
+    """By the number of lines."""
+
+    def scan(self, text: str, start: int, line: int) -> ScannedText:
+        """Find the ads of a text of whole lines, from an offset on, where the line with this number begins."""
+        alike: dict[AdPattern, MatchingAds] = {}
+        others: list[AdSpan] = []
+        unknown: dict[int, list[AdSpan]] = defaultdict(list)
+        latest: AdPattern | None = None
+        while True:
+            match = latest.match(text, start) if latest is not None else None
+            if latest is None or match is None:
+                while text.startswith("\n", start):
+                    start, line = start + 1, line + 1
+                end = text.find("\n\n", start) + 1
+                if not end:
+                    break
+                lines = text.count("\n", start, end)
+                found = self._match(text, start, lines)
+                if found is None:
+                    unknown[lines].append(AdSpan(start, end, line, lines))
+                    start, line = end + 1, line + lines + 1
+                    continue
+                latest, match = found
+            span = AdSpan(start, match.end() - 1, line, len(latest.lines))
+            if latest.is_free(text, span.start, span.end):
+                alike.setdefault(latest, MatchingAds(latest)).add(span, match)
+            else:
+                others.append(span)
+            start, line = span.end + 1, line + span.lines + 1
+        for lines, spans in unknown.items():
+            others += self._learn_from(text, lines, spans, alike) if lines <= PLAIN_ATTRIBUTES else spans
+        many = [ads for ads in alike.values() if len(ads.spans) >= FEW]
+        others += [span for ads in alike.values() if len(ads.spans) < FEW for span in ads.spans]
+        return ScannedText(many, sorted(others), start, line)
+
+    def _match(self, text: str, start: int, lines: int) -> tuple[AdPattern, re.Match[str]] | None:
+        """Return the pattern that an ad with so many lines matches."""
+        for pattern in self._patterns.get(lines, ()):
+            match = pattern.match(text, start)
+            if match is not None:
+                return pattern, match
+        return None
+
+    def _learn_from(
+        self, text: str, lines: int, spans: list[AdSpan], alike: dict[AdPattern, MatchingAds]
+    ) -> list[AdSpan]:
+        """Add patterns for ads with equally many lines; return the ads that match none of them."""
+        others: list[AdSpan] = []
+        for _ in range(_NEW_PATTERNS):
+            sample = [text[span.start : span.end - 1] for span in spans[:_SAMPLE]]
+            pattern = self._learn(self._patterns[lines], sample) if len(sample) >= _ENOUGH else None
+            if pattern is None:
+                break
+            alike[pattern] = ads = MatchingAds(pattern)
+            rest = []
+            for span in spans:
+                match = pattern.match(text, span.start)
+                if match is None:
+                    rest.append(span)
+                elif pattern.is_free(text, span.start, span.end):
+                    ads.add(span, match)
+                else:
+                    others.append(span)
+            spans = rest
+        return others + spans
+
+    def _learn(self, patterns: list[AdPattern], ads: Sequence[str]) -> AdPattern | None:
+        """Add to ``patterns``, and return, one that many of the ads match."""
+        for start in range(_FAILURES):
+            sample = ads[start:]
+            known = next((each for each in patterns if each.has_names_of(sample[0])), None)
+            if known is not None and (pattern := known.widened(sample, self.dictionary)) is not None:
+                self.replace(known, pattern)
+                return pattern
+            if known is None and len(patterns) < _PATTERNS:
+                pattern = AdPattern.of_ads(sample, self.dictionary)
+                if pattern is not None:
+                    patterns.append(pattern)
+                    return pattern
+        return None
+
+    def replace(self, before: AdPattern, after: AdPattern) -> None:
+        """Put a pattern in the place of another one with the same names, if that is one of those remembered."""
+        patterns = self._patterns[len(before.lines)]
+        if before in patterns:
+            patterns[patterns.index(before)] = after
