@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.declarations import Expression as Expression
     from negotiator.hooks.declarations import RankExpression as RankExpression
     from negotiator.hooks.declarations import Section as Section
+    from negotiator.hooks.delivery import Delivery as Delivery
+    from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
     from negotiator.hooks.known_settings import KnownSetting as KnownSetting
     from negotiator.hooks.order import CandidateRecheck as CandidateRecheck
     from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
@@ -93,6 +95,10 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacementRule as PlacementRule
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+    from negotiator.hooks.pool_source import Decisions as Decisions
+    from negotiator.hooks.pool_source import LivePool as LivePool
+    from negotiator.hooks.pool_source import PoolContext as PoolContext
+    from negotiator.hooks.pool_source import PoolSource as PoolSource
     from negotiator.hooks.records import AdKind as AdKind
     from negotiator.hooks.records import Cycle as Cycle
     from negotiator.hooks.records import Filter as Filter
@@ -112,11 +118,14 @@ if TYPE_CHECKING:
     from negotiator.hooks.summary import Denial as Denial
     from negotiator.hooks.summary import DiscardCount as DiscardCount
     from negotiator.hooks.summary import ReasonCount as ReasonCount
+    from negotiator.hooks.summary import Rejection as Rejection
     from negotiator.hooks.turn_time import TimeLimit as TimeLimit
     from negotiator.hooks.turn_time import TurnTime as TurnTime
     from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
     from negotiator.ledger import CounterKey as CounterKey
     from negotiator.ledger import Ints as Ints
+    from negotiator.pool import ClaimVault as ClaimVault
+    from negotiator.pool import PoolAds as PoolAds
     from negotiator.queues import RECOVERY as RECOVERY
     from negotiator.queues import ROOT as ROOT
     from negotiator.queues import Acl as Acl
@@ -169,6 +178,7 @@ else:
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",
         "negotiator.hooks.declarations": "Constraint ConstraintSide Expression RankExpression Section",
+        "negotiator.hooks.delivery": "Delivery DeliveryStatus",
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
             "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest QuotaQuery "
@@ -179,15 +189,17 @@ else:
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
+        "negotiator.hooks.pool_source": "Decisions LivePool PoolContext PoolSource",
         "negotiator.hooks.records": ("AdKind Cycle Filter Gate Mask Match PreemptedJob Request"),
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),
         "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
-        "negotiator.hooks.summary": "CycleSummary Denial DiscardCount ReasonCount",
+        "negotiator.hooks.summary": "CycleSummary Denial DiscardCount ReasonCount Rejection",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",
+        "negotiator.pool": "ClaimVault PoolAds",
         "negotiator.queues": (
             "RECOVERY ROOT Acl NodeSortKind NodeSortPolicy PartitionConfig QueueConfig QueueLimit QueueTree"
         ),

@@ -19,8 +19,9 @@ from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle
 from negotiator.cycle.progress import CycleProgress
 from negotiator.cycle.result import CycleResult
-from negotiator.errors import StateError
+from negotiator.errors import NegotiatorError, PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
 from negotiator.hooks.guard import Tracer
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem, Severity
@@ -29,11 +30,11 @@ from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.live_pool import ServedPool
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import DeliveryStatus as DeliveryStatus
-from negotiator.runtime.settle import Offline
+from negotiator.runtime.settle import Delivered, Offline
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
@@ -71,20 +72,25 @@ class RunObserver(Protocol):
     def cycle(self, report: CycleReport) -> None:
         """Receive a completed cycle."""
 
+    def no_cycle(self, error: NegotiatorError) -> None:
+        """Receive why a cycle of a live pool did not take place; nothing was handed out in it."""
+
 
 @attrs.frozen(eq=False)
 class Runner:
     """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one.
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
+    If ``is_live``, a pool that cannot be read costs its cycle only: the next one is tried at its time.
     """
 
     runtime: Runtime
     reloader: Reloader
     audit: AuditLog | None
     notices: tuple[str, ...]
-    settler: Offline
+    settler: Offline | Delivered
     _pool: _CyclePool
+    is_live: bool = False
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -116,8 +122,14 @@ class Runner:
 
     def _cycle(self, observer: RunObserver) -> bool:
         """Run a cycle and forget it, before the pool is read again; return True if all plugins worked."""
-        with _nothing_handed_out(_IN_THIS_CYCLE):
-            report = self.runtime.next_cycle()
+        try:
+            with _nothing_handed_out(_IN_THIS_CYCLE):
+                report = self.runtime.next_cycle()
+        except (PoolError, PluginFailureError) as error:
+            if not self.is_live:
+                raise
+            observer.no_cycle(error)
+            return False
         if self.settler.error:
             raise self.settler.error
         observer.cycle(report)
@@ -157,6 +169,7 @@ def run_cycles(
     stdin: BinaryIO | None = None,
     change_bundle: bool = False,
     recover: bool = False,
+    live: bool = False,
 ) -> bool:
     """Open a runner, run cycles, and close it.
 
@@ -170,6 +183,7 @@ def run_cycles(
         stdin=stdin,
         change_bundle=change_bundle,
         recover=recover,
+        live=live,
     ) as runner:
         problems = runner.runtime.bundle.problems
         observer.problems(each for each in problems if each.severity is Severity.WARNING)
@@ -188,6 +202,7 @@ def open_runner(
     stdin: BinaryIO | None = None,
     change_bundle: bool = False,
     recover: bool = False,
+    live: bool = False,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -198,7 +213,9 @@ def open_runner(
     :param stdin: the stream that is read for the path ``-`` of the pool.
     :param change_bundle: let the state belong to this bundle from now on.
     :param recover: continue although the state and the audit log do not agree; that is recorded.
+    :param live: serve the live pool of the bundle instead of files.
     :raises BundleError: the bundle has errors.
+    :raises PoolError: the bundle has no live pool, and ``live`` is true.
     :raises BundleChangedError: the state belongs to another bundle.
     :raises StateError: the state cannot be used, another negotiator uses it, or it does not agree with the audit log.
     :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
@@ -211,6 +228,8 @@ def open_runner(
         stable_seconds=watch or 0.0,
     )
     bundle = load(targets, tracer)
+    if live and bundle.source.chosen is None:
+        raise PoolError(f"{bundle.folder}: the bundle has no live pool: write source: NAME in pool.yaml")
     reloader.use(bundle)
     with ExitStack() as stack:
         with _nothing_handed_out():
@@ -223,10 +242,18 @@ def open_runner(
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
-        pool, settler = _CyclePool(pool_reader(targets.pool, stdin)), Offline(lambda _: False)
+        pool: _CyclePool
+        settler: Offline | Delivered
+        if live:
+            served = ServedPool(lambda: runtime.bundle, clock(targets))
+            stack.callback(served.close)
+            pool, settler = _CyclePool(served.read), Delivered(served, lambda _: False)
+        else:
+            pool = _CyclePool(_without_claims(pool_reader(targets.pool, stdin)))
+            settler = Offline(lambda _: False)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
-        yield Runner(runtime, reloader, log, notices, settler, pool)
+        yield Runner(runtime, reloader, log, notices, settler, pool, live)
 
 
 @contextmanager
@@ -266,12 +293,9 @@ def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
 
 @attrs.define(eq=False)
 class _CyclePool:
-    """Reads the pool of each cycle; the vault is empty, since files hand out no claims.
+    """Reads the pool of each cycle. ``problems`` are those of the last ads."""
 
-    ``problems`` are those of the last ads.
-    """
-
-    read: Callable[[], Snapshot]
+    read: Callable[[], tuple[Snapshot, ClaimVault]]
     problems: Sequence[Problem] = ()
 
     def __call__(self) -> tuple[Snapshot, ClaimVault]:
@@ -279,6 +303,11 @@ class _CyclePool:
 
         :raises PoolError: it cannot be read.
         """
-        snapshot = self.read()
+        snapshot, claims = self.read()
         self.problems = snapshot.problems
-        return snapshot, ClaimVault()
+        return snapshot, claims
+
+
+def _without_claims(read: Callable[[], Snapshot]) -> Callable[[], tuple[Snapshot, ClaimVault]]:
+    """Return a function that reads a pool of files, which hand out no claims."""
+    return lambda: (read(), ClaimVault())

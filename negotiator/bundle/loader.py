@@ -27,6 +27,7 @@ from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
+from negotiator.bundle.sources import read_source
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
@@ -109,7 +110,8 @@ class BundleLoader:
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
-        self.problems += (*problems, *unused, *wrong_limits)
+        source, wrong_source = read_source(top, hooks, settings)
+        self.problems += (*problems, *unused, *wrong_limits, *wrong_source)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None or mode is None or limits is None:
@@ -119,6 +121,7 @@ class BundleLoader:
             bundle,
             accounting=accounting,
             ordering=ordering,
+            source=source,
             match=mode,
             time_limits=limits,
             site_commands=commands,

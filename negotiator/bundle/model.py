@@ -20,6 +20,7 @@ from negotiator.hooks.declarations import Expression
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.pool_source import PoolSource
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
@@ -123,6 +124,14 @@ class Ordering:
         return NAMES if self.chosen is None else self.chosen.record.name
 
 
+@attrs.frozen
+class ChosenSource:
+    """Where the ads of a live pool come from: the type that the bundle chooses, and the settings of its plugin."""
+
+    chosen: Attributed[PoolSource] | None = None
+    settings: Any = None
+
+
 class MatchMode(enum.StrEnum):
     """How many jobs of a request get one partitionable slot in a cycle."""
 
@@ -149,6 +158,7 @@ class Bundle:
     placement: PlacementSettings = attrs.field(factory=PlacementSettings)
     accounting: AccountingSettings = attrs.field(factory=AccountingSettings)
     ordering: Ordering = attrs.field(factory=Ordering)
+    source: ChosenSource = attrs.field(factory=ChosenSource)
     match: MatchMode = MatchMode.ONE
     time_limits: TimeLimits = attrs.field(factory=TimeLimits)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)

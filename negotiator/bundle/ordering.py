@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from negotiator.bundle.model import Ordering
-from negotiator.bundle.nodes import ListNode, MapNode
-from negotiator.bundle.object_builder import INVALID, ObjectBuilder
-from negotiator.bundle.paths import no_files
+from negotiator.bundle.named_types import NamedTypes, first_of_each_name
+from negotiator.bundle.nodes import MapNode
 from negotiator.bundle.plugin_failures import failure_problems, plugin_source
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
@@ -19,7 +18,7 @@ from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.slot_ranks import SlotRanks
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
-from negotiator.records.text import printable, suggest
+from negotiator.records.text import printable
 
 KEY: Final = "order"
 #: The order that no plugin brings: owners and submitters by name.
@@ -35,12 +34,10 @@ def read_ordering(
     :param partition: the queues, which orders may follow.
     """
     answers = hooks.ask(specs.negotiator_orders)
-    found: dict[str, Attributed[RequestOrderType]] = {}
-    problems = [*failure_problems(hooks, answers.failures)]
-    for each in answers.records:
-        problems += _taken(each, found, hooks)
-        found.setdefault(each.record.name, each)
-    chosen, wrong = _chosen(top, found)
+    found = first_of_each_name(answers.records)
+    types = NamedTypes(KEY, "order", found, core=NAMES)
+    problems = [*failure_problems(hooks, answers.failures), *types.taken(answers.records, hooks)]
+    chosen, wrong = types.named(top) if KEY in top.entries else _default(top, found)
     problems += wrong
     known = {name: each.record for name, each in found.items()}
     problems += _queue_keys(partition, chosen.record if chosen else None, known)
@@ -58,40 +55,6 @@ def read_ordering(
         problems.append(Problem(Severity.ERROR, plugin_source(hooks, chosen.plugin), message))
         return Ordering(known=found), tuple(problems)
     return Ordering(chosen, own, ranks, found), tuple(problems)
-
-
-def _taken(
-    order: Attributed[RequestOrderType], found: Mapping[str, Attributed[RequestOrderType]], hooks: HookManager
-) -> Iterator[Problem]:
-    """Yield an error if the name of an order belongs to another one."""
-    name = order.record.name
-    if name == NAMES or name in found:
-        owner = f"plugin {found[name].plugin}" if name in found else "the core"
-        message = f"the order {name} of plugin {order.plugin} already belongs to {owner}"
-        source = plugin_source(hooks, order.plugin)
-        yield Problem(Severity.ERROR, source, message, "disable one of the two plugins")
-
-
-def _chosen(
-    top: MapNode, found: Mapping[str, Attributed[RequestOrderType]]
-) -> tuple[Attributed[RequestOrderType] | None, list[Problem]]:
-    """Return the order that the bundle names, else the default; None for the order by names."""
-    if KEY not in top.entries:
-        return _default(top, found)
-    entry, builder = top.entries[KEY], ObjectBuilder(no_files)
-    if isinstance(entry.value, ListNode):
-        message = "only one order decides whose turn it is"
-        return None, [
-            top.file.error(entry.at, message, f"choose one of {', '.join(sorted({NAMES, *found}))}")
-        ]
-    wanted = builder.value(entry.value, str)
-    if wanted is INVALID or wanted == NAMES:
-        return None, builder.problems
-    if wanted in found:
-        return found[wanted], []
-    known = sorted({NAMES, *found})
-    message = f"unknown order {printable(wanted)}: known are {', '.join(known)}"
-    return None, [top.file.error(entry.at, message, suggest(wanted, known, listed=False))]
 
 
 def _default(

@@ -28,7 +28,7 @@ from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
 CORE_KEYS = (
-    *("plugins", "audit", "placement", "accounting", "order", "match", "kill", "notify"),
+    *("plugins", "audit", "placement", "accounting", "order", "source", "match", "kill", "notify"),
     *TIME_KNOBS.values(),
 )
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends

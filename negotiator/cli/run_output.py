@@ -120,6 +120,10 @@ class TableOutput:
             click.echo("Details: --full, or --user NAME, --queue PATH, --job ID")
         click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
 
+    def no_cycle(self, error: NegotiatorError) -> None:
+        """Print why a cycle did not take place."""
+        click.echo(f"no cycle: {printable(str(error))}", err=True)
+
     def reporting_errors(self) -> AbstractContextManager[None]:
         """Return a context that leaves exceptions to the program, which prints them."""
         return nullcontext()
@@ -216,6 +220,10 @@ class LogOutput:
             bundle=result.digest[:_DIGITS],
             **({"head": report.head} if report.head else {}),
         )
+
+    def no_cycle(self, error: NegotiatorError) -> None:
+        """Print why a cycle did not take place."""
+        self.log.error("no cycle", message=str(error))
 
     def _failures(self, failures: Iterable[HookFailure]) -> None:
         for failure in failures:

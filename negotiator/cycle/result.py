@@ -17,6 +17,7 @@ from negotiator.cycle.time_reasons import ReachedLimit
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application
 from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.hooks.summary import Rejection
 from negotiator.ledger import Ledger
 from negotiator.placement import Placement
 from negotiator.queues import QueueChange
@@ -101,20 +102,6 @@ class ApplicationPlacement:
     jobs: int
     first_job: str
     placement: Placement
-
-
-@attrs.frozen
-class Rejection:
-    """Jobs of one request that got no slot, and the decisive reason: the rejection that a schedd gets.
-
-    ``jobs`` counts them; ``first_job`` is the id ("cluster.proc") of the first.
-    """
-
-    submitter: str
-    schedd: str
-    jobs: int
-    first_job: str
-    reason: Reason
 
 
 @attrs.frozen

@@ -22,6 +22,7 @@ from negotiator.hooks.checks.declarations import (
     checked_constraint,
     checked_order,
     checked_placement_rule,
+    checked_pool_source,
     checked_section,
 )
 from negotiator.hooks.hook import AnswerShape, OnFailure, deferred, hookspec
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.declarations import Constraint, Section
     from negotiator.hooks.order_type import RequestOrderType
     from negotiator.hooks.placement import PlacedApplication, PlacementRule
+    from negotiator.hooks.pool_source import PoolSource
     from negotiator.hooks.records import AdKind, Cycle, Filter, Gate, Match, Request
     from negotiator.hooks.summary import CycleSummary
     from negotiator.queues import QueueTree
@@ -164,6 +166,37 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
             yield RequestOrderType(name="last_first", make=LastFirst)
 
     :return: the ways; a name that is already used is refused.
+    """
+
+
+@hookspec("PoolSource", check=checked_pool_source, on_failure=OnFailure.REFUSE_BUNDLE)
+def negotiator_pool_sources() -> Iterable[PoolSource]:  # type: ignore[empty-body]
+    """Add types of live pools, for the key ``source:`` of ``pool.yaml`` and ``negotiator serve``.
+
+    Called once when a bundle is loaded. A failure refuses the bundle. ``open`` returns a ``LivePool``, whose ``fetch`` and
+    ``deliver`` are called in each cycle: if ``fetch`` raises an exception there is no cycle, if ``deliver`` does, it is
+    unknown who has the matches, and they stay charged until ``claim_timeout``.
+
+    Example::
+
+        class Spool(LivePool):
+            def __init__(self, context):
+                self.folder = Path("/var/spool/pool")
+
+            def fetch(self, ads, now):
+                for file in sorted(self.folder.glob("*.ads")):
+                    ads.add(file.name, [file.read_text()])
+
+            def deliver(self, decisions):
+                for match in decisions.matches:
+                    (self.folder / f"{match.id}.match").write_text(f"{match.job} {match.slot}")
+                    yield Delivery(match, DeliveryStatus.DELIVERED)
+
+        @hookimpl
+        def negotiator_pool_sources():
+            yield PoolSource(name="spool", open=Spool)
+
+    :return: the types; a name that is already used is refused.
     """
 
 

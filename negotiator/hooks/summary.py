@@ -51,6 +51,20 @@ class Denial:
 
 
 @attrs.frozen
+class Rejection:
+    """Jobs of one request that got no slot, and the decisive reason: the rejection that a schedd gets.
+
+    ``jobs`` counts them; ``first_job`` is the id ("cluster.proc") of the first.
+    """
+
+    submitter: str
+    schedd: str
+    jobs: int
+    first_job: str
+    reason: Reason
+
+
+@attrs.frozen
 class DiscardCount:
     """One reason why ads of one kind were discarded: how many, and the names of the first few."""
 

@@ -25,6 +25,7 @@ from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
 from negotiator.errors import StateError
 from negotiator.hooks import specs
+from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle
 from negotiator.pool import ClaimVault
@@ -34,7 +35,7 @@ from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
-from negotiator.runtime.settle import Delivery, DeliveryStatus, Settler, with_status
+from negotiator.runtime.settle import Settler
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
 from negotiator.runtime.stop_request import StopRequest

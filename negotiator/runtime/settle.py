@@ -2,48 +2,14 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import attrs
 
 from negotiator.cycle.result import CycleResult
-from negotiator.hooks.records import Match
+from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.pool import ClaimVault
-
-
-class DeliveryStatus(enum.StrEnum):
-    """What became of a match, as far as the settler knows.
-
-    ``DELIVERED``: its receiver in the pool confirmed it. ``PRINTED``: it was written to the output of the program, and
-    the output was flushed; nobody confirmed it. ``FAILED``: nobody has it, so it is released. ``UNKNOWN``: somebody may
-    have it, so it stays charged until ``claim_timeout``.
-    """
-
-    DELIVERED = "delivered"
-    PRINTED = "printed"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
-
-
-@attrs.frozen
-class Delivery:
-    """One match and its status; ``text`` is the reason of a failure."""
-
-    match: Match
-    status: DeliveryStatus = attrs.field(validator=attrs.validators.instance_of(DeliveryStatus))
-    text: str = ""
-
-    @property
-    def is_handed_out(self) -> bool:
-        """True if the match is known to have left the program."""
-        return self.status in {DeliveryStatus.DELIVERED, DeliveryStatus.PRINTED}
-
-
-def with_status(deliveries: Iterable[Delivery], *statuses: DeliveryStatus) -> tuple[Match, ...]:
-    """Return the matches with one of these statuses, in their order."""
-    return tuple(each.match for each in deliveries if each.status in statuses)
 
 
 class Settler(Protocol):
@@ -80,3 +46,23 @@ class Offline:
             self.error = error
             text = f"the output cannot be written: {error.strerror or error}"
         return [Delivery(match, status, text) for match in result.matches]
+
+
+@attrs.define
+class Delivered:
+    """Hands out the matches of a live pool, after the decisions were shown.
+
+    ``show`` and ``error`` are those of ``Offline``; a failure to show them changes nothing else.
+    """
+
+    settler: Settler
+    show: Callable[[CycleResult], bool]
+    error: OSError | None = None
+
+    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
+        """Show the decisions, and hand out the matches."""
+        try:
+            self.show(result)
+        except OSError as error:
+            self.error = error
+        return self.settler.settle(result, vault)

@@ -143,7 +143,7 @@ def test_check_names_the_keys_that_the_order_does_not_follow(tmp_path, order):
 def test_two_orders_are_refused(tmp_path):
     (tmp_path / "pool.yaml").write_text("order: [submitters, queues]\n")
     (error,) = [each for each in check_bundle(tmp_path) if each.severity == "error"]
-    assert error.message == "only one order decides whose turn it is"
+    assert error.message == "order: takes one order, not a list"
     assert error.hint == "choose one of names, queues, submitters"
 
 

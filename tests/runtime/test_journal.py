@@ -6,8 +6,9 @@ import pytest
 import queueing
 from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
+from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.runtime.run import Runtime
-from negotiator.runtime.settle import Delivery, DeliveryStatus, Offline
+from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 from pools import matched, slot, used
 from queueing import World, app, limited

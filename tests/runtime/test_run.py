@@ -7,9 +7,10 @@ import pytest
 import pools
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
+from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.pool import ClaimVault
 from negotiator.runtime.run import OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import Delivery, DeliveryStatus, Offline
+from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 from pools import job, slot, snapshot
 from queueing import PRINTED

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 import queueing
-from negotiator.runtime.settle import Delivery, DeliveryStatus
+from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from pools import slot, used
 from queueing import World, app, limited
 

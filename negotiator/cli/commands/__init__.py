@@ -17,5 +17,6 @@ COMMANDS = {
     "queues": "Print the queues.",
     "repl": "Read ClassAd expressions, one a line, and print their values.",
     "run": "Run negotiation cycles over the ads of a pool.",
+    "serve": "Serve a live pool: negotiate with its schedds.",
     "usage": "Print the usage of users or groups, beside their limits.",
 }

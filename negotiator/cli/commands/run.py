@@ -13,7 +13,7 @@ from negotiator.defaults import STABLE_SECONDS
 from negotiator.hooks import command_options
 
 
-class _Seconds(click.FloatRange):
+class Seconds(click.FloatRange):
     """A length of time; a range alone would accept NaN and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -50,12 +50,12 @@ class _Seconds(click.FloatRange):
     help="Number of cycles to run.  [default: 1; with --every, until stopped]",
 )
 @click.option(
-    "--every", type=_Seconds(min=0), metavar="SECONDS", help="Time between the beginnings of two cycles."
+    "--every", type=Seconds(min=0), metavar="SECONDS", help="Time between the beginnings of two cycles."
 )
 @click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
 @click.option(
     "--stable",
-    type=_Seconds(min=0),
+    type=Seconds(min=0),
     metavar="SECONDS",
     default=STABLE_SECONDS,
     show_default=True,

@@ -24,6 +24,7 @@ from negotiator.hooks.fields import (
 from negotiator.hooks.known_settings import KnownSetting
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
+from negotiator.hooks.pool_source import PoolSource
 
 MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
 MAX_KNOWN = 10_000  # settings of another program
@@ -123,6 +124,18 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")
     check_exactly(record.is_default, bool, "True or False as is_default of a RequestOrderType")
     check_exactly(record.queue_keys, frozenset, "a frozenset as queue_keys of a RequestOrderType")
+    return record  # type: ignore[no-any-return]
+
+
+def checked_pool_source(record: Any, arguments: Mapping[str, Any]) -> PoolSource:
+    """Return a PoolSource with a name that a bundle may give, and a function that can be called."""
+    del arguments
+    check_exactly(record, PoolSource, "a PoolSource")
+    name = checked_name(record.name, "name of a PoolSource")
+    if _RULE.fullmatch(name) is None:
+        raise WrongAnswerError(f"expected letters, digits and _ as name of a PoolSource, got {name!r}")
+    if not callable(record.open):
+        raise WrongAnswerError(f"expected a function as open of a PoolSource, got {kind_of(record.open)}")
     return record  # type: ignore[no-any-return]
 
 

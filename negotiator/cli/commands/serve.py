@@ -1,0 +1,99 @@
+"""``negotiator serve``: negotiation cycles with a live pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from negotiator.cli import options
+from negotiator.cli.commands.run import Seconds
+from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
+
+
+@click.command(short_help="Serve a live pool: negotiate with its schedds.")
+@options.targets(
+    "bundle",
+    "plugins_dirs",
+    "disable",
+    "audit_log",
+    "key_file",
+    "state",
+    state={
+        "default": DEFAULT_STATE,
+        "show_default": True,
+        "help": "Folder that saves queues, applications and accounts.",
+    },
+)
+@click.option(
+    "--every",
+    type=Seconds(min=0),
+    metavar="SECONDS",
+    default=60.0,
+    show_default=True,
+    help="Time between the beginnings of two cycles.",
+)
+@click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
+@click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
+@click.option(
+    "--stable",
+    type=Seconds(min=0),
+    metavar="SECONDS",
+    default=STABLE_SECONDS,
+    show_default=True,
+    help="With --watch: how long changed files must stay unchanged before they are read.",
+)
+@click.option(
+    "--change-bundle",
+    is_flag=True,
+    help="Continue a state with another policy bundle than its own.",
+)
+@click.option(
+    "--recover",
+    is_flag=True,
+    help="Continue although the state and the audit log do not agree; this is recorded.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle, to standard output.")
+@click.option(
+    "--log-format",
+    type=click.Choice(options.FORMATS),
+    default=options.FORMATS[0],
+    show_default=True,
+    help="The form of the lines on standard error.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(options.LEVELS),
+    default="info",
+    show_default=True,
+    help="Print events of this level and above.",
+)
+def serve(**given: Any) -> None:
+    """Serve the live pool that the policy bundle names: fetch its ads, decide, and hand out the matches.
+
+    The bundle says where the pool is (source: in pool.yaml, and the settings of that source; see docs/live-pool.md). A cycle that
+    the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
+    is handed out.
+
+    It runs until SIGTERM or SIGINT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
+    read its bundle again between two cycles.
+
+    \b
+    Exit codes:
+      0  stopped by a signal, or all cycles ran
+      1  the policy bundle has errors: nothing ran
+      2  invalid command line; or the state belongs to another policy bundle
+      3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
+      4  the bundle names no live pool
+      5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
+      6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
+      7  with --cycles: the pool did not answer, or a plugin that takes part in decisions failed, in some cycle
+
+    \b
+    Examples:
+      negotiator serve --bundle policies/site
+      negotiator serve --bundle policies/site --every 20 --watch --log-format json
+    """
+    from negotiator.cli import serve as implementation
+
+    implementation.serve(**given)

@@ -1,0 +1,78 @@
+"""The contract of live pools: where the ads of each cycle come from, and to whom its matches go."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from negotiator.hooks.delivery import Delivery
+    from negotiator.hooks.records import Match
+    from negotiator.hooks.summary import Rejection
+    from negotiator.pool import ClaimVault, PoolAds
+
+
+@attrs.frozen
+class PoolContext:
+    """What a bundle says about its pool.
+
+    ``settings`` are those of the plugin. ``job_attributes`` are the job attributes that decisions read, in lower case: jobs that
+    are equal in them are one request (HTCondor's significant attributes). None: every job is a request of its own.
+    """
+
+    settings: Any
+    job_attributes: frozenset[str] | None
+
+
+@attrs.frozen(eq=False)
+class Decisions:
+    """The decisions of one cycle that a pool must be told.
+
+    ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``claims`` returns each claim
+    id once: ``claims.take(slot)``. Nothing may write a claim id into a log, a message or a file.
+    """
+
+    number: int  # of the cycle
+    matches: Sequence[Match]
+    rejections: Sequence[Rejection]
+    claims: ClaimVault
+
+
+class LivePool(ABC):
+    """A pool that is being served. Each cycle calls ``fetch``, and then ``deliver``; both in the same thread."""
+
+    @abstractmethod
+    def fetch(self, ads: PoolAds, now: float) -> None:
+        """Fetch the ads of the next cycle and add them to ``ads``.
+
+        A part of the pool that does not answer is a problem (``ads.add_problem``), and its ads are missing in this cycle.
+
+        :param now: seconds since the epoch.
+        :raises PoolError: without what is missing no cycle can run; the next one is tried at its time.
+        """
+
+    @abstractmethod
+    def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
+        """Hand out the matches of the cycle, tell who was rejected, and return what became of each match.
+
+        The matches are in the audit log before. A failed delivery is part of the answer: its match is released, and the slot
+        is offered again. A match that the answer leaves out counts as ``UNKNOWN``, and all do if an exception is raised.
+        """
+
+    def close(self) -> None:  # noqa: B027 - a pool without connections has nothing to end
+        """End all connections; nothing is called afterwards."""
+
+
+@attrs.frozen
+class PoolSource:
+    """A type of live pool, which a bundle chooses by its name (``source:`` in pool.yaml).
+
+    ``open`` is called when the program starts, and again when a new bundle has other settings; it should not wait for the
+    pool.
+    """
+
+    name: str
+    open: Callable[[PoolContext], LivePool]

@@ -1,0 +1,119 @@
+"""The live pool of a bundle behind its guard: reads its ads for each cycle, and hands out the matches."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import attrs
+
+from negotiator.bundle import Bundle
+from negotiator.cycle.result import CycleResult
+from negotiator.errors import PluginFailureError, PoolError
+from negotiator.hooks.answers import Attributed
+from negotiator.hooks.delivery import Delivery, DeliveryStatus
+from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.pool_source import Decisions, LivePool, PoolContext, PoolSource
+from negotiator.pool import ClaimVault, PoolAds, Snapshot
+
+R = TypeVar("R")
+
+_log = logging.getLogger(__name__)
+
+
+@attrs.define(eq=False)
+class ServedPool:
+    """A live pool, opened for one bundle and opened again for a new one with other settings.
+
+    :param bundle: returns the bundle that is in force.
+    :param clock: returns the time in seconds since the epoch.
+    """
+
+    bundle: Callable[[], Bundle]
+    clock: Callable[[], float]
+    _opened: tuple[Attributed[PoolSource], PoolContext, LivePool] | None = attrs.field(
+        default=None, init=False
+    )
+
+    def read(self) -> tuple[Snapshot, ClaimVault]:
+        """Return the ads of the pool at present, and the claim ids of its slots.
+
+        :raises PoolError: no cycle can run with what could be fetched, or the bundle has no live pool.
+        :raises PluginFailureError: the plugin failed otherwise.
+        """
+        ads = PoolAds()
+        source, pool = self._pool()
+        _called(source, pool.fetch, ads, self.clock())
+        return ads.snapshot(), ads.claims
+
+    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
+        """Hand out the matches of a cycle, in their order, and return what became of each."""
+        source, pool = self._pool()
+        found: dict[str, Delivery] = {}
+        decisions = Decisions(result.number, result.matches, result.rejections, vault)
+        failure = "the plugin did not say what became of the match"
+        try:
+            for each in _called(source, pool.deliver, decisions):
+                check_exactly(each, Delivery, "a Delivery")
+                found[each.match.id] = each
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything; matches were handed out before it
+            raise_if_interrupted(error)
+            _log.debug("plugin %s", source.plugin, exc_info=error)
+            failure = f"plugin {source.plugin}: {describe_error(error)}"
+        return [
+            found.get(match.id) or Delivery(match, DeliveryStatus.UNKNOWN, failure)
+            for match in result.matches
+        ]
+
+    def close(self) -> None:
+        """End all connections; the next call opens the pool again."""
+        if self._opened is None:
+            return
+        (source, _, pool), self._opened = self._opened, None
+        try:
+            pool.close()
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and nothing depends on it
+            raise_if_interrupted(error)
+            _log.debug("plugin %s", source.plugin, exc_info=error)
+
+    def _pool(self) -> tuple[Attributed[PoolSource], LivePool]:
+        """Return the pool of the bundle that is in force."""
+        bundle = self.bundle()
+        source = bundle.source.chosen
+        if source is None:
+            raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
+        context = PoolContext(bundle.source.settings, bundle.job_attributes)
+        if self._opened is not None and self._opened[:2] != (source, context):
+            self.close()
+        if self._opened is None:
+            pool = _called(source, source.record.open, context)
+            if not isinstance(pool, LivePool):
+                raise PluginFailureError(
+                    f"plugin {source.plugin}: open of the source {source.record.name}: expected a LivePool, got"
+                    f" {type(pool).__name__}"
+                )
+            self._opened = source, context, pool
+        return source, self._opened[2]
+
+
+def _called(source: Attributed[PoolSource], function: Callable[..., R], *args: object) -> R:
+    """Call a function of the plugin; what it raises names it.
+
+    :raises PoolError: it raised that.
+    :raises PluginFailureError: it raised anything else.
+    """
+    try:
+        return function(*args)
+    except PoolError:
+        raise
+    except BaseException as error:
+        raise_if_interrupted(error)
+        line = failed_line(error, function)
+        where = f" ({line})" if line else ""
+        name = source.record.name
+        raise PluginFailureError(
+            f"plugin {source.plugin}: the source {name} failed: {describe_error(error)}{where}"
+        ) from error
