@@ -138,6 +138,32 @@ def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
     assert "expected letters, digits and _ as name of a RequestOrderType" in str(failure)
 
 
+def test_negotiator_pool_sources_of_all_plugins_come_with_their_functions(plugins):
+    plugins.write(
+        "a.py",
+        """
+        from negotiator.plugin import PoolSource
+        @hookimpl
+        def negotiator_pool_sources():
+            yield PoolSource(name="spool", open=lambda context: context)
+        """,
+    )
+    plugins.write(
+        "b.py",
+        """
+        from negotiator.plugin import PoolSource
+        @hookimpl
+        def negotiator_pool_sources():
+            return [PoolSource(name="tape", open="a path")]
+        """,
+    )
+    answers = plugins.load().ask(specs.negotiator_pool_sources)
+    (source,) = answers.records
+    assert (source.plugin, source.record.name, source.record.open("context")) == ("a", "spool", "context")
+    (failure,) = answers.failures
+    assert "expected a function as open of a PoolSource" in str(failure)
+
+
 def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(plugins):
     """The functions of a rule are the plugin's own; names of rules ignore case."""
     plugins.write(

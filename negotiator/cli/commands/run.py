@@ -17,6 +17,7 @@ class Seconds(click.FloatRange):
     """A length of time; a range alone would accept NaN and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds; fail unless they are finite."""
         seconds: float = super().convert(value, param, ctx)
         if not math.isfinite(seconds):
             self.fail("must be a finite number of seconds", param, ctx)

@@ -1,0 +1,157 @@
+"""``negotiator serve`` as a command, with a live pool that a dropped-in plugin brings."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from queueing import records
+
+ADS = """MyType = "Machine"
+Name = "slot{0}@h"
+Machine = "h"
+MyAddress = "<127.0.0.1:1>"
+State = "Unclaimed"
+Requirements = true
+ClaimId = "<127.0.0.1:1>#1#{0}#secret{0}"
+
+MyType = "Job"
+ClusterId = {0}
+ProcId = 0
+Owner = "ann"
+User = "ann@d"
+JobStatus = 1
+Requirements = true
+
+"""
+PLUGIN = """
+from pathlib import Path
+from negotiator.plugin import Delivery, DeliveryStatus, LivePool, PoolError, PoolSource, hookimpl
+
+class Spool(LivePool):
+    def __init__(self, context):
+        self.folder = Path(FOLDER)
+
+    def fetch(self, ads, now):
+        if not self.folder.exists():
+            raise PoolError("the spool does not answer")
+        for file in sorted(self.folder.glob("*.ads")):
+            ads.add(file.name, [file.read_text()])
+
+    def deliver(self, decisions):
+        for match in decisions.matches:
+            claim = decisions.claims.take(match.slot)
+            BEHAVIOUR
+            (self.folder / f"{match.job}.claim").write_text(claim)
+            yield Delivery(match, DeliveryStatus.DELIVERED)
+
+@hookimpl
+def negotiator_pool_sources():
+    yield PoolSource(name="spool", open=Spool)
+"""
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Return a function that writes a bundle whose pool is a spool folder with so many slots and jobs."""
+
+    def make(pairs, behaviour="pass", source="source: spool\n"):
+        spool = tmp_path / "spool"
+        if pairs is not None:
+            spool.mkdir()
+            (spool / "pool.ads").write_text("".join(ADS.format(number) for number in range(1, pairs + 1)))
+        plugins = tmp_path / "bundle" / "plugins"
+        plugins.mkdir(parents=True, mode=0o755)
+        code = PLUGIN.replace("FOLDER", repr(str(spool))).replace("BEHAVIOUR", behaviour)
+        (plugins / "spool.py").write_text(code)
+        (tmp_path / "bundle" / "pool.yaml").write_text(source + "plugins:\n  folders: [plugins]\n")
+        return spool
+
+    return make
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", *map(str, arguments)]
+
+
+def serve(folder, *arguments):
+    done = subprocess.run(
+        command(*arguments), cwd=folder, capture_output=True, check=False, text=True, timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def outcomes(folder):
+    return [record for record in records(folder / "var" / "audit") if record["type"] == "outcome"]
+
+
+def test_each_match_is_delivered_with_the_claim_id_of_its_slot(tmp_path, site):
+    spool = site(2)
+    assert serve(tmp_path, "--cycles", 1)[0] == 0
+    claims = {path.name: path.read_text() for path in spool.glob("*.claim")}
+    assert set(claims) == {"1.0.claim", "2.0.claim"}
+    assert {text.rpartition("#")[2] for text in claims.values()} == {"secret1", "secret2"}
+
+
+def test_claim_ids_are_in_no_output_log_or_state(tmp_path, site):
+    site(2)
+    _, out, err = serve(tmp_path, "--cycles", 1, "--json", "--log-level", "debug")
+    files = [path.read_bytes() for path in (tmp_path / "var").rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"secret" in text for text in (out.encode(), err.encode(), *files))
+
+
+def test_a_match_that_was_delivered_is_not_made_again_in_the_next_cycle(tmp_path, site):
+    """The pool does not show it yet: its job still is idle, and its slot unclaimed."""
+    site(1)
+    assert serve(tmp_path, "--cycles", 1)[0] == 0
+    _, out, _ = serve(tmp_path, "--cycles", 1, "--json")
+    assert json.loads(out).get("match", []) == []
+
+
+def test_a_match_that_could_not_be_delivered_is_released_and_made_again(tmp_path, site):
+    failing = 'yield Delivery(match, DeliveryStatus.FAILED, "the schedd hung up"); continue'
+    site(1, failing)
+    _, out, err = serve(tmp_path, "--cycles", 2, "--every", 0, "--json")
+    assert [len(json.loads(line).get("match", [])) for line in out.splitlines()] == [1, 1]
+    assert err.count("the schedd hung up") == 2
+
+
+def test_an_exception_while_matches_are_delivered_leaves_them_charged(tmp_path, site):
+    """Somebody may have them."""
+    site(1, 'raise ValueError("broken")')
+    _, out, _ = serve(tmp_path, "--cycles", 2, "--every", 0, "--json")
+    assert [len(json.loads(line).get("match", [])) for line in out.splitlines()] == [1, 0]
+
+
+def test_a_pool_that_does_not_answer_costs_its_cycles_only(tmp_path, site):
+    """The service goes on, and serves the pool once it answers."""
+    spool = site(None)
+    with subprocess.Popen(
+        command("--every", "0.2"), cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    ) as process:
+        line = process.stderr.readline()
+        assert "no cycle" in line
+        assert "the spool does not answer" in line
+        filling = spool.with_name("filling")
+        filling.mkdir()
+        (filling / "pool.ads").write_text(ADS.format(1))
+        filling.rename(spool)
+        while not list(spool.glob("*.claim")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+    assert process.returncode == 0
+
+
+def test_a_bundle_without_a_live_pool_is_refused_at_the_start(tmp_path, site):
+    site(1)
+    (tmp_path / "bundle" / "pool.yaml").write_text("source: tape\nplugins:\n  folders: [plugins]\n")
+    code, _, err = serve(tmp_path, "--cycles", 1)
+    assert code == 1
+    assert "unknown source tape: known are" in err
+    assert not list(tmp_path.glob("var/*"))
