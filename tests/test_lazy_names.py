@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[1]
 LAZY = [
     "negotiator.bundle",
     "negotiator.classad",
+    "negotiator.hooks.checks",
+    "negotiator.hooks.isolation",
     "negotiator.plugin",
     "negotiator.pool",
     "negotiator_fairshare",

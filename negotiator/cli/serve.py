@@ -9,7 +9,7 @@ from negotiator.app.targets import bundle_folder
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput, open_log
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.administration import CommandTargets
+from negotiator.hooks.command_targets import CommandTargets
 
 
 def serve(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 
@@ -24,6 +25,7 @@ class PoolAds:
 
     def __init__(self) -> None:
         self._builder = SnapshotBuilder()
+        self._alike = AlikeReader(self._builder.dictionary, self._builder.budget)
 
     def add(self, daemon: str, texts: Iterable[str]) -> None:
         """Add ads in the long form: a line for each attribute, and a blank line after each ad.
@@ -33,11 +35,8 @@ class PoolAds:
         :param daemon: the daemon that sent them, for messages.
         :param texts: may end anywhere, even within a line.
         """
-        builder = self._builder
         blocks = larger_blocks(whole_lines(texts))
-        builder.add_file(
-            daemon, read_long_blocks(blocks, daemon, builder.dictionary, builder.budget, keep_claims=True)
-        )
+        self._builder.add_file(daemon, read_long_blocks(blocks, daemon, self._alike, keep_claims=True))
 
     def add_problem(self, problem: Problem) -> None:
         """Report what could not be fetched."""
