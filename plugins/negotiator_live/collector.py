@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
+from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.ads import quoted
 from negotiator_live.wire.answers import ad_texts
 from negotiator_live.wire.commands import DaemonCommand
-from negotiator_live.wire.connection import connect
 from negotiator_live.wire.exchange import TIMEOUT, DaemonKind, Deadline, Exchange
 
 
@@ -49,6 +49,7 @@ class Collector:
     """The collector of a pool; every query has a connection of its own."""
 
     address: DaemonAddress
+    client: SecureClient
     name: str = ""
     timeout: float = TIMEOUT
     """Seconds for a whole query."""
@@ -59,10 +60,7 @@ class Collector:
         :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.
         """
         exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, query.command)
-        deadline = Deadline(self.timeout)
-        with connect(exchange, deadline) as channel:
-            channel.packets.end_handshake()
-            channel.put_int(query.command)
+        with self.client.open(exchange, Deadline(self.timeout)) as channel:
             channel.put_ad(query.ad())
             channel.end_message()
             yield from ad_texts(channel)

@@ -77,7 +77,7 @@ def _pool(folder, mode, settings):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     file = folder / "pool.conf"
-    file.write_text(settings)
+    file.write_text(settings.replace("@PORT@", str(port)))
     with real_pool(os.environ, port, mode, file) as pool:
         yield pool, DaemonAddress.parse(f"127.0.0.1:{port}")
 
@@ -98,4 +98,19 @@ def root_lock():
 def open_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
     """Start a real pool that trusts everyone; return it and its collector's address."""
     with _pool(tmp_path_factory.mktemp("open"), "open", SETTINGS) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def secure_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+    """Start a real pool that requires authentication and encryption; return it and its collector's address."""
+    with _pool(tmp_path_factory.mktemp("secure"), "secure", SETTINGS) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def shared_port_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+    """Start a secure pool whose daemons share a port; return it and its collector's address."""
+    settings = SETTINGS + "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
+    with _pool(tmp_path_factory.mktemp("shared"), "secure", settings) as started:
         yield started

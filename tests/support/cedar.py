@@ -4,12 +4,15 @@ import socket
 import struct
 from contextlib import contextmanager
 
+from negotiator_live.security.client import SecureClient
+from negotiator_live.security.policy import ClientPolicy, Requirement
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 ADDRESS = DaemonAddress.parse("<127.0.0.1:9618>")
+IN_THE_CLEAR = SecureClient(ClientPolicy(negotiation=Requirement.NEVER))
 EXCHANGE = Exchange(DaemonKind.COLLECTOR, "cm.example.org", ADDRESS, DaemonCommand.QUERY_STARTD_ADS)
 
 

@@ -87,6 +87,10 @@ class Channel:
             self.put_int(len(raw) + 1)
         self._outgoing += raw + b"\0"
 
+    def put_bytes(self, data: bytes) -> None:
+        """Add bytes to the message, whose number the other side knows."""
+        self._outgoing += data
+
     def put_ad(self, ad: Mapping[str, str]) -> None:
         """Add an ad to the message: the text of an expression for each name.
 
@@ -113,6 +117,15 @@ class Channel:
     def get_string(self) -> str:
         """Return the next string of the message."""
         return self.incoming.string()
+
+    def get_bytes(self, count: int, most: int) -> bytes:
+        """Return the next bytes of the message.
+
+        :raises MalformedMessageError: there are to be more than ``most``.
+        """
+        if not 0 <= count <= most:
+            raise malformed(self.exchange, f"invalid number of bytes ({count})")
+        return self.incoming.take(count)
 
     def get_ad(self) -> WireAd:
         """Return the next ad of the message."""

@@ -75,6 +75,13 @@ class IncomingMessages:
         self._place = end + 1
         return text
 
+    def take(self, count: int) -> bytes:
+        """Return the next bytes."""
+        self._need(count)
+        data = bytes(self._buffer[self._place : self._place + count])
+        self._place += count
+        return data
+
     def end(self) -> None:
         """Finish the message: it must have nothing more."""
         while not self._is_last:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cedar import ad, answer, integer, packet, receiving
+from cedar import IN_THE_CLEAR, ad, answer, integer, packet, receiving
 from negotiator.classad import unparse
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long
@@ -51,7 +51,7 @@ def test_the_recorded_answers_of_a_collector_are_ads_in_long_form(recording, nam
 
 def test_a_query_sends_the_command_and_the_query_ad(playing, recording):
     with playing(recording("slots_projected")) as (address, requests):
-        text = b"".join(Collector(address).query(SLOTS))
+        text = b"".join(Collector(address, IN_THE_CLEAR).query(SLOTS))
     assert text.startswith(b"Cpus = ") or b'\nName = "slot1@wn00000.example.org"' in text
     assert requests[0][5:13] == integer(5)
     assert b"Requirements = true\0" in requests[0]
@@ -144,7 +144,7 @@ def test_a_collector_that_holds_its_answer_back_costs_the_time_limit(playing, re
             with pytest.raises(
                 TimedOutError, match=r"collector at <127\.0\.0\.1:\d+>, command QUERY_STARTD_ADS"
             ):
-                list(Collector(address, timeout=0.3).query(SLOTS))
+                list(Collector(address, IN_THE_CLEAR, timeout=0.3).query(SLOTS))
         finally:
             hold.set()
 

@@ -1,0 +1,1 @@
+"""Security sessions with HTCondor's daemons: authentication, encryption, resumption."""
