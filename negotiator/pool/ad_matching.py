@@ -43,16 +43,29 @@ class AdSpan(NamedTuple):
 
 @attrs.frozen(eq=False)
 class MatchingAds:
-    """Ads that match a pattern, and for each of them the texts of the pattern's groups."""
+    """Ads of a text that match a pattern, the offset of each, and the number of its first line.
+
+    Ads that are no longer than ``limit`` are free, see ``AdPattern``.
+    """
 
     pattern: AdPattern
-    spans: list[AdSpan] = attrs.field(factory=list)
-    texts: list[tuple[str, ...]] = attrs.field(factory=list)
+    limit: int
+    matches: list[re.Match[str]] = attrs.field(factory=list)
+    starts: list[int] = attrs.field(factory=list)
+    lines: list[int] = attrs.field(factory=list)
 
-    def add(self, span: AdSpan, match: re.Match[str]) -> None:
-        """Add an ad."""
-        self.spans.append(span)
-        self.texts.append(match.groups())
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def span(self, place: int) -> AdSpan:
+        """Return where an ad is."""
+        end = self.matches[place].end() - 1  # of the blank line below it
+        return AdSpan(self.starts[place], end, self.lines[place], len(self.pattern.lines))
+
+    def texts(self) -> dict[int, Sequence[str]]:
+        """Return the texts of each line that is a group of the pattern."""
+        columns = zip(*[match.groups() for match in self.matches], strict=True)
+        return dict(zip(self.pattern.forms, columns, strict=True))
 
 
 @attrs.frozen(eq=False)
@@ -78,10 +91,10 @@ class AdMatcher:
         alike: dict[AdPattern, MatchingAds] = {}
         others: list[AdSpan] = []
         unknown: dict[int, list[AdSpan]] = defaultdict(list)
-        latest: AdPattern | None = None
+        ads: MatchingAds | None = None
         while True:
-            match = latest.match(text, start) if latest is not None else None
-            if latest is None or match is None:
+            match = ads.pattern.match(text, start) if ads is not None else None
+            if ads is None or match is None:
                 while text.startswith("\n", start):
                     start, line = start + 1, line + 1
                 end = text.find("\n\n", start) + 1
@@ -93,18 +106,20 @@ class AdMatcher:
                     unknown[lines].append(AdSpan(start, end, line, lines))
                     start, line = end + 1, line + lines + 1
                     continue
-                latest, match = found
-            span = AdSpan(start, match.end() - 1, line, len(latest.lines))
-            if latest.is_free(text, span.start, span.end):
-                alike.setdefault(latest, MatchingAds(latest)).add(span, match)
+                ads, match = _ads_of(alike, found[0], text), found[1]
+            end = match.end()
+            if end - start <= ads.limit or ads.pattern.is_free(text, start, end):
+                ads.matches.append(match)
+                ads.starts.append(start)
+                ads.lines.append(line)
             else:
-                others.append(span)
-            start, line = span.end + 1, line + span.lines + 1
+                others.append(AdSpan(start, end - 1, line, len(ads.pattern.lines)))
+            start, line = end, line + len(ads.pattern.lines) + 1
         for lines, spans in unknown.items():
             others += self._learn_from(text, lines, spans, alike) if lines <= PLAIN_ATTRIBUTES else spans
-        many = [ads for ads in alike.values() if len(ads.spans) >= FEW]
-        others += [span for ads in alike.values() if len(ads.spans) < FEW for span in ads.spans]
-        return ScannedText(many, sorted(others), start, line)
+        many = [ads for ads in alike.values() if len(ads) >= FEW]
+        others += [ads.span(place) for ads in alike.values() if len(ads) < FEW for place in range(len(ads))]
+        return ScannedText(many, others, start, line)
 
     def _match(self, text: str, start: int, lines: int) -> tuple[AdPattern, re.Match[str]] | None:
         """Return the pattern that an ad with so many lines matches."""
@@ -124,14 +139,16 @@ class AdMatcher:
             pattern = self._learn(self._patterns[lines], sample) if len(sample) >= _ENOUGH else None
             if pattern is None:
                 break
-            alike[pattern] = ads = MatchingAds(pattern)
+            ads = _ads_of(alike, pattern, text)
             rest = []
             for span in spans:
                 match = pattern.match(text, span.start)
                 if match is None:
                     rest.append(span)
                 elif pattern.is_free(text, span.start, span.end):
-                    ads.add(span, match)
+                    ads.matches.append(match)
+                    ads.starts.append(span.start)
+                    ads.lines.append(span.line)
                 else:
                     others.append(span)
             spans = rest
@@ -157,3 +174,11 @@ class AdMatcher:
         patterns = self._patterns[len(before.lines)]
         if before in patterns:
             patterns[patterns.index(before)] = after
+
+
+def _ads_of(alike: dict[AdPattern, MatchingAds], pattern: AdPattern, text: str) -> MatchingAds:
+    """Return the ads of a text that match a pattern, none at first."""
+    found = alike.get(pattern)
+    if found is None:
+        found = alike[pattern] = MatchingAds(pattern, pattern.longest(is_ascii=text.isascii()))
+    return found

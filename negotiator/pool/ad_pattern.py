@@ -163,10 +163,13 @@ class AdPattern:
         """True if an ad has the names of this pattern."""
         return _have_names(ad.split("\n"), self.spellings)
 
+    def longest(self, *, is_ascii: bool) -> int:
+        """Return the length of ads that are free."""
+        return self.constant + (self.free if is_ascii else self.free // 4)
+
     def is_free(self, text: str, start: int, end: int) -> bool:
         """True if the values of the ad between these offsets cost its owner nothing, unless they are expressions."""
-        values = end - start - self.constant
-        return (values if text.isascii() or text[start:end].isascii() else 4 * values) <= self.free
+        return end - start <= self.longest(is_ascii=text[start:end].isascii())
 
 
 def add_plain(entries: DistinctValues, form: LineForm, texts: Sequence[str]) -> IndexArray:

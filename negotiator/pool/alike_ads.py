@@ -53,14 +53,12 @@ class AlikeReader:
         others = list(found.others)
         alike = []
         for ads in found.alike:
-            texts = dict(zip(ads.pattern.forms, zip(*ads.texts, strict=True), strict=True))
-            rows, known = self._rows(ads.pattern, texts, len(ads.spans), file)
+            texts = ads.texts()
+            rows, known = self._rows(ads.pattern, texts, len(ads), file)
             self._refine(ads.pattern, texts)
-            if len(known) < len(ads.spans):
-                others += [ads.spans[place] for place in np.delete(np.arange(len(ads.spans)), known).tolist()]
+            others += [ads.span(place) for place in np.delete(np.arange(len(ads)), known).tolist()]
             if len(rows):
-                lines = np.fromiter((span.line for span in ads.spans), np.int64, len(ads.spans))
-                alike.append(AlikeAds(rows, lines[known]))
+                alike.append(AlikeAds(rows, np.array(ads.lines, np.int64)[known]))
         return ReadText(alike, sorted(others), found.rest, found.line)
 
     def _rows(
