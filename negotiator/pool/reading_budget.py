@@ -171,8 +171,9 @@ class ReadingBudget:
     def _with(self, owner: AdOwner, cost: AdCost) -> tuple[AdCost, AdCost]:
         """Return what an owner is charged before and after an ad."""
         before = self._charged.get(owner, AdCost())
-        excess = (max(0, each - free) for each, free in zip(cost, FREE, strict=True))
-        return before, AdCost(*map(sum, zip(before, excess, strict=True)))
+        names = before.names + max(0, cost.names - FREE.names)
+        text = before.text + max(0, cost.text - FREE.text)
+        return before, AdCost(names, text, before.parsed + max(0, cost.parsed - FREE.parsed))
 
     def _exceeded(self, owner: AdOwner, before: AdCost, after: AdCost) -> str:
         limits = self.limits

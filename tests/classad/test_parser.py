@@ -332,7 +332,11 @@ FRAGMENTS = st.one_of(
 )
 
 
-@given(st.lists(st.lists(FRAGMENTS, min_size=1, max_size=3).map(" ".join), min_size=2, max_size=4))
+CONDITIONS = st.lists(FRAGMENTS, min_size=1, max_size=3).map(" ".join)
+JOINED = st.lists(CONDITIONS, min_size=2, max_size=3).map(" && ".join).map("({})".format)
+
+
+@given(st.lists(CONDITIONS | JOINED | JOINED.map("({} && a)".format), min_size=2, max_size=4))
 def test_conditions_parsed_one_by_one_are_those_of_the_whole_text(parts):
     """Also where `&&` is in a string or in parentheses, and where text follows; longer texts are parsed as a whole."""
     text = " && ".join(parts)
@@ -343,3 +347,10 @@ def test_conditions_parsed_one_by_one_are_those_of_the_whole_text(parts):
         except ParseError as error:
             outcomes.append((error.message, error.line, error.column - blanks))
     assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize(("inner", "parses_"), [(164, True), (165, False)])
+def test_conditions_in_parentheses_may_be_nested_as_deep_as_any(inner, parses_):
+    """The depth of the parentheses around several conditions counts for each of them."""
+    deep = "(" * inner + "a" + ")" * inner
+    assert parses(f"(b && {deep}) && c", old=True) is parses_

@@ -157,10 +157,11 @@ def _expression(text: str, *, old: bool, depth: int = 0) -> Expr:
     return _Parser(text, old=old, depth=depth).parse()
 
 
-def _conjunction(text: str) -> Expr | None:
+def _conjunction(text: str, depth: int = 0) -> Expr | None:
     """Return the tree of conditions joined by ``&&``, each parsed once for all texts; None for any other text.
 
-    Requirements have most of their conditions in common: those that ``condor_submit`` adds, and those of a user's jobs.
+    Requirements have most of their conditions in common: those that ``condor_submit`` adds, and those of a user's jobs,
+    which it puts in parentheses.
     """
     if "\\" in text or "'" in text or "//" in text or "/*" in text or not text.isascii():
         return None
@@ -170,7 +171,7 @@ def _conjunction(text: str) -> Expr | None:
         waiting = f"{waiting}&&{part}" if waiting else part
         if waiting.count('"') % 2 or waiting.count("(") != waiting.count(")"):
             continue  # within a string or in parentheses
-        condition = _condition(waiting.strip())
+        condition = _condition(waiting.strip(), depth)
         if condition is None:
             return None
         found = condition if found is None else Binary("&&", found, condition)
@@ -179,9 +180,16 @@ def _conjunction(text: str) -> Expr | None:
 
 
 @lru_cache(maxsize=1 << 16)
-def _condition(text: str) -> Expr | None:
-    """Return the tree of a text that is one operand of ``&&``; None if it is not, or is followed by other text."""
-    parser = _Parser(text, old=True, depth=0)
+def _condition(text: str, depth: int) -> Expr | None:
+    """Return the tree of a text that is one operand of ``&&``; None if it is not, or is followed by other text.
+
+    It is inside of brackets that cost so much ``depth``.
+    """
+    if not depth and "&&" in text and text[0] == "(" and text[-1] == ")":
+        inner = _conjunction(text[1:-1], _BRACKET_COST)
+        if inner is not None:
+            return Paren(inner)
+    parser = _Parser(text, old=True, depth=depth)
     try:
         tree = parser.parse()
     except ParseError:
