@@ -9,11 +9,11 @@ import numpy as np
 
 from negotiator.ledger.batch import ChargeBatch
 from negotiator.ledger.charges import Charge, Grouping, KeyCharge
-from negotiator.ledger.copies import fitting_copies
+from negotiator.ledger.copies import FITS, FittingCopies, fitting_copies
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import Ints
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.single import FirstFit, SetCharges, SumCharges, first_fit, first_keys
+from negotiator.ledger.plain import FEW, PlainMatches, plain_fit, plain_keys
 from negotiator.ledger.stops import GRANTED, Stops, find_stops
 
 
@@ -38,7 +38,7 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
-    single: tuple[SumCharges, SetCharges] | None = None  # the charges of one copy, admitted by itself
+    plain: PlainMatches | None = None  # the charges of few matches, admitted in plain integers
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -73,16 +73,20 @@ def admit(
     :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``; nothing has
         changed.
     """
-    rows = np.asarray(rows, np.intp) if len(rows) else _NONE
-    if copies == 1 and len(rows):
-        sets = first_keys(counters, key_charges)
-        found = None if sets is None else first_fit(counters, charges, rows)
-        if found is not None and sets is not None:
-            return _of_one(counters, charges, key_charges, rows, found, sets)
+    rows = np.asarray(rows, np.intp) if len(rows) else _ROWS[:0]
+    sets = plain_keys(counters, key_charges, copies, most) if (most := min(copies, len(rows))) > 0 else None
     # Key charges depend on the copies, other charges on the candidates, and each copy takes the next candidate: the two
     # can be decided apart. Copies that fit are only counted as served while there are candidates left.
-    served = fitting_copies(counters, key_charges, copies, len(rows))
-    stops = find_stops(counters, charges, rows, len(served.fitting))
+    served = (
+        fitting_copies(counters, key_charges, copies, len(rows))
+        if sets is None
+        else FittingCopies(range(most), [FITS] * most)
+    )
+    wanted = len(served.fitting)
+    found = plain_fit(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
+    if found is not None and sets is not None and len(found.stops) == len(found.granted):
+        return _without_refusals(counters, charges, key_charges, rows, PlainMatches(found.granted, sets))
+    stops = find_stops(counters, charges, rows, wanted) if found is None else np.array(found.stops, np.int32)
     positions = np.flatnonzero(stops == GRANTED)
     examined = _examined(served.fitting, len(served.stops), positions, len(rows))
     copy_stops = np.array(served.stops[:examined], np.int32)
@@ -98,51 +102,30 @@ def admit(
         tuple(key_charges),
         counters,
         counters.version,
+        None if found is None or sets is None else PlainMatches(found.granted, sets),
     )
 
 
-_FIRST, _NONE = np.zeros(1, np.intp), np.zeros(0, np.intp)
-_FITS, _NO_STOPS = np.full(1, GRANTED, np.int32), np.zeros(0, np.int32)
-for _array in (_FIRST, _NONE, _FITS, _NO_STOPS):
+_ROWS, _FITS = np.arange(FEW), np.full(FEW, GRANTED, np.int32)
+for _array in (_ROWS, _FITS):
     _array.setflags(write=False)
 
 
-def _of_one(
+def _without_refusals(
     counters: Counters,
     charges: Sequence[Charge],
     key_charges: Sequence[KeyCharge],
     rows: Rows,
-    found: FirstFit,
-    sets: SetCharges,
+    matches: PlainMatches,
 ) -> Admission:
-    """Return the admission of one copy."""
-    refusing = sets.refusing
-    stops = found.stops if refusing == GRANTED else []
-    size, fits = len(stops), bool(stops) and stops[-1] == GRANTED
-    first = fits and size == 1  # nearly always: arrays of one element are costly to make
+    """Return the admission of the first candidates: nearly always, quotas leave room for all copies."""
+    size = len(matches.sums)
+    first = _ROWS[:size] if size <= FEW else np.arange(size)
+    fits = _FITS[:size] if size <= FEW else np.full(size, GRANTED, np.int32)
     return Admission(
-        _FIRST if first else np.array([size - 1], np.intp) if fits else _NONE,
-        rows[size - 1 : size] if fits else _NONE,
-        _FIRST if fits else _NONE,
-        _FITS if first else np.array(stops, np.int32),
-        _FITS if refusing == GRANTED else np.array([refusing], np.int32),
-        (0,) * len(charges) if first else _tally(stops, len(charges)),
-        (0,) * len(key_charges) if refusing == GRANTED else _tally([refusing], len(key_charges)),
-        tuple(charges),
-        tuple(key_charges),
-        counters,
-        counters.version,
-        (found.sums, sets),
+        *(first, rows[:size], first, fits, fits, (0,) * len(charges), (0,) * len(key_charges)),
+        *(tuple(charges), tuple(key_charges), counters, counters.version, matches),
     )
-
-
-def _tally(stops: Sequence[int], charges: int) -> tuple[int, ...]:
-    """Return how many candidates each charge refused, as ``_count`` does for columns."""
-    refused = [0] * charges
-    for stop in stops:
-        if stop != GRANTED:
-            refused[stop] += 1
-    return tuple(refused)
 
 
 def _examined(fitting: Sequence[int], copies: int, positions: Rows, size: int) -> int:

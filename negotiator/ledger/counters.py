@@ -133,16 +133,16 @@ class Counters:
         self._grow()
         return indexes
 
-    def add(self, entry: MatchEntry) -> None:
-        """Charge one match that an admission granted. Its limits leave no room for a sum that is too large."""
+    def add(self, entry: MatchEntry, times: int = 1) -> None:
+        """Charge matches that an admission granted. Its limits leave no room for a sum that is too large."""
         self.version += 1
         cells = self._cells
         sums, amounts, sets, keys = entry
         for index, amount in zip(sums, amounts, strict=True):
-            cells[index] += amount
+            cells[index] += amount * times
         for index, key in zip(sets, keys, strict=True):
             members = self._members[index]
-            members[key] = members.get(key, 0) + 1
+            members[key] = members.get(key, 0) + times
 
     def add_batch(self, batch: ChargeBatch) -> None:
         """Charge the matches that an admission granted. Its limits leave no room for a sum that is too large."""

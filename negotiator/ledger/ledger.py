@@ -19,7 +19,7 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.single import open_match
+from negotiator.ledger.plain import FEW, open_matches
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow
@@ -85,12 +85,12 @@ class Ledger:
         if counters.version != admission.version:
             raise LedgerError("stale", "counters have changed since the admission: admit again")
         first, size = self._next, len(admission)
-        if admission.single is not None:  # one match needs no columns
-            if size:
-                entry = open_match(counters, *admission.single)
-                counters.add(entry)
-                self._singles[first] = counters is self._pair[1], entry
-                self._next += 1
+        if admission.plain is not None and size <= FEW:  # few matches need no columns
+            for entry, times in open_matches(counters, admission.plain) if size else ():
+                counters.add(entry, times)
+                single = counters is self._pair[1], entry
+                self._singles.update(zip(range(self._next, self._next + times), repeat(single)))
+                self._next += times
         elif size:
             batch = admission.batch()
             counters.add_batch(batch)

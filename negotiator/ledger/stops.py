@@ -1,7 +1,7 @@
-"""The candidates that are granted, by the fastest exact way, and the charge that refuses each other one.
+"""The candidates that are granted, by the fastest exact way on columns, and the charge that refuses each other one.
 
-The ways, from the fastest: one copy in plain integers (``single``), counts in closed form (``nested``), columns in
-rounds (``rounds``), and the loop over rows (``loop``), which also serves few candidates and shared counters.
+The ways, from the fastest: counts in closed form (``nested``), columns in rounds (``rounds``), and the loop over rows
+(``loop``), which also serves few candidates and shared counters. Before these, ``plain`` is tried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from negotiator.ledger.lines import ChargeLine, Reader, Rows
 from negotiator.ledger.loop import ChargeColumn, greedy
 from negotiator.ledger.nested import admit_nested
 from negotiator.ledger.rounds import admit_rounds
-from negotiator.ledger.single import first_fit
 
 Stops: TypeAlias = NDArray[np.int32]
 
@@ -34,10 +33,6 @@ def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted
     """Return the charge that refused each candidate, in order, until as many as wanted are granted."""
     if not wanted or not len(rows):
         return np.zeros(0, np.int32)
-    if wanted == 1:
-        one = first_fit(counters, charges, rows)
-        if one is not None:
-            return np.array(one.stops, np.int32)
     # Probes depend on the counters alone, not on earlier grants: candidates they refuse are removed beforehand.
     full = _probe(counters, charges, rows)
     if full is None:

@@ -111,7 +111,8 @@ def state(ledger):
     return dict(counters), {key: dict(members) for key, members in counters.key_sets()}
 
 
-WAYS = {  # what each way leaves to the loop over rows
+WAYS = {  # what each way leaves to the loop over rows; None: plain integers are tried before
+    "in plain integers": None,
     "small requests": (64, 128, 8),
     "what a round leaves open": (0, 128, 8),
     "nothing": (0, 1, LARGEST),
@@ -119,6 +120,9 @@ WAYS = {  # what each way leaves to the loop over rows
 
 
 def force(patch, way):
+    if way is None:
+        return
+    patch.setattr("negotiator.ledger.admission.plain_fit", lambda *_: None)
     patch.setattr("negotiator.ledger.stops.SMALL", way[0])
     patch.setattr("negotiator.ledger.rounds.FEW", way[1])
     patch.setattr("negotiator.ledger.rounds.PART", way[2])

@@ -84,13 +84,15 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", [0, 64])
+@pytest.mark.parametrize("way", [0, 64, None], ids=["columns", "rows", "plain integers"])
 @pytest.mark.parametrize(
     ("charges", "keys", "rows", "copies", "granted", "stops", "copy_stops"), CASES.values(), ids=CASES
 )
 def test_admission(monkeypatch, way, charges, keys, rows, copies, granted, stops, copy_stops):
-    """The grants, and the charge that refuses the others, in columns and row by row."""
-    monkeypatch.setattr("negotiator.ledger.stops.SMALL", way)
+    """The grants, and the charge that refuses the others: in columns, row by row, in plain integers."""
+    if way is not None:
+        monkeypatch.setattr("negotiator.ledger.admission.plain_fit", lambda *_: None)
+        monkeypatch.setattr("negotiator.ledger.stops.SMALL", way)
     monkeypatch.setattr("negotiator.ledger.rounds.FEW", 1)
     monkeypatch.setattr("negotiator.ledger.rounds.PART", LARGEST)
     admission = Ledger().admit(charges, keys, np.array(rows), copies)

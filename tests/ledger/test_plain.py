@@ -1,4 +1,4 @@
-"""Admission of one copy, candidate by candidate, equals admission by columns."""
+"""Admission in plain integers, candidate by candidate or in closed form, equals admission by columns."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, Ledger, LedgerError
-from negotiator.ledger.single import FEW, first_fit
+from negotiator.ledger.plain import FEW, plain_fit
 from negotiator.ledger.stops import find_stops
 
 SLOTS = 10
@@ -80,29 +80,42 @@ def by_hand(ledger, charges, row):
     return refusing
 
 
-@given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
+@given(CHARGES, ROWS.filter(len), st.dictionaries(st.sampled_from(COUNTERS), USED))
 @settings(max_examples=500)
 def test_the_first_candidate_that_fits_and_the_first_refusing_charges_are_found(charges, rows, used):
     """Probes, shared counters, groupings, columns of amounts and of limits, the largest numbers."""
     ledger = charged(used)
-    found = first_fit(ledger.counters(), charges, rows)
+    found = plain_fit(ledger.counters(), charges, rows, 1)
     refused = [by_hand(ledger, charges, row) for row in rows.tolist()]
     fits = refused.index([]) if [] in refused else len(rows)
     assert found.stops == [each[0] for each in refused[:fits]] + [-1] * (fits < len(rows))
 
 
-@given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
+@given(CHARGES, ROWS.filter(len), st.dictionaries(st.sampled_from(COUNTERS), USED), st.integers(1, SLOTS))
 @settings(max_examples=500)
-def test_a_single_admission_grants_what_admission_by_columns_grants(charges, rows, used):
-    """Without probes the same charge refuses; in columns a probe comes before all others."""
+def test_admission_in_plain_integers_grants_what_admission_by_columns_grants(charges, rows, used, wanted):
+    """The same charges refuse; for one copy, a probe has no precedence over other charges, as it has in columns."""
     ledger = charged(used)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("negotiator.ledger.stops.first_fit", lambda *_: None)
-        columns = find_stops(ledger.counters(), charges, rows, 1).tolist()
-    found = first_fit(ledger.counters(), charges, rows)
-    assert [stop < 0 for stop in found.stops] == [stop < 0 for stop in columns]
-    if not any(charge.probes for charge in charges):
+    columns = find_stops(ledger.counters(), charges, rows, wanted).tolist()
+    found = plain_fit(ledger.counters(), charges, rows, wanted)
+    if found is not None and wanted == 1 and any(charge.probes for charge in charges):
+        assert [stop < 0 for stop in found.stops] == [stop < 0 for stop in columns]
+    elif found is not None:
         assert found.stops == columns
+
+
+@given(
+    st.lists(st.builds(Charge, st.sampled_from(COUNTERS), AMOUNTS, st.none() | LIMITS), max_size=4),
+    st.integers(1, 3 * FEW),
+    st.integers(1, 3 * FEW),
+    st.dictionaries(st.sampled_from(COUNTERS), USED),
+)
+def test_charges_alike_on_all_slots_need_no_columns(charges, size, wanted, used):
+    """For any number of candidates and copies: the first candidates that there is room for are granted."""
+    ledger, rows = charged(used), np.arange(size)
+    found = plain_fit(ledger.counters(), charges, rows, wanted)
+    assert found.stops == find_stops(ledger.counters(), charges, rows, wanted).tolist()
+    assert len(found.granted) == found.stops.count(-1)
 
 
 @given(CHARGES, ROWS, st.dictionaries(st.sampled_from(COUNTERS), USED))
@@ -111,7 +124,7 @@ def test_a_grant_is_charged_and_released(charges, rows, used):
     """On each counter the sum of the charges that name it; nothing is left after the release."""
     ledger = charged(used)
     before = dict(ledger.counters())
-    admission = ledger.admit(charges, (), rows, 1)
+    admission = ledger.admit(charges, (), rows, 3)
     wanted = dict(before)
     for row in admission.rows.tolist():
         for charge in charges:
@@ -156,7 +169,7 @@ def test_beyond_the_first_candidates_admission_is_by_columns():
     limits = np.where(np.arange(size) == 2 * FEW, 1, 0)
     rows = np.arange(size)
     ledger = Ledger()
-    assert first_fit(ledger.counters(), [Charge(("a",), 1, limits)], rows) is None
+    assert plain_fit(ledger.counters(), [Charge(("a",), 1, limits)], rows, 1) is None
     admission = ledger.admit([Charge(("a",), 1, limits)], (), rows, 1)
     assert (admission.rows.tolist(), admission.refused) == ([2 * FEW], (2 * FEW,))
 
