@@ -2,10 +2,10 @@
 
 from negotiator.ledger.admission import Admission as Admission
 from negotiator.ledger.charges import Charge as Charge
-from negotiator.ledger.charges import Grouping as Grouping
 from negotiator.ledger.charges import KeyCharge as KeyCharge
 from negotiator.ledger.counters import Counters as Counters
 from negotiator.ledger.errors import LedgerError as LedgerError
+from negotiator.ledger.grouping import Grouping as Grouping
 from negotiator.ledger.keys import LARGEST as LARGEST
 from negotiator.ledger.keys import CounterKey as CounterKey
 from negotiator.ledger.keys import Family as Family

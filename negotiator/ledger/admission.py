@@ -8,12 +8,15 @@ import attrs
 import numpy as np
 
 from negotiator.ledger.batch import ChargeBatch
-from negotiator.ledger.charges import Charge, Grouping, KeyCharge
+from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.copies import FITS, FittingCopies, fitting_copies
 from negotiator.ledger.counters import Counters
+from negotiator.ledger.few import FEW
+from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.keys import Ints
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain import FEW, PlainMatches, plain_fit, plain_keys
+from negotiator.ledger.plain import plain_fit, plain_keys
+from negotiator.ledger.plain_charges import PlainMatches
 from negotiator.ledger.stops import GRANTED, Stops, find_stops
 
 
@@ -85,7 +88,8 @@ def admit(
     wanted = len(served.fitting)
     found = plain_fit(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
     if found is not None and sets is not None and len(found.stops) == len(found.granted):
-        return _without_refusals(counters, charges, key_charges, rows, PlainMatches(found.granted, sets))
+        matches = PlainMatches(found.granted, found.fresh, sets)
+        return _without_refusals(counters, charges, key_charges, rows, matches)
     stops = find_stops(counters, charges, rows, wanted) if found is None else np.array(found.stops, np.int32)
     positions = np.flatnonzero(stops == GRANTED)
     examined = _examined(served.fitting, len(served.stops), positions, len(rows))
@@ -102,7 +106,7 @@ def admit(
         tuple(key_charges),
         counters,
         counters.version,
-        None if found is None or sets is None else PlainMatches(found.granted, sets),
+        None if found is None or sets is None else PlainMatches(found.granted, found.fresh, sets),
     )
 
 

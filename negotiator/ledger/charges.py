@@ -3,77 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import NoReturn
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.keys import LARGEST, CounterKey, Family, Ints
-
-
-@attrs.frozen(eq=False)
-class Grouping:
-    """The counter that each slot is charged on.
-
-    ``codes`` is (N,) of integers over the slots: the index in ``keys`` of the slot's counter, or -1 for a slot that is
-    not charged. Groupings over the same hosts should share one array of codes: it is then sorted once. Keys should
-    differ in their last part only, or be a ``Family``: overlaps between groupings are then found faster.
-    """
-
-    codes: NDArray[np.integer]
-    keys: Sequence[CounterKey]
-    _owned: dict[str, Grouping] = attrs.field(factory=dict, init=False, repr=False)
-
-    def owned_by(self, owner: str) -> Grouping:
-        """Return the same grouping with the owner's name before each key; one object for each name.
-
-        Plugins cannot charge each other's counters then.
-        """
-        found = self._owned.get(owner)
-        if found is None:
-            keys = self.keys
-            prefixed: Sequence[CounterKey] = (
-                Family((owner, *keys.prefix), keys.members)
-                if isinstance(keys, Family)
-                else [(owner, *key) for key in keys]
-            )
-            found = self._owned[owner] = Grouping(self.codes, prefixed)
-        return found
-
-    def __attrs_post_init__(self) -> None:
-        if self.codes.ndim != 1 or not np.issubdtype(self.codes.dtype, np.integer):
-            raise LedgerError("bad_charge", "the codes of a grouping must be one integer for each slot")
-
-    @cached_property
-    def fault(self) -> str:
-        """The error in the codes or the keys, or an empty string; computed once, as groupings are used many times."""
-        keys, codes = self.keys, self.codes
-        if not isinstance(keys, Family) and not all(type(key) is tuple and key for key in keys):
-            return "expected tuples of strings, or a Family, as keys of a Grouping, got others"
-        if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < len(keys):
-            return f"expected codes from -1 to {len(keys) - 1} in a Grouping, got others"
-        return ""
-
-    @cached_property
-    def distinct(self) -> bool:
-        """True if no two codes name the same counter."""
-        keys = self.keys
-        return len(set(keys.members if isinstance(keys, Family) else keys)) == len(keys)
-
-    @cached_property
-    def has_strings(self) -> bool:
-        """True if all parts of all keys of a family are strings."""
-        keys = self.keys
-        return isinstance(keys, Family) and {*map(type, keys.prefix), *map(type, keys.members)} <= {str}
-
-    @cached_property
-    def prefixes(self) -> frozenset[CounterKey]:
-        """The keys without their last parts: groupings with no common prefix have no common counter."""
-        keys = self.keys
-        return frozenset((keys.prefix,) if isinstance(keys, Family) else {key[:-1] for key in keys})
+from negotiator.ledger.grouping import Grouping
+from negotiator.ledger.keys import LARGEST, CounterKey, Ints
 
 
 @attrs.frozen(eq=False)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from negotiator.ledger.batch import ChargeBatch, MatchEntry
-from negotiator.ledger.charges import Grouping
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.key_numbers import KeyNumbers
 from negotiator.ledger.keys import CounterKey, Ints, key_text
 
@@ -57,6 +57,10 @@ class Counters:
         """Return the sums of all counters of a grouping, (K,), or None if all are 0."""
         indexes = self._sums.of(grouping)
         return self._used[indexes] if indexes.any() else None
+
+    def member_index(self, keys: Sequence[CounterKey], code: int) -> int:
+        """Return the index of the sum of a grouping that has this code, 0 if it was never charged."""
+        return self._sums.of_member(keys, code)
 
     def index_of(self, key: CounterKey) -> int:
         """Return the index of a sum, 0 if it was never charged.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from negotiator.ledger.charges import Grouping
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.key_list import KeyList
 from negotiator.ledger.keys import CounterKey, Family, Ints
 from negotiator.ledger.member_numbers import MemberNumbers
@@ -75,10 +75,15 @@ class KeyNumbers:
         if numbers is None:
             numbers = self._look_up(grouping.keys) if size else np.zeros(len(grouping.keys), np.int64)
         elif seen != size:
-            missing = np.flatnonzero(numbers == 0)
-            numbers[missing] = self._look_up(_select(grouping.keys, missing.tolist()))
+            self._add_fresh(numbers, grouping, seen)
         self._resolved[grouping] = numbers, size
         return numbers
+
+    def of_member(self, keys: Sequence[CounterKey], code: int) -> int:
+        """Return the number of one key of a grouping, 0 if it has none."""
+        if isinstance(keys, Family):  # its tuple need not be built
+            return self._families.get(keys.prefix, _NO_MEMBERS).numbers.get(keys.members[code], 0)
+        return self.find(keys[code])
 
     def open_all(self, grouping: Grouping, codes: Ints) -> Ints:
         """Return the numbers of all keys of a grouping, (K,), with new ones for the keys with these codes, (n,)."""
@@ -115,6 +120,19 @@ class KeyNumbers:
             family = self._families.get(keys.prefix, _NO_MEMBERS).numbers
             return np.fromiter(map(family.get, keys.members, repeat(0)), np.int64, len(keys))
         return np.fromiter(map(self.find, keys), np.int64, len(keys))
+
+    def _add_fresh(self, numbers: Ints, grouping: Grouping, seen: int) -> None:
+        """Enter the numbers of the keys that have got theirs since the family had a size."""
+        keys = grouping.keys
+        if isinstance(keys, Family) and grouping.distinct:
+            fresh = islice(self._families[keys.prefix].numbers.items(), seen, None)
+            codes = grouping.code_of_member
+            found = [(codes[member], number) for member, number in fresh if member in codes]
+            if found:
+                numbers[[code for code, _ in found]] = [number for _, number in found]
+        else:
+            missing = np.flatnonzero(numbers == 0)
+            numbers[missing] = self._look_up(_select(keys, missing.tolist()))
 
     def _size(self, keys: Sequence[CounterKey]) -> int:
         """Return the number of known keys among which these may be; it grows when one of them gets its number."""

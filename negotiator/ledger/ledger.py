@@ -17,9 +17,10 @@ from negotiator.ledger.batch import ChargeBatch, MatchEntry
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.few import FEW
 from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain import FEW, open_matches
+from negotiator.ledger.plain_charges import open_matches
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow

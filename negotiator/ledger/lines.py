@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.charges import Charge, Grouping, check_amounts
+from negotiator.ledger.charges import Charge, check_amounts
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.groups import CandidateGroups
 from negotiator.ledger.keys import LARGEST, Ints, Mask
 

@@ -24,7 +24,7 @@ class MemberNumbers:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The numbers by name. Do not change them."""
+        """The numbers by name, in the order in which members were added. Do not change them."""
         for members, numbers in self._added:
             self._numbers.update(zip(members, numbers, strict=True))
         self._added.clear()

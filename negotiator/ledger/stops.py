@@ -13,8 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.charges import Charge, Grouping
+from negotiator.ledger.charges import Charge
 from negotiator.ledger.counters import Counters
+from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.keys import Ints, Mask
 from negotiator.ledger.lines import ChargeLine, Reader, Rows
 from negotiator.ledger.loop import ChargeColumn, greedy

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, Ledger, LedgerError
-from negotiator.ledger.plain import FEW, plain_fit
+from negotiator.ledger.few import FEW
+from negotiator.ledger.plain import plain_fit
 from negotiator.ledger.stops import find_stops
 
 SLOTS = 10
@@ -163,15 +164,36 @@ def test_an_invalid_charge_is_refused_for_one_copy_and_for_two(bad, code):
         assert dict(ledger.counters()) == {}
 
 
-def test_beyond_the_first_candidates_admission_is_by_columns():
-    """None of the first candidates fits, a later one does."""
+@pytest.mark.parametrize("copies", [1, 2])
+def test_candidates_that_do_not_fit_are_refused_together(copies):
+    """None of the first candidates fits, later ones do."""
     size = 3 * FEW
-    limits = np.where(np.arange(size) == 2 * FEW, 1, 0)
-    rows = np.arange(size)
+    limits = np.where(np.arange(size) >= 2 * FEW, 2, 0)
+    admission = Ledger().admit([Charge(("a",), 1, limits)], (), np.arange(size), copies)
+    assert admission.rows.tolist() == [2 * FEW, 2 * FEW + 1][:copies]
+    assert admission.refused == (2 * FEW,)
+
+
+def test_many_candidates_that_only_earlier_grants_refuse_are_left_to_columns():
+    """All slots but the last are on one host, which has room for one match."""
+    size = 3 * FEW
+    charge = Charge(Grouping(np.where(np.arange(size) < size - 1, 0, 1), Family(("host",), ["a", "b"])), 1, 1)
     ledger = Ledger()
-    assert plain_fit(ledger.counters(), [Charge(("a",), 1, limits)], rows, 1) is None
-    admission = ledger.admit([Charge(("a",), 1, limits)], (), rows, 1)
-    assert (admission.rows.tolist(), admission.refused) == ([2 * FEW], (2 * FEW,))
+    assert plain_fit(ledger.counters(), [charge], np.arange(size), 2) is None
+    assert ledger.admit([charge], (), np.arange(size), 2).rows.tolist() == [0, size - 1]
+
+
+def test_what_was_granted_refuses_by_an_earlier_charge():
+    """The second host is full, and the user of the first charge has room for one match alone."""
+    size = 3 * FEW
+    host = np.where(np.arange(size) < 1, 0, 1)
+    ledger = charged({("host", "b"): 1})
+    user, hosts = (
+        Charge(("user",), np.full(size, 1), 1),
+        Charge(Grouping(host, Family(("host",), ["a", "b"])), 1, 1),
+    )
+    admission = ledger.admit([user, hosts], (), np.arange(size), 2)
+    assert (admission.rows.tolist(), admission.refused) == ([0], (size - 1, 0))
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -20,7 +20,7 @@ from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, 
 from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching.bounded_cache import BoundedCache
-from negotiator_quotasets.matching.host_index import Codes, HostIndex
+from negotiator_quotasets.matching.host_index import HostIndex
 from negotiator_quotasets.matching.names import filter_matches, joined, queue_matches, user_filter_matches
 from negotiator_quotasets.requests import Claimant, RequestedResources
 
@@ -115,7 +115,7 @@ class Rules:
         columns = max(_MIN_ENTRIES, _MAX_NUMBERS // slots)
         self._claimants = BoundedCache[ClaimantRules](claimants)
         self._rule_rows = BoundedCache[tuple[_RuleRows, ...]](columns)
-        self._codes = BoundedCache[Codes](columns)
+        self._groupings = BoundedCache[Grouping](columns)
         self._limits: dict[int, Ints] = {}
 
     def for_claimant(self, claimant: Claimant) -> ClaimantRules:
@@ -188,16 +188,17 @@ class Rules:
         """
         if not rule.per_host and rows.slots is None:
             return (*prefix, "")
-        codes = self._codes.get((cache_key, rows.rule), self._counter_codes, rows, rule)
-        return Grouping(codes, Family(prefix, self._index.hosts.names if rule.per_host else ("",)))
+        grouping = self._groupings.get((cache_key, rows.rule), self._grouping, rows, rule)
+        return grouping.with_prefix(prefix)
 
-    def _counter_codes(self, rows: _RuleRows, rule: QuotaRule) -> Codes:
-        """Return the number of each slot's counter, (N,), -1 where the rule does not apply."""
+    def _grouping(self, rows: _RuleRows, rule: QuotaRule) -> Grouping:
+        """Return the counters of a rule for any claimant: the slots where it does not apply are not charged."""
         # By host first, then spread to the slots: a host has many slots, all with the same counter.
         codes = np.arange(len(self._index)) if rule.per_host else np.zeros(len(self._index), np.intp)
         if rows.hosts is not None:
             codes = np.where(rows.hosts, codes, -1)
-        return codes.astype(np.int32)[self._index.codes]
+        names = self._index.hosts.names if rule.per_host else ("",)
+        return Grouping(codes.astype(np.int32)[self._index.codes], Family((), names))
 
     def _limit(self, limit: RuleLimit, complex_: Complex) -> int | Ints:
         """Return a limit in units of the counter: one number, or (N,) for a formula.
