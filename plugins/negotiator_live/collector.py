@@ -54,7 +54,7 @@ class Collector:
     timeout: float = TIMEOUT
     """Seconds for a whole query."""
 
-    def query(self, query: AdQuery) -> Iterator[bytes]:
+    def query(self, query: AdQuery) -> Iterator[str]:
         """Yield the ads that a query finds, in long form, in blocks of whole ads.
 
         :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.

@@ -36,7 +36,7 @@ def by_token(pool, folder, identity):
 
 def ads_of(text):
     """Return the ads of a text in long form."""
-    ads = text.decode().split("\n\n")[:-1]
+    ads = text.split("\n\n")[:-1]
     return [dict(line.split(" = ", 1) for line in ad.splitlines()) for ad in ads]
 
 
@@ -48,7 +48,7 @@ def requests_of(pool, address):
     client, end, submitters = by_filesystem(pool), time.monotonic() + PATIENCE, []
     while not submitters and time.monotonic() < end:
         time.sleep(0.5)
-        submitters = ads_of(b"".join(Collector(address, client).query(WITH_CAPABILITIES)))
+        submitters = ads_of("".join(Collector(address, client).query(WITH_CAPABILITIES)))
     (submitter,) = submitters
     schedd = DaemonAddress.parse(submitter["MyAddress"].strip('"'))
     exchange = Exchange(

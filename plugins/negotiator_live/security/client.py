@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator_live.security.authentication import Credentials
-from negotiator_live.security.errors import UnknownSessionError
+from negotiator_live.security.errors import AuthorizationError, UnknownSessionError
 from negotiator_live.security.handshake import begin_session, resume_session
 from negotiator_live.security.policy import ClientPolicy
 from negotiator_live.security.sessions import SecuritySession, SessionCache
@@ -42,7 +42,7 @@ class SecureClient:
         if session is not None:
             try:
                 return _opened(exchange, deadline, session)
-            except (UnknownSessionError, ConnectionClosedError):
+            except (UnknownSessionError, AuthorizationError, ConnectionClosedError):
                 self.sessions.drop(exchange.address, session)
         return self._new(exchange, deadline)
 

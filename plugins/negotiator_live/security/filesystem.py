@@ -5,6 +5,7 @@ The daemon must run on this host. Source: ``condor_auth_fs.cpp``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -38,7 +39,7 @@ class FilesystemMethod:
         """
         name = channel.get_string()
         channel.end_received()
-        address = channel.packets.socket.getpeername()
+        address = channel.packets.peer_address()
         extension = _extension(address, channel.exchange.address.shared_port_id) if name.endswith("_") else ""
         made = self._make(name, extension, address)
         try:
@@ -50,7 +51,8 @@ class FilesystemMethod:
             channel.end_received()
         finally:
             if made is not None:
-                made.rmdir()
+                with contextlib.suppress(OSError):  # the daemon may have removed it
+                    made.rmdir()
         return made is not None and result == 0
 
     def _make(self, name: str, extension: str, address: tuple[str, int]) -> Path | None:

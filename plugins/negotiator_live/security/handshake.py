@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -36,6 +37,8 @@ _AUTHORIZED: Final = ("", "AUTHORIZED")
 _YES: Final = "YES"
 _FEATURES: Final = ("Authentication", "Encryption", "Integrity")
 _LEEWAY: Final = 60  # seconds that a session ends earlier here than at the daemon
+_COMMAND: Final = re.compile(r"\b\d{1,9}\b", re.ASCII)
+_SECONDS: Final = re.compile(r"\d{1,9}", re.ASCII)
 _LONGEST_SESSION: Final = 10 * 86400
 
 
@@ -68,9 +71,7 @@ def begin_session(channel: Channel, policy: ClientPolicy, credentials: Credentia
     _check_authorized(channel, result.string("ReturnCode"), user)
     if key is None:
         return None
-    commands = frozenset(
-        int(each) for each in result.string("ValidCommands").replace(",", " ").split() if each.isdecimal()
-    )
+    commands = frozenset(map(int, _COMMAND.findall(result.string("ValidCommands"))))
     return SecuritySession(result.string("Sid"), key, user, commands, _lifetime(policy, answer))
 
 
@@ -205,7 +206,7 @@ def _check_authorized(channel: Channel, code: str, user: str) -> None:
 
 def _lifetime(policy: ClientPolicy, answer: WireAd) -> Deadline:
     text = answer.string("SessionDuration")
-    seconds = int(text) if text.isdecimal() and len(text) < 10 else policy.session_seconds
+    seconds = int(text) if _SECONDS.fullmatch(text) else policy.session_seconds
     lease = answer.integer("SessionLease")
     shortest = min(seconds, lease if lease and lease > 0 else seconds, _LONGEST_SESSION)
     return Deadline(max(shortest - _LEEWAY, shortest // 2))

@@ -56,6 +56,8 @@ class Token:
         if expires is not None and (isinstance(expires, bool) or not isinstance(expires, int | float)):
             return None
         subject, issuer, key_id = map(str, names)
+        if not subject.isprintable():
+            return None
         return cls(subject, issuer, key_id, expires, ".".join(parts[:2]), SessionKey(signature))
 
     def serves(self, trust_domain: str, key_ids: Collection[str]) -> bool:

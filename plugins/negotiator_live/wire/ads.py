@@ -60,10 +60,10 @@ class WireAd(Mapping[str, str]):
         """Return True if the attribute is ``true``."""
         return self.get(name, "").lower() == "true"
 
-    def text(self) -> bytes:
+    def text(self) -> str:
         """Return the ad in long form: a line for each attribute, without a blank line at the end."""
         lines = (f"{name} = {text}" for name, text in self._expressions.values())
-        return "".join(f"{line.translate(_BREAKS)}\n" for line in lines).encode("utf-8", "surrogateescape")
+        return "".join(f"{line.translate(_BREAKS)}\n" for line in lines)
 
 
 _BREAKS: Final = {ord("\n"): " ", ord("\r"): " "}

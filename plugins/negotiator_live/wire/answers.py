@@ -33,8 +33,10 @@ _BEGINS_NAME: Final = np.zeros(256, np.bool_)
 _BEGINS_NAME[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")] = True
 
 
-def ad_texts(channel: Channel) -> Iterator[bytes]:
+def ad_texts(channel: Channel) -> Iterator[str]:
     """Yield the ads of an answer in long form, in blocks of whole ads: ``attr = value`` lines, a blank line after each ad.
+
+    Bytes that are not UTF-8 become lone surrogates (``surrogateescape``), as the readers of files have it.
 
     :raises DaemonError: while iterating, if the answer is malformed or does not arrive.
     """
@@ -171,12 +173,12 @@ def _has_marker(data: bytes, array: NDArray[np.uint8], nuls: NDArray[np.int64]) 
     return any(data[end - len(_MARKER) : end] == _MARKER for end in candidates.tolist())
 
 
-def _text_of(ads: list[bytes]) -> bytes:
+def _text_of(ads: list[bytes]) -> str:
     """Return ads in long form."""
     joined = b"\0\0".join(ads)
     if b"\n" in joined or b"\r" in joined or not (joined and _are_attributes(joined, len(ads))):
         joined = b"\0\0".join(b"\0".join(map(_line, ad.split(b"\0"))) for ad in ads)
-    return joined.replace(b"\0", b"\n") + b"\n\n"
+    return joined.replace(b"\0", b"\n").decode("utf-8", "surrogateescape") + "\n\n"
 
 
 def _are_attributes(joined: bytes, ads: int) -> bool:

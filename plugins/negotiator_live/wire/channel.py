@@ -78,9 +78,12 @@ class Channel:
     def put_string(self, text: str) -> None:
         """Add a string to the message.
 
-        :raises UnsendableError: it has a NUL.
+        :raises UnsendableError: it has a NUL, or is not Unicode.
         """
-        raw = text.encode("utf-8", "surrogateescape")
+        try:
+            raw = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise UnsendableError(self.exchange, "a text that would be sent is not Unicode") from None
         if b"\0" in raw:
             raise UnsendableError(self.exchange, "a text that would be sent has a NUL")
         if self.is_encrypted:

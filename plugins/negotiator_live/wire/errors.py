@@ -58,8 +58,14 @@ def timed_out(exchange: Exchange, deadline: Deadline, doing: str) -> TimedOutErr
     )
 
 
-def closed(exchange: Exchange, *, answered: bool) -> ConnectionClosedError:
+def closed(exchange: Exchange, *, answered: bool, in_handshake: bool = False) -> ConnectionClosedError:
     """Return the error of a connection that the daemon closed, most often because it denied the command."""
+    if in_handshake and answered:
+        return ConnectionClosedError(
+            exchange,
+            "the connection was closed in the security handshake",
+            f"its {exchange.daemon.log} has the reason, such as a failed authentication (DC_AUTHENTICATE)",
+        )
     if answered:
         return ConnectionClosedError(exchange, "the connection was closed in the middle of the answer")
     daemon, level = exchange.daemon, authorization(exchange.command)

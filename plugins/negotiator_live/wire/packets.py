@@ -67,6 +67,17 @@ class PacketSocket:
         """SHA-256 of all bytes in the clear that were sent, and received."""
         return self._sent.digest(), self._received.digest()
 
+    def peer_address(self) -> tuple[str, int]:
+        """Return the address and port of the other side.
+
+        :raises ConnectionClosedError: the connection was closed.
+        """
+        try:
+            host, port = self.socket.getpeername()[:2]
+        except OSError:
+            raise closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake) from None
+        return str(host), int(port)
+
     @property
     def has_ended(self) -> bool:
         """True if the other side closed a connection of which nothing is expected now."""
@@ -143,7 +154,7 @@ class PacketSocket:
         except OSError as error:
             raise self._lost(error) from None
         if not data:
-            raise closed(self.exchange, answered=self.answered)
+            raise closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake)
         return data
 
     def _await(self, doing: str) -> None:
@@ -155,5 +166,5 @@ class PacketSocket:
 
     def _lost(self, error: OSError) -> Exception:
         if isinstance(error, ConnectionError):
-            return closed(self.exchange, answered=self.answered)
+            return closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake)
         return UnreachableError(self.exchange, f"the connection broke: {error.strerror or error}")

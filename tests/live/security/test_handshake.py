@@ -258,17 +258,21 @@ def test_no_answer_raises_anything_but_the_errors_of_a_daemon(data, policy):
         begin_session(channel, policy, NOTHING)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(
-            ["Authentication", "Encryption", "CryptoMethods", "ECDHPublicKey", "AuthMethodsList"]
-        ),
-        st.text(max_size=9),
-    )
+TEXTS = st.text(max_size=12).map(
+    lambda text: '"' + text.replace("\0", "").replace('"', "") + '"'
+) | st.sampled_from(
+    ['"YES"', '"NO"', "true", "99999999999999999999", "-1", '"' + "9" * 5000 + '"', '"1,2,x"']
 )
-def test_no_policy_raises_anything_but_the_errors_of_a_daemon(policy):
-    texts = {name: '"' + text.replace("\0", "").replace('"', "") + '"' for name, text in policy.items()}
+POLICY = ["Authentication", "Encryption", "CryptoMethods", "ECDHPublicKey", "SessionDuration", "SessionLease"]
+RESULT = ["ReturnCode", "User", "Sid", "ValidCommands"]
+
+
+@given(
+    st.dictionaries(st.sampled_from(POLICY), TEXTS, max_size=2),
+    st.dictionaries(st.sampled_from(RESULT), TEXTS, max_size=3),
+)
+def test_no_policy_raises_anything_but_the_errors_of_a_daemon(policy, result):
     try:
-        begin(policy=texts)
+        begin(policy=policy, result=result)
     except DaemonError as error:
         assert "collector cm.example.org at <127.0.0.1:9618>" in str(error)  # noqa: PT017

@@ -16,7 +16,7 @@ def test_the_file_system_proves_who_this_is_and_the_session_is_used_again(secure
     pool.advertise(100)
     client = by_filesystem(pool)
     collector = Collector(address, client)
-    claims = ads_of(b"".join(collector.query(SLOT_CLAIMS)))
+    claims = ads_of("".join(collector.query(SLOT_CLAIMS)))
     assert claims
     assert all(each["ClaimId"] for each in claims)
     session = client.sessions.find(address, SLOT_CLAIMS.command)
@@ -36,7 +36,7 @@ def test_a_token_proves_who_this_is(secure_pool, tmp_path):
 def test_a_token_of_somebody_else_is_denied_with_what_to_allow(secure_pool, tmp_path):
     pool, address = secure_pool
     client = by_token(pool, tmp_path, "somebody@example.org")
-    assert b"".join(Collector(address, client).query(SCHEDDS)).count(b"\n\n") == 1
+    assert "".join(Collector(address, client).query(SCHEDDS)).count("\n\n") == 1
     with pytest.raises(AuthorizationError, match=r"add somebody@example\.org to ALLOW_NEGOTIATOR"):
         list(Collector(address, client).query(SLOT_CLAIMS))
 

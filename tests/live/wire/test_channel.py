@@ -145,18 +145,21 @@ def test_a_closed_connection_before_any_answer_names_the_authorization_that_may_
     assert "PERMISSION DENIED" in str(caught.value)
 
 
-def test_a_connection_closed_in_the_middle_is_reported_as_that():
-    with (
-        receiving(packet(integer(1), end=0)) as channel,
-        pytest.raises(ConnectionClosedError, match="in the middle"),
-    ):
-        channel.get_ad()
+@pytest.mark.parametrize("place", ["in the middle of the answer", "in the security handshake"])
+def test_a_connection_closed_in_the_middle_is_reported_as_that(place):
+    with receiving(packet(integer(1), end=0)) as channel:
+        if "answer" in place:
+            channel.packets.end_handshake()
+        with pytest.raises(ConnectionClosedError, match=place):
+            channel.get_ad()
 
 
 def test_a_text_with_a_nul_or_an_invalid_name_is_not_sent():
     with channels() as (one, _):
         with pytest.raises(UnsendableError, match="has a NUL"):
             one.put_string("a\0b")
+        with pytest.raises(UnsendableError, match="is not Unicode"):
+            one.put_string("\ud800")
         with pytest.raises(UnsendableError, match="name of an attribute"):
             one.put_ad({"A = 1\nB": "2"})
 

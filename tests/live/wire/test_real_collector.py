@@ -20,7 +20,7 @@ def address_of_1000_slots(open_pool):
     pool, address = open_pool
     pool.advertise(1000)
     for _ in range(100):
-        if b"".join(Collector(address, IN_THE_CLEAR).query(NAMES)).count(b"\n\n") == 1000:
+        if "".join(Collector(address, IN_THE_CLEAR).query(NAMES)).count("\n\n") == 1000:
             return address
         time.sleep(0.2)
     pytest.fail("the collector does not have all slots")
@@ -28,16 +28,16 @@ def address_of_1000_slots(open_pool):
 
 @CLIENTS
 def test_a_real_collector_answers_a_query_with_all_its_slots(address_of_1000_slots, client):
-    text = b"".join(Collector(address_of_1000_slots, client).query(NAMES))
-    assert text.count(b"\n\n") == 1000
+    text = "".join(Collector(address_of_1000_slots, client).query(NAMES))
+    assert text.count("\n\n") == 1000
     assert len(set(text.splitlines())) == 1000 + 2  # the names, the type and the blank line
 
 
 @CLIENTS
 def test_a_real_collector_applies_the_requirements(address_of_1000_slots, client):
     one = attrs.evolve(SLOTS, requirements='Name == "slot1@wn00000.example.org"')
-    text = b"".join(Collector(address_of_1000_slots, client).query(one))
-    assert (text.count(b"\n\n"), text.count(b"\n") > 150) == (1, True)
+    text = "".join(Collector(address_of_1000_slots, client).query(one))
+    assert (text.count("\n\n"), text.count("\n") > 150) == (1, True)
 
 
 def test_a_daemon_that_does_not_run_is_named_with_its_address(playing):
