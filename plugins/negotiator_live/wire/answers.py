@@ -106,11 +106,9 @@ class _AdsOfPiece:
             return None
         if self._has_secrets:
             return self._with_secrets(start, count)
-        behind = int(nuls[last - 1]) - 1
         if count:
-            self.ads.append(data[start : int(nuls[last - _TYPES])])
-        if data[behind]:  # MyType is not empty: sent by old versions
-            self._add_type(data[int(nuls[last - _TYPES]) + 1 if count else start : behind + 1])
+            end = int(nuls[last - _TYPES])
+            self._add(data[start:end], data[end + 1 : int(nuls[last - 1])])
         return int(nuls[last]) + 1
 
     def _with_secrets(self, place: int, count: int) -> int | None:
@@ -125,7 +123,8 @@ class _AdsOfPiece:
                 return None
             texts.append(self._data[place:end])
             place = end + 1
-        self._add(texts, count)
+        if count:
+            self._add(b"\0".join(texts[:count]), texts[count])
         return place
 
     def _with_lengths(self, place: int) -> int | None:
@@ -137,33 +136,32 @@ class _AdsOfPiece:
         texts: list[bytes] = []
         place += _SIZE
         while len(texts) < count + _TYPES:
-            if place + _SIZE > size:
+            start = place + _SIZE
+            if start > size:
                 return None
             (length,) = unpack(data, place)
-            start = place + _SIZE
-            place = start + length
             if not 0 < length <= MAX_STRING:
                 raise malformed(self._exchange, f"invalid length of a string ({length})")
+            place = start + length
             if place > size:
                 return None
+            if data[place - 1]:
+                raise malformed(self._exchange, "a string has no NUL at its end")
             text = data[start : place - 1]
-            if text != _MARKER or len(texts) >= count:
+            if text != _MARKER:
                 texts.append(text)
-        self._add(texts, count)
-        if count and self.ads[-1].count(b"\0") != len(texts[:count]) - 1:
+        joined = b"\0".join(texts[:count])
+        if joined.count(b"\0") > max(count - 1, 0):
             raise malformed(self._exchange, "a string has a NUL within")
+        if count:
+            self._add(joined, texts[count])
         return place
 
-    def _add(self, texts: list[bytes], count: int) -> None:
-        if count:
-            self.ads.append(b"\0".join(texts[:count]))
-        if texts[count]:
-            self._add_type(texts[count])
-
-    def _add_type(self, name: bytes) -> None:
-        """Add the MyType that was sent behind the attributes to the last ad, unless that has one."""
-        if name.isalnum() and self.ads and b"mytype = " not in self.ads[-1].lower():
-            self.ads[-1] += b'\0MyType = "' + name + b'"'
+    def _add(self, ad: bytes, name: bytes) -> None:
+        """Add the texts of an ad; ``name`` is the MyType behind them, which counts if there is none among them."""
+        if name.isalnum() and b"mytype = " not in ad.lower():
+            ad += b'\0MyType = "' + name + b'"'
+        self.ads.append(ad)
 
 
 def _has_marker(data: bytes, array: NDArray[np.uint8], nuls: NDArray[np.int64]) -> bool:

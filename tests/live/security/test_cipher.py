@@ -62,6 +62,43 @@ def test_messages_arrive_in_both_directions(texts, number):
             receiver.end_received()
 
 
+def encrypted_answer(*ads):
+    """Return the text of an answer whose ads have these strings as texts, with their NULs."""
+    with channels() as (one, other):
+        encrypted(one, other)
+        for count, texts in ads:
+            one.put_int(1)
+            one.put_int(count)
+            for text in texts:
+                one.put_int(len(text))
+                one.put_bytes(text)
+        one.put_int(0)
+        one.end_message()
+        return "".join(ad_texts(other))
+
+
+def test_markers_of_secrets_and_types_are_read_in_encrypted_ads_too():
+    marked = (2, [b"ZKM\0", b'ClaimId = "<1>#2#3"\0', b'Name = "a"\0', b"Machine\0", b"\0"])
+    assert (
+        encrypted_answer(marked, (0, [b"Job\0", b"\0"]))
+        == 'ClaimId = "<1>#2#3"\nName = "a"\nMyType = "Machine"\n\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [b"A = 1", b"\0", b"\0"],
+        [b"A = 1\0B = 2\0", b"\0", b"\0"],
+        [b"A\0B", b"\0", b"\0"],
+        [b"", b"\0", b"\0"],
+    ],
+)
+def test_a_string_with_a_wrong_length_is_refused(texts):
+    with pytest.raises(MalformedMessageError, match=r"a string has|invalid length of a string"):
+        encrypted_answer((1, texts))
+
+
 def test_nothing_of_a_message_is_readable_on_the_wire():
     with channels() as (one, other):
         one.encrypt(AesGcmCipher(KEY, (ONE, OTHER)))

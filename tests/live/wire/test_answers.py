@@ -102,6 +102,10 @@ def test_the_type_behind_the_attributes_counts_where_the_ad_has_none():
     assert text_of(answer(old, both)) == 'A = 1\nMyType = "Machine"\n\nMyType = "Job"\n\n'
 
 
+def test_a_type_behind_an_empty_ad_is_not_that_of_another_ad():
+    assert text_of(answer(ad(b"A = 1"), ad(types=(b"Machine", b"")))) == "A = 1\n\n"
+
+
 def test_empty_ads_and_empty_answers_have_no_text():
     assert text_of(answer()) == ""
     assert text_of(answer(ad(), ad(types=(b"Machine", b"")), ad(b"A = 1"))) == "A = 1\n\n"
