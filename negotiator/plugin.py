@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.access import AccessQuestion as AccessQuestion
     from negotiator.hooks.access import QueueNotice as QueueNotice
     from negotiator.hooks.access import UserGroups as UserGroups
+    from negotiator.hooks.ad_kinds import AdKind as AdKind
     from negotiator.hooks.administration import Caller as Caller
     from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
     from negotiator.hooks.administration import ChangeStatus as ChangeStatus
@@ -99,7 +100,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.pool_source import LivePool as LivePool
     from negotiator.hooks.pool_source import PoolContext as PoolContext
     from negotiator.hooks.pool_source import PoolSource as PoolSource
-    from negotiator.hooks.records import AdKind as AdKind
     from negotiator.hooks.records import Cycle as Cycle
     from negotiator.hooks.records import Filter as Filter
     from negotiator.hooks.records import Gate as Gate
@@ -168,6 +168,7 @@ else:
         "negotiator.exit_codes": "ExitCode",
         "negotiator.files": "open_lock open_regular replace_file",
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
+        "negotiator.hooks.ad_kinds": "AdKind",
         "negotiator.hooks.administration": (
             "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission PluginUsage RowsOutcome "
             "StoredMatch StoredMatches StoredRows"
@@ -190,7 +191,7 @@ else:
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_source": "Decisions LivePool PoolContext PoolSource",
-        "negotiator.hooks.records": ("AdKind Cycle Filter Gate Mask Match PreemptedJob Request"),
+        "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 
-from negotiator.app.lint_accounting import lint_accounting
 from negotiator.app.lint_bundle import lint_bundle
 from negotiator.app.lint_resources import lint_resources
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.loader import in_order
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.pool import Snapshot
 from negotiator.records import Severity
+
+if TYPE_CHECKING:
+    from negotiator.pool import Snapshot
 
 
 def check_bundle(
@@ -30,6 +33,8 @@ def check_bundle(
     if examination.bundle is not None:
         found = (*found, *lint_resources(examination.bundle, pool, now))
     if pool is not None and examination.bundle is not None:
+        from negotiator.app.lint_accounting import lint_accounting
+
         found = (*found, *lint_accounting(examination.bundle, pool))
         found = (*found, *examination.unset)
     if list_ignored:

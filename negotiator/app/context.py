@@ -7,11 +7,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from negotiator.app import change, order_rows
 from negotiator.app.caller import caller
-from negotiator.app.pool_view import PoolView
-from negotiator.app.stored_matches import read_matches
-from negotiator.app.targets import load
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.administration import (
     Caller,
@@ -39,11 +35,15 @@ class ProgramContext:
 
     def bundle(self, targets: CommandTargets) -> LoadedBundle:
         """See ``CommandContext.bundle``."""
+        from negotiator.app.targets import load
+
         bundle = load(targets)
         return LoadedBundle(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
 
     def may_configure(self, targets: CommandTargets) -> Permission:
         """See ``CommandContext.may_configure``."""
+        from negotiator.app import change
+
         return change.may_configure(targets, self.caller())
 
     def change(
@@ -55,10 +55,14 @@ class ProgramContext:
         superseded: Sequence[str] = (),
     ) -> ChangeOutcome:
         """See ``CommandContext.change``."""
+        from negotiator.app import change
+
         return change.change_bundle(targets, self.caller(), name, content, note, superseded)
 
     def order_rows(self, targets: CommandTargets, order: str) -> StoredRows:
         """See ``CommandContext.order_rows``."""
+        from negotiator.app import order_rows
+
         return order_rows.read_rows(targets, order)
 
     def change_order(
@@ -72,18 +76,24 @@ class ProgramContext:
         make_state: bool = False,
     ) -> RowsOutcome:
         """See ``CommandContext.change_order``."""
+        from negotiator.app import order_rows
+
         return order_rows.change_rows(
             *(targets, self.caller(), order, change, note, wait), make_state=make_state
         )
 
     def stored_matches(self, targets: CommandTargets) -> StoredMatches:
         """See ``CommandContext.stored_matches``."""
+        from negotiator.app.stored_matches import read_matches
+
         return read_matches(targets)
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
         """See ``CommandContext.plugin_usage``."""
         if not targets.pool:
             raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
+        from negotiator.app.pool_view import PoolView
+
         view = PoolView.load(targets, sys.stdin.buffer if sys.stdin else None)
         usage, snapshot = view.usage, view.snapshot
         failures = tuple(map(str, usage.failures))

@@ -6,7 +6,6 @@ from typing import Any
 
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.progress import CycleProgress as CycleProgress
-from negotiator.cycle.reasons import CORE as CORE
 from negotiator.cycle.result import CycleResult as CycleResult
 from negotiator.cycle.result import DiscardedAds as DiscardedAds
 from negotiator.cycle.result import Removal as Removal

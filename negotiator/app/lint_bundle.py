@@ -14,7 +14,7 @@ from negotiator.bundle.text import SourceText
 from negotiator.classad import ClassAd, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
-from negotiator.hooks.records import AdKind
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table, evaluate_table
 from negotiator.classad.syntax import Attr, fold
-from negotiator.cycle.capacity import pool_capacity
-from negotiator.pool import Snapshot
 from negotiator.queues import QueueConfig
 from negotiator.queues.quantities import Resources
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
+
+if TYPE_CHECKING:
+    from negotiator.pool import Snapshot
 
 #: Resources of every HTCondor pool beside those that the queues always know.
 _STANDARD = ("cpu", "cpus", "disk", "gpus", "memory", "vcore")
@@ -64,6 +66,8 @@ def _amounts(root: QueueConfig) -> Iterator[tuple[Source, str, Resources]]:
 
 def _in_pool(bundle: Bundle, pool: Snapshot, now: float) -> frozenset[str]:
     """Return the resources that a slot of the pool has, or a job requests."""
+    from negotiator.cycle.capacity import pool_capacity
+
     requested = (
         name
         for name, expression in bundle.resource_expressions.items()

@@ -15,7 +15,7 @@ from negotiator.bundle import Bundle
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.classad import Column, Environment, Expr, Kind, Side, Table, bind, evaluate_table
 from negotiator.classad.lint import names_read
-from negotiator.hooks.records import AdKind
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.pool import Snapshot
 
 MAX_EVALUATED: Final = 64

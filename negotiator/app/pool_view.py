@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 import attrs
 
+from negotiator import pool
 from negotiator.app.targets import current_time, load
 from negotiator.bundle import Bundle
-from negotiator.cycle.cycle_state import CycleState
 from negotiator.errors import PoolError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.pool import PoolReader, Snapshot, read_pool
+from negotiator.queues import QueueTree
 from negotiator.records import Severity
-from negotiator.runtime.state import StateStore
-from negotiator.runtime.state_manager import StateManager
-from negotiator.runtime.usage import PoolUsage, UsageByQueue, pool_usage, usage_by_queue
+
+if TYPE_CHECKING:
+    from negotiator.cycle.cycle_state import CycleState
+    from negotiator.pool import Snapshot
+    from negotiator.runtime.state_manager import StateManager
+    from negotiator.runtime.usage import PoolUsage, UsageByQueue
 
 STDIN: Final = "-"
 
@@ -33,14 +36,14 @@ def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot
     :raises PoolError: a path does not exist, a file or folder cannot be read to its end, a file that is named holds no
         ads, or no ad of the pool can be used.
     """
-    snapshot = read_pool(_named(paths), stdin)
+    snapshot = pool.read_pool(_named(paths), stdin)
     _check_readable(snapshot)
     return snapshot
 
 
 def pool_reader(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Callable[[], Snapshot]:
     """Return a function that reads the ads as ``read_paths`` does; while no file has changed, it reads nothing anew."""
-    reader = PoolReader(_named(paths), stdin)
+    reader = pool.PoolReader(_named(paths), stdin)
 
     def read() -> Snapshot:
         snapshot = reader.read()
@@ -74,6 +77,9 @@ def read_state(state: Path | None, bundle: Bundle, now: float) -> StateManager:
 
     :raises StateError: the state cannot be read.
     """
+    from negotiator.runtime.state import StateStore
+    from negotiator.runtime.state_manager import StateManager
+
     if state is None:
         return StateManager.begin(bundle, now)
     with StateStore.read(state) as store:
@@ -107,6 +113,20 @@ class PoolView:
         """The queues and applications; :raises StateError: the state cannot be read."""
         return read_state(self.targets.state, self.bundle, self.now)
 
+    @property
+    def queues(self) -> QueueTree:
+        """The queues of the state, or the configured ones; :raises StateError: the state cannot be read."""
+        return self.manager.queues if self.targets.state else self._configured_queues
+
+    @property
+    def busy_queues(self) -> Collection[str]:
+        """The paths of the queues with applications; :raises StateError: the state cannot be read."""
+        return self.manager.registry.busy() if self.targets.state else ()
+
+    @cached_property
+    def _configured_queues(self) -> QueueTree:
+        return QueueTree.of(self.bundle.partition.root, self.now)
+
     @cached_property
     def snapshot(self) -> Snapshot:
         """The ads; :raises PoolError: they cannot be read."""
@@ -125,12 +145,16 @@ class PoolView:
     @cached_property
     def usage(self) -> PoolUsage:
         """The ledger of running jobs and of matches not yet visible in the pool."""
+        from negotiator.runtime.usage import pool_usage
+
         usage = pool_usage(self.snapshot, self.bundle, self.cycle_state, self.now)
         return attrs.evolve(usage, failures=self._with_groups(usage.failures))
 
     @cached_property
     def queue_usage(self) -> UsageByQueue:
         """The usage of each queue, as in ``usage``; no plugin has to charge for it."""
+        from negotiator.runtime.usage import usage_by_queue
+
         usage = usage_by_queue(self.snapshot, self.bundle, self.cycle_state, self.now)
         return attrs.evolve(usage, failures=self._with_groups(usage.failures))
 

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.app.pool_view import PoolView
-from negotiator.cycle.capacity import pool_capacity
-from negotiator.cycle.queue_usage import QueueUsage as QueueUsage
 from negotiator.errors import NotFoundError
 from negotiator.hooks.answers import HookFailure
 from negotiator.queues import ROOT, QueueTree
 from negotiator.queues.names import upwards
 from negotiator.queues.quantities import Resources
+from negotiator.queues.usage import QueueUsage
 from negotiator.records.text import suggest
 
 
@@ -40,15 +39,16 @@ def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     :raises PoolError: the pool cannot be read.
     :raises StateError: the state cannot be read.
     """
-    manager = view.manager
     usage = view.queue_usage if view.targets.pool else None
-    tree = usage.queues if usage else manager.queues
+    tree = usage.queues if usage else view.queues
     if tree.get(top) is None:
         hint = suggest(top, (queue.path for queue in tree), listed=False)
         raise NotFoundError(f"unknown queue {top}{f': {hint}' if hint else ''}")
-    applications = _with_descendants(manager.registry.counts()) if view.targets.state else None
+    applications = _with_descendants(view.manager.registry.counts()) if view.targets.state else None
     if usage is None:
         return QueueReport(tree, top, applications)
+    from negotiator.cycle.capacity import pool_capacity  # noqa: PLC0415 - only with a pool
+
     shown = _with_capacity(tree, pool_capacity(view.snapshot.slots, view.bundle))
     return QueueReport(shown, top, applications, usage.usage, usage.failures)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from negotiator.audit.values import TEXT, Record, bounded, instant
 
 if TYPE_CHECKING:
-    from negotiator.cycle.result import ApplicationPlacement
     from negotiator.placement import PlacementStep
+    from negotiator.placement.trace import ApplicationPlacement
     from negotiator.queues import QueueChange
 
 _GROUPS = 50

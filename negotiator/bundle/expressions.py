@@ -10,9 +10,10 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Table
 from negotiator.hooks import specs
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import ConstraintSide, Expression
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.records import Mode, Source
 
 _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]

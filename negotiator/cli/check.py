@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from negotiator.app.check import check_bundle
-from negotiator.app.policy_counts import PolicyCount, policy_counts
 from negotiator.app.targets import current_time
 from negotiator.bundle import BundleCheck
 from negotiator.cli.loading import load_pool
@@ -20,6 +20,9 @@ from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
+if TYPE_CHECKING:
+    from negotiator.app.policy_counts import PolicyCount
+
 
 def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) -> None:
     """Check the policy bundle in FOLDER (default: the current one) and print all of its problems."""
@@ -28,6 +31,8 @@ def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) ->
     examination = check_bundle(targets, snapshot, list_ignored=ignored)
     counts: tuple[PolicyCount, ...] = ()
     if snapshot is not None and examination.bundle is not None:
+        from negotiator.app.policy_counts import policy_counts
+
         counts = policy_counts(examination.bundle, snapshot, current_time(targets))
     if form == "json":
         click.echo(json.dumps(_as_json(folder, examination, counts), indent=2))

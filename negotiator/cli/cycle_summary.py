@@ -9,14 +9,14 @@ from typing import TypeAlias
 import attrs
 import click
 
-from negotiator.app.cycle_report import CORE, CycleResult
+from negotiator.app.cycle_report import CycleResult
 from negotiator.bundle.model import Bundle
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import coloured, printable, terminal_columns, uses_colour
 from negotiator.cli.screen import SCREEN
 from negotiator.cli.table_layout import cut
 from negotiator.cli.time_limits import limit_lines
-from negotiator.records import Mode, Problem, Reason
+from negotiator.records import CORE, Mode, Problem, Reason
 
 #: Entries of each part. An entry of a plugin's rule has two lines.
 SUBMITTERS, RULES, DISCARDS = 3, 3, 1

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from negotiator.app.pool_view import PoolView, read_paths
 from negotiator.cli.problems import print_problems
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity
+
+if TYPE_CHECKING:
+    from negotiator.pool import Snapshot
 
 
 def standard_input() -> BinaryIO | None:

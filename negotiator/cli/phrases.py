@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from negotiator.app.cycle_report import CORE
-from negotiator.records import Reason
+from negotiator.records import CORE, Reason
 
 
 def number(count: int, noun: str) -> str:

@@ -15,15 +15,12 @@ from negotiator.app.placement import (
     GROUPS_UNKNOWN,
     PlacementOutcome,
     place_application,
-    place_pool,
     rejection,
 )
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
-from negotiator.cli.place_pool import show_pool_placement
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
 
@@ -55,6 +52,10 @@ def place(
     if view.bundle.chain is None:
         _print_no_chain(as_json=as_json)
     elif targets.pool:
+        from negotiator.app.pool_placement import place_pool
+        from negotiator.cli.place_pool import show_pool_placement
+        from negotiator.cli.selection import Selection
+
         result = place_pool(view)
         print_problems(result.snapshot.problems, err=True)
         print_failures(result.failures)

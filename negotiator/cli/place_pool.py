@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import click
 
-from negotiator.app.placement import ApplicationPlacement, PoolPlacement, rejection
+from negotiator.app.placement import rejection
+from negotiator.app.pool_placement import PoolPlacement
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.cli.selection import Selection
 from negotiator.placement import Placement
-from negotiator.placement.trace import NO_RULE_MATCHED
+from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
 
 _DETAILS = "Details: --full, or --user NAME, --queue PATH, --job ID"
 

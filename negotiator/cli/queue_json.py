@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from negotiator.app.queues import QueueUsage
 from negotiator.cli.queue_tables import Applications, Usages
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import parent_of
+from negotiator.queues.usage import QueueUsage
 
 
 def tree_json(

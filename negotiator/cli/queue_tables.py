@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 import click
 
-from negotiator.app.queues import QueueUsage
 from negotiator.cli.bars import limited, most_used, used_part
 from negotiator.cli.mode_column import shown_mode, with_modes
 from negotiator.cli.render import Row, printable
@@ -17,6 +16,7 @@ from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueLimit, QueueTr
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.modes import LIMITS_MODE, MAXIMA_MODE
 from negotiator.queues.quantities import Resources, format_quantity
+from negotiator.queues.usage import QueueUsage
 
 #: The number of applications in each queue and below it; None if unknown.
 Applications = Mapping[str, int] | None

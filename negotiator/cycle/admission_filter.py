@@ -10,7 +10,8 @@ import numpy as np
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.result import DiscardedAds
-from negotiator.hooks.records import AdKind, Mask
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.records import Mask
 from negotiator.records import Mode, Reason
 
 #: The number of names beside a count: enough to look one up, and small in a pool of any size.

@@ -23,8 +23,9 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
 from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict

@@ -37,8 +37,9 @@ from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Station
 

@@ -8,12 +8,11 @@ import attrs
 
 from negotiator import __version__
 from negotiator.classad import Table
-from negotiator.cycle.reasons import CORE
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_offer import PreemptionRules, SlotOffer, WithheldSlots
-from negotiator.records import Provenance, Reason, Station, Verdict
+from negotiator.records import CORE, Provenance, Reason, Station, Verdict
 
 
 @attrs.frozen(eq=False)

@@ -19,8 +19,9 @@ from negotiator.cycle.gates import apply_gates
 from negotiator.cycle.jobs import names
 from negotiator.cycle.numbering import combined, first_rows
 from negotiator.cycle.reasons import core_reason
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.records import Station, Verdict
 
 

@@ -17,9 +17,9 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
 from negotiator.cycle.placement_pass import PlacementPass
-from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
+from negotiator.placement.trace import ApplicationPlacement
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueChange
 

@@ -22,21 +22,23 @@ from negotiator.cycle.applications import (
     application_keys,
     application_users,
     applications,
-    is_name,
     keys,
 )
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.group_names import is_name
 from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
 from negotiator.cycle.placement_reasons import rejections
-from negotiator.cycle.result import ApplicationPlacement, DiscardedAds
+from negotiator.cycle.result import DiscardedAds
 from negotiator.cycle.text_columns import Strings, made_of
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application, PlacedApplication
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.placement import AccessCache, Chain, Placement
+from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import ROOT, MutableQueueTree, QueueChange
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Codes, Keys, keys_of
 

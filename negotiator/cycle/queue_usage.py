@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-import attrs
-
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.claim_requests import claim_requests
@@ -17,14 +15,7 @@ from negotiator.cycle.place import PlacedPool
 from negotiator.hooks.records import Cycle
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
-
-
-@attrs.frozen
-class QueueUsage:
-    """The usage of one queue and those below it: the amount of each resource, and the number of applications."""
-
-    resources: Resources
-    applications: int
+from negotiator.queues.usage import QueueUsage
 
 
 def queue_usage(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:

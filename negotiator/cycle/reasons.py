@@ -9,10 +9,7 @@ from negotiator.hooks.charges import Charge, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.records import Filter, Gate
 from negotiator.queues.quantities import format_quantity
-from negotiator.records import Provenance, Reason, Station, Verdict
-
-#: The name of the core in provenance.
-CORE = "negotiator"
+from negotiator.records import CORE, Provenance, Reason, Station, Verdict
 
 R = TypeVar("R", Gate, Filter)
 

@@ -20,14 +20,14 @@ from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
-from negotiator.cycle.reasons import CORE, WORK_EXCEEDED
+from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
-from negotiator.records import Mode
+from negotiator.records import CORE, Mode
 
 
 @attrs.frozen(eq=False)

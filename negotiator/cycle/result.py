@@ -12,16 +12,16 @@ import attrs
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.reasons import CORE, core_reason
+from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.time_reasons import ReachedLimit
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.placement import Application
-from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.hooks.records import Match, Request
 from negotiator.hooks.summary import Rejection
 from negotiator.ledger import Ledger
-from negotiator.placement import Placement
+from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import QueueChange
-from negotiator.records import Mode, Reason, Station, Verdict
+from negotiator.records import CORE, Mode, Reason, Station, Verdict
 
 _NO_SLOTS_LEFT = core_reason(
     Station.MATCH, Verdict.WAITING, "no_slots_left", "no slots remain for more jobs of the request"
@@ -92,16 +92,6 @@ class DiscardedAds:
     reason: Reason
     count: int
     examples: tuple[str, ...]
-
-
-@attrs.frozen
-class ApplicationPlacement:
-    """The placement of new applications that are alike in all that rules read: one of them, and how many jobs."""
-
-    application: Application
-    jobs: int
-    first_job: str
-    placement: Placement
 
 
 @attrs.frozen

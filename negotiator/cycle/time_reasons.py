@@ -9,9 +9,8 @@ import attrs
 from negotiator import __version__
 from negotiator.bundle.time_limits import TIME_KNOBS, TimeLimits
 from negotiator.cycle.cycle_time import TimeStop
-from negotiator.cycle.reasons import CORE
 from negotiator.hooks.turn_time import TimeLimit
-from negotiator.records import Provenance, Reason, Station, Verdict
+from negotiator.records import CORE, Provenance, Reason, Station, Verdict
 
 _TEXTS = {
     TimeLimit.CYCLE: "the cycle reached its time limit",

@@ -14,7 +14,8 @@ import numpy as np
 
 from negotiator.classad import Allowance, Payers, Table
 from negotiator.classad.syntax import AttributeMap, fold
-from negotiator.hooks.records import AdKind, Cycle, Request
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.records import Cycle, Request
 from negotiator.pool.ad_kind import string_value
 
 #: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads:

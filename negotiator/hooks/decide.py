@@ -5,10 +5,10 @@ from __future__ import annotations
 from negotiator import __version__
 from negotiator.hooks.access import Access, AccessDecision
 from negotiator.hooks.answers import Answers, Attributed
+from negotiator.records import CORE
 
-_CORE = "negotiator"
 _NO_POLICY = Attributed(
-    Access(AccessDecision.ABSTAIN, "default", "no policy gives access"), _CORE, __version__
+    Access(AccessDecision.ABSTAIN, "default", "no policy gives access"), CORE, __version__
 )
 
 

@@ -34,12 +34,11 @@ from negotiator.hooks.pluggy_adapter import Registry, import_lazy_names
 from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
-from negotiator.records import Problem, Severity, Source
+from negotiator.records import CORE, Problem, Severity, Source
 from negotiator.records.text import suggest
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 
-_CORE = "negotiator"
 _NONE: Mapping[str, object] = MappingProxyType({})
 
 
@@ -141,8 +140,8 @@ class _PluginLoader:
 
     def _found(self, *, entry_points: bool, extra: Mapping[str, object]) -> Iterator[Candidate]:
         for candidate in self._everything(entry_points=entry_points, extra=extra):
-            if candidate.name == _CORE:
-                message = f"a plugin can't be called {_CORE}: reasons and records use that name for the core"
+            if candidate.name == CORE:
+                message = f"a plugin can't be called {CORE}: reasons and records use that name for the core"
                 self._refuse(Source(candidate.origin), message, "rename it")
             elif _NAME.fullmatch(candidate.name):
                 yield candidate

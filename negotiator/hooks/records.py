@@ -6,7 +6,6 @@ are boolean NumPy arrays with one element for each row of the table that the hoo
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
@@ -28,15 +27,6 @@ _NO_AMOUNTS: Mapping[str, int] = MappingProxyType({})
 def _fixed(names: Sequence[str]) -> Sequence[str]:
     """Return names as a sequence that can't be changed."""
     return tuple(names) if isinstance(names, list) else names
-
-
-class AdKind(enum.StrEnum):
-    """The kinds of ads that gates test."""
-
-    SCHEDD = "schedd"
-    SUBMITTER = "submitter"
-    STARTD = "startd"
-    JOB = "job"
 
 
 @attrs.frozen

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
     from negotiator.classad import Table
     from negotiator.hooks.access import Access, AccessQuestion, QueueNotice, UserGroups
+    from negotiator.hooks.ad_kinds import AdKind
     from negotiator.hooks.charges import Charge, CounterUsage, KeyCharge
     from negotiator.hooks.declarations import Constraint, Section
     from negotiator.hooks.order_type import RequestOrderType
     from negotiator.hooks.placement import PlacedApplication, PlacementRule
     from negotiator.hooks.pool_source import PoolSource
-    from negotiator.hooks.records import AdKind, Cycle, Filter, Gate, Match, Request
+    from negotiator.hooks.records import Cycle, Filter, Gate, Match, Request
     from negotiator.hooks.summary import CycleSummary
     from negotiator.queues import QueueTree
 

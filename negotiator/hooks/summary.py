@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 import attrs
 
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
-from negotiator.hooks.records import AdKind, Match
+from negotiator.hooks.records import Match
 from negotiator.records import Reason
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from negotiator.classad import Table
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import Constraint
-from negotiator.hooks.records import AdKind, Cycle, Filter, Gate, Request
+from negotiator.hooks.records import Cycle, Filter, Gate, Request
 
 
 def describe_call(arguments: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.hooks.placement import Application
 from negotiator.records import Source
 
 MATCHED = "matched"
@@ -41,3 +42,13 @@ class Placement:
     def placed(self) -> bool:
         """True if the application has a queue."""
         return bool(self.queue)
+
+
+@attrs.frozen
+class ApplicationPlacement:
+    """The placement of new applications that are alike in all that rules read: one of them, and how many jobs."""
+
+    application: Application
+    jobs: int
+    first_job: str
+    placement: Placement

@@ -2,6 +2,7 @@
 
 from negotiator.records.problem import Problem as Problem
 from negotiator.records.problem import Severity as Severity
+from negotiator.records.reason import CORE as CORE
 from negotiator.records.reason import Mode as Mode
 from negotiator.records.reason import Provenance as Provenance
 from negotiator.records.reason import Reason as Reason

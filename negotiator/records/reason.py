@@ -39,6 +39,10 @@ class Mode(enum.StrEnum):
     DRYRUN = "dryrun"  # it does not decide; its denials are counted and recorded
 
 
+#: The name of the core as the plugin of a ``Provenance``; no plugin can have it.
+CORE = "negotiator"
+
+
 @attrs.frozen
 class Provenance:
     """The origin of a verdict: the station, the plugin, the rule, and the file and line of the rule."""

@@ -9,16 +9,18 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
-from negotiator.cycle.queue_usage import QueueUsage, queue_usage
+from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.recount import recount
 from negotiator.cycle.work_accounts import WorkAccounts
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.charges import CounterKey, CounterUsage
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Cycle
+from negotiator.hooks.records import Cycle
 from negotiator.ledger import Ledger
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationRegistry
+from negotiator.queues.usage import QueueUsage
 from negotiator.records import Mode
 
 

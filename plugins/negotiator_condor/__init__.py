@@ -8,15 +8,15 @@ and so differ from slot to slot.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Section, Table, Verdict, hookimpl
-from negotiator_condor.charges import ATTRIBUTE, charges_of, requested_limits
+from negotiator.plugin import Section, hookimpl
 from negotiator_condor.known_settings import KNOWN
+from negotiator_condor.limit_parser import ATTRIBUTE
 from negotiator_condor.settings import PATTERNS, ConcurrencyLimits
-from negotiator_condor.usage import limit_usage
+
+if TYPE_CHECKING:
+    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Table
 
 
 @hookimpl
@@ -36,18 +36,9 @@ def negotiator_filter_slots(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Filter]:
     """Exclude the slots on which the job's list is refused."""
-    compatible = settings.concurrency_limits_compatible
-    for listed in requested_limits(request, slots, compatible, cycle):
-        if listed.limits.fault:
-            refused = np.ones(len(slots), np.bool_) if listed.rows is None else listed.rows
-            yield Filter(
-                rule="concurrency limits",
-                allow=~refused,
-                code="concurrency_limit_invalid",
-                text=listed.limits.fault,
-                verdict=Verdict.MISCONFIGURED,
-                source=settings.source,
-            )
+    from negotiator_condor.charges import refused_lists
+
+    return refused_lists(request, slots, settings, cycle)
 
 
 @hookimpl
@@ -55,6 +46,8 @@ def negotiator_charges(
     request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
 ) -> Iterable[Charge]:
     """Charge each name in the list of a job, or of a claim."""
+    from negotiator_condor.charges import charges_of
+
     return charges_of(request, slots, settings, cycle)
 
 
@@ -63,4 +56,6 @@ def negotiator_usage(
     report: str, used: CounterUsage, settings: ConcurrencyLimits
 ) -> Iterable[Mapping[str, Any]]:
     """Report ``limits``: the use of each limit and its maximum."""
+    from negotiator_condor.usage import limit_usage
+
     return limit_usage(settings, used.sums) if report == "limits" else ()

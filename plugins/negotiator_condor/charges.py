@@ -10,16 +10,19 @@ import numpy as np
 from negotiator.plugin import (
     Charge,
     Cycle,
+    Filter,
     Kind,
     Mask,
     Quota,
     Request,
     Side,
     Table,
+    Verdict,
     evaluate_table,
     parse,
 )
 from negotiator_condor.limit_parser import (
+    ATTRIBUTE,
     EMPTY_LIST,
     SCALE,
     ConcurrencyRequest,
@@ -29,7 +32,6 @@ from negotiator_condor.limit_parser import (
 )
 from negotiator_condor.settings import ConcurrencyLimits
 
-ATTRIBUTE = "ConcurrencyLimits"
 PREEMPTING = "PreemptingConcurrencyLimits"
 
 _EXPRESSION = parse(f"MY.{ATTRIBUTE}")
@@ -41,6 +43,24 @@ class RequestedLimits:
 
     limits: LimitList
     rows: Mask | None = None
+
+
+def refused_lists(
+    request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle
+) -> Iterator[Filter]:
+    """Yield a filter for each invalid list, which excludes the slots on which the request has it."""
+    compatible = settings.concurrency_limits_compatible
+    for listed in requested_limits(request, slots, compatible, cycle):
+        if listed.limits.fault:
+            refused = np.ones(len(slots), np.bool_) if listed.rows is None else listed.rows
+            yield Filter(
+                rule="concurrency limits",
+                allow=~refused,
+                code="concurrency_limit_invalid",
+                text=listed.limits.fault,
+                verdict=Verdict.MISCONFIGURED,
+                source=settings.source,
+            )
 
 
 def requested_limits(

@@ -8,6 +8,8 @@ import re
 
 import attrs
 
+#: The job's attribute with its list.
+ATTRIBUTE = "ConcurrencyLimits"
 #: Amounts are counted in millionths: a job may use half of a licence.
 SCALE = 1_000_000
 #: The most that one item requests: the sums of lists fit 64 bits.

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import attrs
 
-from negotiator.plugin import ClassAd, Mode, NegotiatorError, Problem, ScalarText, Severity, Source, parse
+from negotiator import plugin
+from negotiator.plugin import Mode, NegotiatorError, Problem, ScalarText, Severity, Source, parse
 from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
 from negotiator_condor.modes import mode_of, mode_problems
 
@@ -134,7 +135,7 @@ class ConcurrencyLimits:
 def _number(text: str) -> float:
     """Return the value of a setting, which may be a constant expression; -1 if it is not a number."""
     try:
-        value = ClassAd([("value", parse(text))]).real("value")
+        value = plugin.ClassAd([("value", parse(text))]).real("value")
     except NegotiatorError:
         return -1
     return -1 if value is None or value != value else value  # noqa: PLR0124 - not a number

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator.plugin import Expression, Mode, Problem, Severity, Source, references
+from negotiator.plugin import Expression, Mode, Problem, Severity, Source, printable, references
 
 _LONGEST_NAME = 200  # characters; the most that the name of a rule may have
+
+
+_LONGEST_TEXT = 500  # characters; the audit log has no more
 
 
 class AppliesTo(enum.StrEnum):
@@ -147,3 +150,9 @@ def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
                 f"duplicate policy {policy.name!r}; the first is at {first.source}",
                 "rename one: the audit log identifies policies by name",
             )
+
+
+def one_line(text: str) -> str:
+    """Return one printable line of bounded length; in the bundle a text may have several lines."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from negotiator.plugin import (
-    Charge,
-    CounterUsage,
-    Cycle,
-    KnownSetting,
-    Request,
-    RequestOrderType,
-    Section,
-    SlotRanks,
-    Table,
-    hookimpl,
-)
-from negotiator_fairshare.account_requests import change_rows
-from negotiator_fairshare.commands.userprio import userprio
-from negotiator_fairshare.cycle_figures import check_row
-from negotiator_fairshare.group_charges import charges_of, group_usage
+from negotiator.plugin import KnownSetting, RequestOrderType, Section, SlotRanks, hookimpl
 from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
-from negotiator_fairshare.submitter_order import SubmitterOrder
+
+if TYPE_CHECKING:
+    import click
+
+    from negotiator.plugin import (
+        Charge,
+        CounterUsage,
+        Cycle,
+        OrderContext,
+        OrderRows,
+        Request,
+        RequestOrder,
+        RowsChange,
+        Table,
+    )
 
 _ORDER = "submitters"
 _COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
@@ -44,11 +41,11 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
     """Bring the order of HTCondor's negotiator."""
     yield RequestOrderType(
         name=_ORDER,
-        make=SubmitterOrder.of,
+        make=_make,
         in_queue_order=True,
         ranks=_ranks,
-        check_row=check_row,
-        change=change_rows,
+        check_row=_check_row,
+        change=_change,
         is_default=True,
     )
 
@@ -64,6 +61,8 @@ def negotiator_charges(
     request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle, order: str
 ) -> Iterable[Charge]:
     """Charge the accounting group of a request, and those above it, with the weight of its slots."""
+    from negotiator_fairshare.group_charges import charges_of
+
     return charges_of(request, slots, settings, cycle) if order == _ORDER else ()
 
 
@@ -72,13 +71,35 @@ def negotiator_usage(
     report: str, used: CounterUsage, settings: FairShareSettings
 ) -> Iterable[Mapping[str, Any]]:
     """Report ``accounting-groups``: what each accounting group uses, and its quota."""
+    from negotiator_fairshare.group_charges import group_usage
+
     return group_usage(settings, used.sums) if report == "accounting-groups" else ()
 
 
 @hookimpl
 def negotiator_commands() -> Iterable[click.Command]:
     """Add the command of condor_userprio."""
+    from negotiator_fairshare.commands.userprio import userprio
+
     yield userprio
+
+
+def _make(context: OrderContext) -> RequestOrder:
+    from negotiator_fairshare.submitter_order import SubmitterOrder
+
+    return SubmitterOrder.of(context)
+
+
+def _check_row(key: str, row: Mapping[str, Any]) -> None:
+    from negotiator_fairshare.cycle_figures import check_row
+
+    check_row(key, row)
+
+
+def _change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChange:
+    from negotiator_fairshare.account_requests import change_rows
+
+    return change_rows(rows, change, settings, now)
 
 
 def _ranks(settings: FairShareSettings | None) -> SlotRanks:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from negotiator.plugin import (
     PRE_JOB_RANK,
-    Environment,
     Expr,
     Expression,
     Mode,
@@ -23,7 +21,6 @@ from negotiator.plugin import (
     ScalarText,
     Severity,
     SlotRanks,
-    Table,
     parse,
 )
 from negotiator_fairshare.accounts.settings import AccountSettings
@@ -31,7 +28,13 @@ from negotiator_fairshare.compatibility import CompatibilitySettings, Compatible
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.groups.settings import GroupQuirks
 from negotiator_fairshare.pie.settings import PieQuirks, PieSettings
-from negotiator_fairshare.pie.slot_weights import PoolSize, WeightScale
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from negotiator.plugin import Environment, Table
+    from negotiator_fairshare.pie.slot_weights import PoolSize, WeightScale
 
 
 def _cpus() -> Expression:
@@ -116,6 +119,8 @@ class FairShareSettings(GroupKnobs):
 
     def weight_scale(self, env: Environment) -> WeightScale:
         """Return the weights of slots."""
+        from negotiator_fairshare.pie.slot_weights import WeightScale  # noqa: PLC0415 - imports NumPy
+
         return WeightScale(
             self.SLOT_WEIGHT.tree,
             env,
@@ -125,6 +130,8 @@ class FairShareSettings(GroupKnobs):
 
     def pool_size(self, slots: Table, weights: NDArray[np.float64], env: Environment) -> PoolSize:
         """Return what the slots that take part in a cycle are to be divided."""
+        from negotiator_fairshare.pie.slot_weights import PoolSize  # noqa: PLC0415 - imports NumPy
+
         given = self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
         constraint = None if given is None else given.tree
         return PoolSize.of(slots, weights, constraint, env, use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS)

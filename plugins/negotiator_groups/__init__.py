@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from negotiator.plugin import Section, UserGroups, hookimpl
+from negotiator import plugin
+from negotiator.plugin import Section, hookimpl
 from negotiator_groups.settings import GroupsSettings, check
 
 
@@ -20,7 +21,7 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_user_groups(
     users: Sequence[str], settings: GroupsSettings, now: float
-) -> Iterable[UserGroups]:
+) -> Iterable[plugin.UserGroups]:
     """Return the groups of users from the file, else from the system's group database."""
     found = settings.groups.find(users, now)
-    return [UserGroups(user, found[user]) for user in users if user in found]
+    return [plugin.UserGroups(user, found[user]) for user in users if user in found]

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from negotiator.plugin import (
-    Charge,
-    CounterUsage,
-    KeyCharge,
-    PlacedApplication,
-    QueueTree,
-    Request,
-    Section,
-    hookimpl,
-)
-from negotiator_limits.charges import charges_of
-from negotiator_limits.configured import limits_of
-from negotiator_limits.groups import chosen_group
-from negotiator_limits.report import group_usage, user_usage
+from negotiator.plugin import Section, hookimpl
 from negotiator_limits.settings import LimitSettings
-from negotiator_limits.usage import read_usage
 
-SPEC_KEYS = "-spec"
-_REPORTS = {"users": user_usage, "groups": group_usage}
+if TYPE_CHECKING:
+    from negotiator.plugin import Charge, CounterUsage, KeyCharge, PlacedApplication, QueueTree, Request
 
 
 @hookimpl
@@ -46,6 +32,9 @@ def negotiator_application_groups(
 
     An application keeps its group as long as one of these limits names it.
     """
+    from negotiator_limits.configured import limits_of
+    from negotiator_limits.groups import chosen_group
+
     limits, tracking = limits_of(queues), settings.group_limits
     return [chosen_group(limits, each, tracking) for each in applications]
 
@@ -53,14 +42,16 @@ def negotiator_application_groups(
 @hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge the user and the group of a request on each queue from the leaf to the root."""
+    from negotiator_limits.charges import charges_of
+    from negotiator_limits.configured import limits_of
+
     return charges_of(request, limits_of(queues))
 
 
 @hookimpl
 def negotiator_usage(report: str, used: CounterUsage, queues: QueueTree) -> Iterable[Mapping[str, Any]]:
     """Report what users or groups use: ``users``, ``groups``, and with ``-spec`` the keys of the specification."""
-    kind = report.removesuffix(SPEC_KEYS)
-    if kind not in _REPORTS:
-        return ()
-    usage = read_usage(used.sums.items(), used.sets.items())
-    return _REPORTS[kind](limits_of(queues), usage, used.groups, spec_names=kind != report)
+    from negotiator_limits.configured import limits_of
+    from negotiator_limits.report import usage_report
+
+    return usage_report(report, used, limits_of(queues))

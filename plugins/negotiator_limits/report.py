@@ -7,12 +7,12 @@ resource (``vcore`` in thousandths). In YuniKorn's form a key is absent if its v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from negotiator.plugin import Mode, SubjectKind
+from negotiator.plugin import CounterUsage, Mode, SubjectKind
 from negotiator_limits.limit_index import LimitIndex
-from negotiator_limits.usage import Usage, UsageNode, reported_names, usage_tree
+from negotiator_limits.usage import Usage, UsageNode, read_usage, reported_names, usage_tree
 
 #: By user and application, the group that the application counts for; empty for none.
 Groups: TypeAlias = Mapping[tuple[str, str], str]
@@ -53,6 +53,19 @@ def group_usage(
             more = {"users": sorted(users)} if spec_names else {"applications": list(node.applications)}
             entries.append(_entry("groupName", name, more, node, spec_names=spec_names))
     return entries
+
+
+_SPEC_KEYS = "-spec"
+_REPORTS = {"users": user_usage, "groups": group_usage}
+
+
+def usage_report(report: str, used: CounterUsage, limits: LimitIndex) -> Sequence[Mapping[str, Any]]:
+    """Return the entries of ``users`` or ``groups``, with ``-spec`` with the keys of the specification; none of others."""
+    kind = report.removesuffix(_SPEC_KEYS)
+    if kind not in _REPORTS:
+        return ()
+    usage = read_usage(used.sums.items(), used.sets.items())
+    return _REPORTS[kind](limits, usage, used.groups, spec_names=kind != report)
 
 
 def _entry(key: str, name: str, more: dict[str, Any], node: UsageNode, *, spec_names: bool) -> dict[str, Any]:

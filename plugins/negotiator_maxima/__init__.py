@@ -7,18 +7,12 @@ configuration, ``resources: max:`` and ``maxapplications:``. The property ``nego
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from negotiator.plugin import (
-    MAXIMA_MODE,
-    Charge,
-    KeyCharge,
-    Mode,
-    QueueTree,
-    Quota,
-    Request,
-    hookimpl,
-    upwards,
-)
+from negotiator.plugin import MAXIMA_MODE, Mode, hookimpl, upwards
+
+if TYPE_CHECKING:
+    from negotiator.plugin import Charge, KeyCharge, QueueTree, Request
 
 
 @hookimpl
@@ -30,6 +24,8 @@ def negotiator_job_attributes() -> Iterable[str]:
 @hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge each queue from the leaf to the root that has a maximum."""
+    from negotiator.plugin import Charge, KeyCharge, Quota
+
     for path in upwards(request.queue):
         queue = queues.get(path)
         if queue is None:

@@ -7,14 +7,16 @@ a queue below its guarantee may end, ``preempting_turns`` gives it turns for tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl, parse
 from negotiator_queue_order.checks import check_queues
-from negotiator_queue_order.order import QueueOrder
-from negotiator_queue_order.preemption import check_row
 from negotiator_queue_order.properties import KNOWN
 from negotiator_queue_order.settings import QueueOrderSettings
+
+if TYPE_CHECKING:
+    from negotiator.plugin import OrderContext, RequestOrder
 
 
 @hookimpl
@@ -28,12 +30,24 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
     """Bring the order of the queue tree."""
     yield RequestOrderType(
         name="queues",
-        make=QueueOrder.of,
+        make=_make,
         ranks=_ranks,
         queue_keys=KNOWN | {"guaranteed", "nodesortpolicy", "preemption"},
         check_queues=check_queues,
-        check_row=check_row,
+        check_row=_check_row,
     )
+
+
+def _make(context: OrderContext) -> RequestOrder:
+    from negotiator_queue_order.order import QueueOrder
+
+    return QueueOrder.of(context)
+
+
+def _check_row(key: str, row: Mapping[str, Any]) -> None:
+    from negotiator_queue_order.preemption import check_row
+
+    check_row(key, row)
 
 
 def _ranks(settings: QueueOrderSettings | None) -> SlotRanks:

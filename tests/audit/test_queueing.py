@@ -3,9 +3,9 @@
 from attrs import evolve
 
 from negotiator.audit.queueing import change_fields, placement_fields
-from negotiator.cycle.result import ApplicationPlacement
 from negotiator.hooks.placement import Application
 from negotiator.placement import Placement, PlacementStep
+from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import QueueChange, QueueChangeKind
 from negotiator.records import Source
 

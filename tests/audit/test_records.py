@@ -14,9 +14,10 @@ from negotiator.audit.verify import verify
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, parse
 from negotiator.cycle.result import CycleCounts, CycleResult, DiscardedAds, Removal, RequestOutcome
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import AdKind, Match, Request
+from negotiator.hooks.records import Match, Request
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 SECRET = "<10.0.0.1:9618>#1700000000#1#secret"  # noqa: S105 - a claim id nobody has

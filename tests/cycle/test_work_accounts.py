@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE, WorkAccounts, owner_of
-from negotiator.hooks.records import AdKind
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.plugin import Cycle
 from negotiator.records import Mode
 from pools import NOW, cycle, job, matched, slot, snapshot, write_bundle

@@ -8,8 +8,8 @@ import pytest
 
 from negotiator.hooks import specs
 from negotiator.hooks.access import AccessKind, AccessQuestion
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.isolation import process
-from negotiator.hooks.records import AdKind
 from negotiator.testing import cycle_record, match, queues, request, summary, table
 
 SLOTS = table('OpSys = "LINUX"\n\nOpSys = "WINDOWS"')

@@ -12,34 +12,7 @@ import attrs
 
 from negotiator.plugin import Charge, Environment, Filter, Request, Table
 from negotiator_quotasets.pool.pool_rules import PoolRules
-from negotiator_quotasets.requests import RequestReader
-from negotiator_quotasets.settings import QuotaSettings, SetsOfMode
-
-
-@attrs.frozen(eq=False)
-class RequestReaders:
-    """What the sets of each mode read of requests."""
-
-    settings: QuotaSettings
-    parts: tuple[tuple[SetsOfMode, RequestReader], ...]
-
-    @classmethod
-    def of(cls, settings: QuotaSettings) -> RequestReaders:
-        """Return a reader for each mode whose sets, or declared capacities, limit something."""
-        parts = ((each, RequestReader(settings, each.sets)) for each in settings.by_mode)
-        return cls(settings, tuple((part, reader) for part, reader in parts if reader.active))
-
-    def attributes(self) -> frozenset[str]:
-        """Return the attributes of jobs that are read, in lower case."""
-        return frozenset().union(*(reader.attributes() for _, reader in self.parts))
-
-    def rules(self, slots: Table, env: Environment) -> RulesByMode:
-        """Return the rules of all modes over some slots; a capacity is charged under the first mode that knows it."""
-        found, known = list[PoolRules](), set[str]()
-        for part, reader in self.parts:
-            found.append(PoolRules(self.settings, reader, slots, env, part, frozenset(known)))
-            known |= {each.name for each in reader.complexes}
-        return RulesByMode(tuple(found))
+from negotiator_quotasets.requests import RequestReaders
 
 
 @attrs.frozen(eq=False)
@@ -57,3 +30,12 @@ class RulesByMode:
         """Yield the slots that a request must not be matched with, regardless of usage."""
         for part in self.parts:
             yield from part.filters(request)
+
+
+def rules_by_mode(readers: RequestReaders, slots: Table, env: Environment) -> RulesByMode:
+    """Return the rules of all modes over some slots; a capacity is charged under the first mode that knows it."""
+    found, known = list[PoolRules](), set[str]()
+    for part, reader in readers.parts:
+        found.append(PoolRules(readers.settings, reader, slots, env, part, frozenset(known)))
+        known |= {each.name for each in reader.complexes}
+    return RulesByMode(tuple(found))

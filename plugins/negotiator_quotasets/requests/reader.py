@@ -10,16 +10,12 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from negotiator.plugin import (
     UNDEFINED,
-    ClassAd,
-    Environment,
     Expr,
     JobExpression,
-    Request,
-    Value,
     parse,
     unparse_value,
 )
@@ -27,6 +23,9 @@ from negotiator_quotasets.complexes import LARGEST, SLOTS, Complex, satisfies
 from negotiator_quotasets.language import RuleSet
 from negotiator_quotasets.requests.resources import Claimant, RequestedResources, requested_resources
 from negotiator_quotasets.settings import QuotaSettings
+
+if TYPE_CHECKING:
+    from negotiator.plugin import ClassAd, Environment, Request, Value
 
 T = TypeVar("T")
 

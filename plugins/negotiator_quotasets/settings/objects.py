@@ -12,19 +12,16 @@ from functools import cached_property
 import attrs
 
 from negotiator.plugin import Expression, Problem, ScalarText, Severity, Source, parse
-from negotiator_quotasets.complexes import (
+from negotiator_quotasets import complexes, language
+from negotiator_quotasets.complexes.model import (
     SLOTS,
-    STANDARD,
     Complex,
     Complexes,
     ComplexType,
     Consumable,
-    InvalidValueError,
     Relation,
     Requestable,
-    parse_value,
 )
-from negotiator_quotasets.language import GROUP, quotable
 
 #: Names that can follow ``Request`` in an attribute; and names of complexes with their own expression.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
@@ -69,10 +66,10 @@ class DeclaredComplex:
         if _ATTRIBUTE.fullmatch(self.name) is None and (
             self.request is None or _NAME.fullmatch(self.name) is None
         ):
-            message = f'complex "{quotable(self.name)}": invalid job attribute Request{quotable(self.name)}'
+            message = f'complex "{language.quotable(self.name)}": invalid job attribute Request{language.quotable(self.name)}'
             yield Problem(Severity.ERROR, source, message, "write an expression under request")
         if self.complex.is_consumable and not self.type.is_number:
-            message = f'complex "{quotable(self.name)}" of type {self.type} can\'t be consumed'
+            message = f'complex "{language.quotable(self.name)}" of type {self.type} can\'t be consumed'
             yield Problem(Severity.ERROR, source, message, 'make it a number, or write consumable: "NO"')
         else:
             yield from _value_problem(self.complex, self.default)
@@ -143,7 +140,7 @@ class GridEngine:
             if not names & taken:  # a duplicate is reported as a problem
                 declared.append(each.complex)
                 taken |= names
-        standard = [each for each in STANDARD if not {each.name, each.shortcut} & taken]
+        standard = [each for each in complexes.STANDARD if not {each.name, each.shortcut} & taken]
         return Complexes([*standard, *declared])
 
     @cached_property
@@ -167,6 +164,11 @@ class GridEngine:
             for name, each in self.queues.items()
         }
 
+    @property
+    def offers_anything(self) -> bool:
+        """True if the pool, a host or a queue has a value of a known complex."""
+        return any(map(bool, (self.of_pool, *self.of_hosts.values(), *self.of_queues.values())))
+
     def _by_name(self, values: Mapping[str, ScalarText]) -> dict[str, str]:
         pairs = ((self.all_complexes.find(name), value.text) for name, value in values.items())
         return {complex_.name: text for complex_, text in pairs if complex_ is not None}
@@ -177,22 +179,32 @@ class GridEngine:
         yield from duplicates
         if duplicates:
             return
-        complexes = self.all_complexes
         for each in self.complexes:
             yield from each.problems()
-        yield from _value_problems(self.complex_values, complexes)
+        yield from self._value_problems(self.complex_values)
         for host in self.hosts.values():
-            yield from _value_problems(host.complex_values, complexes)
+            yield from self._value_problems(host.complex_values)
         for queue in self.queues.values():
-            yield from _value_problems(queue.complex_values, complexes)
+            yield from self._value_problems(queue.complex_values)
         for name, members in self.hostgroups.items():
-            if not name.startswith(GROUP):
-                yield self._error(f"host group {name!r} must begin with @", f"rename it to {GROUP}{name}")
+            if not name.startswith(language.GROUP):
+                yield self._error(
+                    f"host group {name!r} must begin with @", f"rename it to {language.GROUP}{name}"
+                )
             for member in members:
-                if member.startswith(GROUP) and member not in self.hostgroups:
+                if member.startswith(language.GROUP) and member not in self.hostgroups:
                     yield self._error(
                         f"host group {name!r} has the group {member!r}, which is not declared", ""
                     )
+
+    def _value_problems(self, values: Mapping[str, ScalarText]) -> Iterator[Problem]:
+        for name, written in values.items():
+            complex_ = self.all_complexes.find(name)
+            if complex_ is None:
+                message = f'unknown complex "{name}"'
+                yield Problem(Severity.ERROR, written.source, message, "declare it under complexes")
+            else:
+                yield from _value_problem(complex_, written)
 
     def _duplicates(self) -> Iterator[Problem]:
         by_name: dict[str, int] = {}
@@ -210,18 +222,8 @@ class GridEngine:
         return Problem(Severity.ERROR, self.source or Source(""), message, hint)
 
 
-def _value_problems(values: Mapping[str, ScalarText], complexes: Complexes) -> Iterator[Problem]:
-    for name, written in values.items():
-        complex_ = complexes.find(name)
-        if complex_ is None:
-            message = f'unknown complex "{name}"'
-            yield Problem(Severity.ERROR, written.source, message, "declare it under complexes")
-        else:
-            yield from _value_problem(complex_, written)
-
-
 def _value_problem(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
     try:
-        parse_value(complex_, written.text)
-    except InvalidValueError as error:
+        complexes.parse_value(complex_, written.text)
+    except complexes.InvalidValueError as error:
         yield Problem(Severity.ERROR, written.source, str(error), error.hint)

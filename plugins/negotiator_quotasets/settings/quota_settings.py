@@ -14,7 +14,7 @@ from functools import cached_property
 import attrs
 
 from negotiator.plugin import Mode, Problem, Severity, Source, suggest
-from negotiator_quotasets.language import ParsedSets, RuleSet, parse_sets, quotable
+from negotiator_quotasets import language
 from negotiator_quotasets.settings.objects import GridEngine
 
 FILES = "*.rqs"
@@ -29,7 +29,7 @@ class SetsOfMode:
     """The sets that have a mode, in their order."""
 
     mode: Mode
-    sets: tuple[RuleSet, ...]
+    sets: tuple[language.RuleSet, ...]
 
 
 @attrs.frozen(eq=False)
@@ -42,11 +42,13 @@ class QuotaSettings:
     sources: Mapping[str, Source] = attrs.field(factory=dict)
 
     @cached_property
-    def parsed_files(self) -> Mapping[str, ParsedSets]:
+    def parsed_files(self) -> Mapping[str, language.ParsedSets]:
         """The contents of each file that is not superseded."""
         engine = self.gridengine
         return {
-            name: parse_sets(text, name, engine.all_complexes, numeric_formulas=engine.numeric_formulas)
+            name: language.parse_sets(
+                text, name, engine.all_complexes, numeric_formulas=engine.numeric_formulas
+            )
             for name, text in self.files.items()
             if name not in self.superseded
         }
@@ -61,9 +63,14 @@ class QuotaSettings:
         return frozenset(names)
 
     @cached_property
-    def sets(self) -> tuple[RuleSet, ...]:
+    def sets(self) -> tuple[language.RuleSet, ...]:
         """All sets, in their order."""
         return tuple(each for parsed in self.parsed_files.values() for each in parsed.sets)
+
+    @property
+    def limits_anything(self) -> bool:
+        """True if there are sets, or declared values of complexes."""
+        return bool(self.files and self.sets) or self.gridengine.offers_anything
 
     @cached_property
     def by_mode(self) -> tuple[SetsOfMode, ...]:
@@ -71,7 +78,7 @@ class QuotaSettings:
 
         A set that is not enabled is among the first, since it limits nothing.
         """
-        found: dict[Mode, list[RuleSet]] = {mode: [] for mode in Mode}
+        found: dict[Mode, list[language.RuleSet]] = {mode: [] for mode in Mode}
         for each in self.sets:
             found[self.mode(each.name) if each.enabled else Mode.ENFORCE].append(each)
         return tuple(
@@ -109,5 +116,5 @@ def check(settings: QuotaSettings) -> Iterator[Problem]:
     for name in settings.quota_set_modes:
         if name != OTHERS and name not in file_of:
             source = settings.sources.get(f"{MODES}.{name}") or Source("")
-            message = f'{MODES}: there is no resource quota set "{quotable(name)}"'
+            message = f'{MODES}: there is no resource quota set "{language.quotable(name)}"'
             yield Problem(Severity.ERROR, source, message, suggest(name, file_of) or "remove the line")

@@ -1,0 +1,72 @@
+"""The gates of the expressions, over the ads of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from negotiator.plugin import AdKind, Cycle, Expression, Gate, Mode, Table, bind, evaluate_table
+from negotiator_expressions.settings import AppliesTo, CentralExpressions, NamedPolicy, one_line
+
+_KINDS = {
+    AppliesTo.SCHEDD: (AdKind.SCHEDD, AdKind.SUBMITTER),
+    AppliesTo.STARTD: (AdKind.STARTD,),
+    AppliesTo.JOB: (AdKind.JOB,),
+}
+
+
+@attrs.frozen
+class _GateRule:
+    """One gate as configured: its kinds of ads, and whether a true expression keeps or discards."""
+
+    name: str
+    kinds: tuple[AdKind, ...]
+    expression: Expression
+    keeps: bool = False
+    mode: Mode = Mode.ENFORCE
+    description: str = ""
+
+
+def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) -> Iterator[Gate]:
+    """Yield the gates for a kind of ads, those of knobs first, then those of named policies in their order."""
+    for rule in _rules(settings):
+        if kind in rule.kinds:
+            true = evaluate_table(bind(rule.expression.tree), ads, env=cycle.environment).is_true()
+            yield Gate(
+                rule=rule.name,
+                discard=~true if rule.keeps else true,
+                code="constraint" if rule.keeps else "policy_gate",
+                text=one_line(
+                    rule.description
+                    or f"{rule.name} is {'not ' if rule.keeps else ''}true: {rule.expression.text}"
+                ),
+                source=rule.expression.source,
+                mode=rule.mode,
+            )
+
+
+def _rules(settings: CentralExpressions) -> Iterator[_GateRule]:
+    schedd, startd, job = (_KINDS[kind] for kind in (AppliesTo.SCHEDD, AppliesTo.STARTD, AppliesTo.JOB))
+    knobs = (
+        ("NEGOTIATOR_PE_SCHEDD_ONLY_EXPR", schedd, settings.schedd_only, False),
+        ("NEGOTIATOR_PE_STARTD_ONLY_EXPR", startd, settings.startd_only, False),
+        ("NEGOTIATOR_PE_JOB_ONLY_EXPR", job, settings.job_only, False),
+        ("NEGOTIATOR_SUBMITTER_CONSTRAINT", (AdKind.SUBMITTER,), settings.submitter_constraint, True),
+        ("NEGOTIATOR_SLOT_CONSTRAINT", startd, settings.slot_constraint, True),
+        ("NEGOTIATOR_JOB_CONSTRAINT", job, settings.job_constraint, True),
+    )
+    for name, kinds, expression, keeps in knobs:
+        if expression:
+            yield _GateRule(name, kinds, expression, keeps)
+    yield from (_named(policy) for policy in settings.policies if policy.applies_to is not AppliesTo.MATCH)
+
+
+def _named(policy: NamedPolicy) -> _GateRule:
+    return _GateRule(
+        policy.name,
+        _KINDS[policy.applies_to],
+        policy.expression,
+        mode=policy.mode,
+        description=policy.description,
+    )
