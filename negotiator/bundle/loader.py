@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.condor_reader import ConfigurationReader
 from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.file_owners import FileOwners
@@ -39,6 +38,9 @@ from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
+
+if TYPE_CHECKING:
+    from negotiator.bundle.condor_reader import ConfigurationReader
 
 
 @attrs.define(eq=False)
@@ -136,7 +138,7 @@ class BundleLoader:
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """Return the tree of ``pool.yaml``, None if it can't be read to its end, and the knobs of all other files."""
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
-        reader = ConfigurationReader(self._included, problems=self.problems)
+        reader: ConfigurationReader | None = None
         for name, content in self.contents.settings.items():
             file, broken = _decoded(name, content)
             self.files[name] = file
@@ -146,13 +148,19 @@ class BundleLoader:
             elif name == MAIN:
                 top, problems = (None, problems) if broken else read_yaml(file)
             elif not broken:
+                reader = reader or self._configuration_reader()
                 reader.read(file)
             self.problems += problems
         if MAIN not in self.contents.settings and self.contents.settings:
             top = MapNode("", next(iter(self.files.values())), 0)
         if any(problem.source.file == MAIN for problem in self.contents.problems):
             top = None
-        return top, reader.knobs
+        return top, reader.knobs if reader else Knobs()
+
+    def _configuration_reader(self) -> ConfigurationReader:
+        from negotiator.bundle.condor_reader import ConfigurationReader  # noqa: PLC0415 - few bundles need it
+
+        return ConfigurationReader(self._included, problems=self.problems)
 
     def _included(self, name: str) -> SourceText | None:
         """Return a file that an HTCondor-style file includes; None if the bundle has no such text."""

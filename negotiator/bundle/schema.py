@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import inspect
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -64,9 +65,23 @@ def keys_of(schema: type) -> Iterator[SchemaKey]:
 
     :raises Exception: any exception of Python for annotations that can't be resolved.
     """
-    for field in attrs.fields(attrs.resolve_types(schema)):
+    _resolve_types(schema)
+    for field in attrs.fields(schema):
         if field.init and not any(is_filled(field) for is_filled in _FILLED):
             yield SchemaKey(field.alias or field.name, field)
+
+
+def _resolve_types(schema: type) -> None:
+    """Resolve the types of the fields alone: attrs lists cached properties too, whose types may need what a cycle needs."""
+    fields = attrs.fields(schema)
+    names = {field.name for field in fields}
+    for owner in schema.__mro__[-2::-1]:
+        annotations = {
+            name: wanted for name, wanted in inspect.get_annotations(owner).items() if name in names
+        }
+        nested = {name: value for name, value in vars(owner).items() if isinstance(value, type)}
+        namespace = {**nested, "__module__": owner.__module__, "__annotations__": annotations}
+        attrs.resolve_types(type(owner.__name__, (), namespace), attribs=list(fields))
 
 
 def is_source(field: attrs.Attribute[Any]) -> bool:

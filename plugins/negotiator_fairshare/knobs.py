@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from negotiator.plugin import ClassAd, NegotiatorError, Problem, ScalarText, Severity, Source, Value, parse
+from negotiator import plugin
+from negotiator.plugin import NegotiatorError, Problem, ScalarText, Severity, Source, parse
 
 
 class KnobReader:
@@ -68,9 +69,9 @@ class KnobReader:
         self.problems.append(Problem(severity, source, message, hint))
 
 
-def _constant(text: str) -> Value | None:
+def _constant(text: str) -> plugin.Value | None:
     """Return the value of a constant expression, None if it cannot be parsed."""
     try:
-        return ClassAd([("value", parse(text))]).evaluate("value")
+        return plugin.ClassAd([("value", parse(text))]).evaluate("value")
     except NegotiatorError:
         return None

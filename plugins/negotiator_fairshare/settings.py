@@ -119,7 +119,7 @@ class FairShareSettings(GroupKnobs):
 
     def weight_scale(self, env: Environment) -> WeightScale:
         """Return the weights of slots."""
-        from negotiator_fairshare.pie.slot_weights import WeightScale  # noqa: PLC0415 - imports NumPy
+        from negotiator_fairshare.pie.slot_weights import WeightScale
 
         return WeightScale(
             self.SLOT_WEIGHT.tree,
@@ -130,7 +130,7 @@ class FairShareSettings(GroupKnobs):
 
     def pool_size(self, slots: Table, weights: NDArray[np.float64], env: Environment) -> PoolSize:
         """Return what the slots that take part in a cycle are to be divided."""
-        from negotiator_fairshare.pie.slot_weights import PoolSize  # noqa: PLC0415 - imports NumPy
+        from negotiator_fairshare.pie.slot_weights import PoolSize
 
         given = self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
         constraint = None if given is None else given.tree

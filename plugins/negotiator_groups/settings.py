@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from negotiator.plugin import Problem
-from negotiator_groups.map_file import GroupMap, read_map
-from negotiator_groups.system import SystemGroups
+
+if TYPE_CHECKING:
+    from negotiator_groups.map_file import GroupMap
+    from negotiator_groups.system import SystemGroups
 
 
 @attrs.frozen
@@ -28,11 +31,15 @@ class GroupSources:
     @cached_property
     def map(self) -> GroupMap:
         """The groups of the file; empty without a file."""
+        from negotiator_groups.map_file import GroupMap, read_map
+
         return read_map(self.file) if self.file else GroupMap()
 
     @cached_property
     def answers(self) -> SystemGroups:
         """The answers of the system."""
+        from negotiator_groups.system import SystemGroups
+
         return SystemGroups(self.cache_seconds)
 
     def find(self, users: Sequence[str], now: float) -> Mapping[str, tuple[str, ...]]:
@@ -58,4 +65,4 @@ class GroupsSettings:
 
 def check(settings: GroupsSettings) -> Iterable[Problem]:
     """Read the file, so that a bundle with an invalid file is refused."""
-    return settings.groups.map.problems
+    return settings.groups.map.problems if settings.groups.file else ()
