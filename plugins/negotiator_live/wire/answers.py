@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from negotiator_live.wire.errors import malformed
 from negotiator_live.wire.limits import MAX_AD, MAX_ANSWER, MAX_ATTRIBUTES, MAX_STRING
+from negotiator_live.wire.string_ends import EndsInTheClear, EndsWithLengths, StringEnds
 
 if TYPE_CHECKING:
     from negotiator_live.wire.channel import Channel
@@ -62,14 +63,14 @@ def ad_texts(channel: Channel) -> Iterator[str]:
 class _AdsOfPiece:
     """The whole ads at the beginning of some bytes: the texts of each with NULs between, and the bytes that remain."""
 
-    __slots__ = ("_data", "_exchange", "_has_secrets", "_nuls", "ads", "is_over", "rest")
+    __slots__ = ("_data", "_ends", "_exchange", "_has_secrets", "_is_encrypted", "ads", "is_over", "rest")
 
     def __init__(self, data: bytes, exchange: Exchange, *, encrypted: bool) -> None:
         self._data = data
         self._exchange = exchange
-        array = np.frombuffer(b"" if encrypted else data, np.uint8)
-        self._nuls = np.flatnonzero(array == 0)
-        self._has_secrets = _has_marker(data, array, self._nuls)
+        self._is_encrypted = encrypted
+        self._ends: StringEnds = EndsWithLengths(data) if encrypted else EndsInTheClear(data)
+        self._has_secrets = _has_marker(data, self._ends.offsets)
         self.ads: list[bytes] = []
         self.is_over = False
         place: int | None = 0
@@ -82,8 +83,60 @@ class _AdsOfPiece:
                 break
             if more != 1:
                 raise malformed(exchange, f"neither an ad nor the end of the answer ({more})")
-            place = self._with_lengths(place + _SIZE) if encrypted else self._between_nuls(place + _SIZE)
+            place = self._ad(place + _SIZE)
         self.rest = data[end if place is None or self.is_over else place :]
+
+    def _ad(self, place: int) -> int | None:
+        """Add the ad at a place; return the place behind it, None if it is not whole."""
+        count = self._count(place)
+        if count is None:
+            return None
+        start, offsets = place + _SIZE * (2 if self._is_encrypted else 1), self._ends.offsets
+        first = int(offsets.searchsorted(start))
+        last = first + count + _TYPES - 1
+        if last >= len(offsets) or self._has_secrets:
+            return self._ad_by_strings(place + _SIZE, count)
+        strings = self._ends.texts(start, first, last)
+        if strings is None or strings.count(b"\0") != last - first:
+            return self._ad_by_strings(place + _SIZE, count)
+        if count:
+            texts, mytype, _ = strings.rsplit(b"\0", _TYPES)
+            self._add(texts, mytype)
+        return int(offsets[last]) + 1
+
+    def _ad_by_strings(self, place: int, count: int) -> int | None:
+        """Add an ad as ``_ad`` does, string by string; markers of secrets are left out."""
+        texts: list[bytes] = []
+        while len(texts) < count + _TYPES:
+            end = self._end_of_string(place)
+            if end is None:
+                return None
+            text = self._data[place + _SIZE * self._is_encrypted : end]
+            if text != _MARKER:
+                texts.append(text)
+            place = end + 1
+        if any(b"\0" in text for text in texts):
+            raise malformed(self._exchange, "a string has a NUL within")
+        if count:
+            self._add(b"\0".join(texts[:count]), texts[count])
+        return place
+
+    def _end_of_string(self, place: int) -> int | None:
+        """Return where the NUL is that ends the string at a place; None if it is not there yet."""
+        if not self._is_encrypted:
+            end = self._data.find(b"\0", place)
+            return end if end >= 0 else None
+        if place + _SIZE > len(self._data):
+            return None
+        (length,) = _INT.unpack_from(self._data, place)
+        if not 0 < length <= MAX_STRING:
+            raise malformed(self._exchange, f"invalid length of a string ({length})")
+        end = place + _SIZE + int(length) - 1
+        if end >= len(self._data):
+            return None
+        if self._data[end]:
+            raise malformed(self._exchange, "a string has no NUL at its end")
+        return end
 
     def _count(self, place: int) -> int | None:
         """Return the number of attributes of the ad at a place; None if it is not there yet."""
@@ -94,69 +147,6 @@ class _AdsOfPiece:
             raise malformed(self._exchange, f"invalid number of attributes ({count})")
         return int(count)
 
-    def _between_nuls(self, place: int) -> int | None:
-        """Add the ad at a place, whose strings end at NULs; return the place behind it, None if it is not whole."""
-        count = self._count(place)
-        if count is None:
-            return None
-        data, nuls, start = self._data, self._nuls, place + _SIZE
-        first = int(nuls.searchsorted(start))
-        last = first + count + _TYPES - 1
-        if last >= len(nuls):
-            return None
-        if self._has_secrets:
-            return self._with_secrets(start, count)
-        if count:
-            end = int(nuls[last - _TYPES])
-            self._add(data[start:end], data[end + 1 : int(nuls[last - 1])])
-        return int(nuls[last]) + 1
-
-    def _with_secrets(self, place: int, count: int) -> int | None:
-        """Add an ad in which a marker may go before an attribute."""
-        texts: list[bytes] = []
-        for _ in range(count + _TYPES):
-            end = self._data.find(b"\0", place)
-            if end >= 0 and self._data[place:end] == _MARKER and len(texts) < count:
-                place = end + 1
-                end = self._data.find(b"\0", place)
-            if end < 0:
-                return None
-            texts.append(self._data[place:end])
-            place = end + 1
-        if count:
-            self._add(b"\0".join(texts[:count]), texts[count])
-        return place
-
-    def _with_lengths(self, place: int) -> int | None:
-        """Add the ad at a place, whose strings have their lengths before them, as ``_between_nuls`` does."""
-        count = self._count(place)
-        if count is None:
-            return None
-        data, unpack, size = self._data, _INT.unpack_from, len(self._data)
-        texts: list[bytes] = []
-        place += _SIZE
-        while len(texts) < count + _TYPES:
-            start = place + _SIZE
-            if start > size:
-                return None
-            (length,) = unpack(data, place)
-            if not 0 < length <= MAX_STRING:
-                raise malformed(self._exchange, f"invalid length of a string ({length})")
-            place = start + length
-            if place > size:
-                return None
-            if data[place - 1]:
-                raise malformed(self._exchange, "a string has no NUL at its end")
-            text = data[start : place - 1]
-            if text != _MARKER:
-                texts.append(text)
-        joined = b"\0".join(texts[:count])
-        if joined.count(b"\0") > max(count - 1, 0):
-            raise malformed(self._exchange, "a string has a NUL within")
-        if count:
-            self._add(joined, texts[count])
-        return place
-
     def _add(self, ad: bytes, name: bytes) -> None:
         """Add the texts of an ad; ``name`` is the MyType behind them, which counts if there is none among them."""
         if name.isalnum() and b"mytype = " not in ad.lower():
@@ -164,9 +154,10 @@ class _AdsOfPiece:
         self.ads.append(ad)
 
 
-def _has_marker(data: bytes, array: NDArray[np.uint8], nuls: NDArray[np.int64]) -> bool:
+def _has_marker(data: bytes, ends: NDArray[np.int64]) -> bool:
     """True if a string may be the marker of a secret."""
-    ends = nuls[nuls >= len(_MARKER)]
+    array = np.frombuffer(data, np.uint8)
+    ends = ends[ends >= len(_MARKER)]
     candidates = ends[array[ends - 1] == _MARKER[-1]]
     return any(data[end - len(_MARKER) : end] == _MARKER for end in candidates.tolist())
 
