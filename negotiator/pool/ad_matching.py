@@ -28,6 +28,9 @@ _NEW_PATTERNS: Final = 4
 _PATTERNS: Final = 16
 """Patterns of ads with equally many lines."""
 
+_ALL_PATTERNS: Final = 256
+"""Patterns of all ads of a pool: each may take some hundred kilobytes."""
+
 _FAILURES: Final = 3
 """Ads after which no more are looked at if too few others have the names of any: somebody may have made them so."""
 
@@ -162,12 +165,15 @@ class AdMatcher:
             if known is not None and (pattern := known.widened(sample, self.dictionary)) is not None:
                 self.replace(known, pattern)
                 return pattern
-            if known is None and len(patterns) < _PATTERNS:
+            if known is None and len(patterns) < _PATTERNS and self._has_room():
                 pattern = AdPattern.of_ads(sample, self.dictionary)
                 if pattern is not None:
                     patterns.append(pattern)
                     return pattern
         return None
+
+    def _has_room(self) -> bool:
+        return sum(map(len, self._patterns.values())) < _ALL_PATTERNS
 
     def replace(self, before: AdPattern, after: AdPattern) -> None:
         """Put a pattern in the place of another one with the same names, if that is one of those remembered."""

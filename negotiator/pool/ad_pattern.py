@@ -37,6 +37,9 @@ FEW: Final = 8
 _LONGEST_CONSTANT: Final = 1024
 """A longer line is a group of its own, so that expressions stay small."""
 
+_LARGEST: Final = 32 << 10
+"""Characters of the lines in which ads agree; ads that agree in more have no pattern."""
+
 
 class LineForm(enum.Enum):
     """The form of a line in which ads differ."""
@@ -98,7 +101,8 @@ class AdPattern:
     def of_ads(cls, ads: Sequence[str], dictionary: AdDictionary) -> Self | None:
         """Return the pattern of the ads with the names of the first one; None if few have, or it has new or repeated names.
 
-        It is None also if a line that all of them have is an expression that was not parsed yet.
+        It is None also if a line that all of them have is an expression that was not parsed yet, or the lines that they
+        have in common are too long.
         """
         lines = ads[0].split("\n")
         spellings = dictionary.line_spellings(lines)
@@ -123,7 +127,7 @@ class AdPattern:
         constant = [line for line in range(len(lines)) if line not in forms]
         texts = [lines[line] for line in constant]
         codes = dictionary.codes_of_lines(texts)
-        if bool((codes < 0).any()):
+        if bool((codes < 0).any()) or sum(map(len, texts)) > _LARGEST:
             return None
         parts = [
             forms[line].group(spelling.prefix) if line in forms else re.escape(lines[line])
@@ -177,7 +181,7 @@ def add_plain(entries: DistinctValues, form: LineForm, texts: Sequence[str]) -> 
     if form is LineForm.STRING:
         return entries.extend_strings(texts)
     if form is LineForm.INTEGER:
-        return entries.extend(Kind.INTEGER, np.fromiter(map(int, texts), np.int64, len(texts)))
+        return entries.extend(Kind.INTEGER, np.fromstring(" ".join(texts), np.int64, sep=" "))
     reals = np.fromiter(map(float, texts), np.float64, len(texts))
     return entries.extend(Kind.REAL, reals.view(np.int64))
 

@@ -132,8 +132,7 @@ class LineReader:
             return
         ad.add(texts, cells)
         if ad.size > MAX_AD:
-            source = Source(self._file, ad.line)
-            ad.problem = ad_problem(source, f"it has more than {MAX_AD} characters")
+            ad.problem = self._too_long(ad.line)
             ad.texts.clear()
             ad.cells.clear()
 
@@ -164,6 +163,9 @@ class LineReader:
         """
         comments = _leading_comments(cells)
         if comments == len(cells):
+            return
+        if sum(map(len, texts)) > MAX_AD:
+            yield self._too_long(line)
             return
         if comments:
             texts, cells, line = texts[comments:], cells[comments:], line + comments
@@ -214,6 +216,9 @@ class LineReader:
             second = self._second_type(row, numbers, line)
             return second or self._fault_problem(fault, line + len(cells), line, guarded=guarded)
         return self._parsed(row, numbers, line, tuple(claims))
+
+    def _too_long(self, line: int) -> Problem:
+        return ad_problem(Source(self._file, line), f"it has more than {MAX_AD} characters")
 
     def _too_many(self, line: int) -> Problem:
         return ad_problem(Source(self._file, line), f"it has more than {MAX_ATTRIBUTES} attributes")

@@ -32,22 +32,22 @@ _PIECE: Final = 1 << 20
 
 _FIRST_PIECE: Final = 1 << 14
 
-_ENOUGH: Final = 2 << 20
-"""Characters of a block that is read fast; with a further piece it is shorter than ``MAX_AD``."""
+_ENOUGH: Final = 4 << 20
+"""Characters of a block that is read fast."""
 
 
 def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield the text in blocks that end at the end of a line, without the last newline.
+    """Yield the text in blocks that end at the end of a line, or of the text.
 
     A line longer than MAX_LINE is cut a little above that limit, so that memory stays bounded.
     """
     rest = ""
     for block in _pieces(blocks):
-        end = block.rfind("\n")
+        end = block.rfind("\n") + 1
         start = 0 if len(rest) <= MAX_LINE else block.find("\n")  # skip what remains of an overlong line
-        if end >= 0:
+        if end:
             yield rest + block[start:end]
-            rest = block[end + 1 :]
+            rest = block[end:]
         elif start == 0:
             rest += block
     if rest:
@@ -57,23 +57,26 @@ def whole_lines(blocks: Iterable[str]) -> Iterator[str]:
 def larger_blocks(blocks: Iterable[str]) -> Iterator[str]:
     """Yield blocks of whole lines joined to blocks of some megabytes, which are read faster; the first ones are smaller.
 
+    They end at a blank line if there is one near their end, so that few ads are in two blocks.
+
     :raises UnreadableError: as ``blocks`` does, after what could be read.
     """
     waiting: list[str] = []
     size, enough = 0, _FIRST_PIECE
     try:
         for block in blocks:
-            waiting.append(block)
             size += len(block)
-            if size >= enough:
-                yield "\n".join(waiting)
-                waiting, size, enough = [], 0, min(2 * enough, _ENOUGH)
+            if size < enough:
+                waiting.append(block)
+                continue
+            end = block.rfind("\n\n") + 2
+            rest = block[end:] if end > 1 else ""
+            yield "".join([*waiting, block[: len(block) - len(rest)]])
+            waiting, size, enough = [rest], len(rest), min(2 * enough, _ENOUGH)
     except UnreadableError:
-        if waiting:
-            yield "\n".join(waiting)
+        yield "".join(waiting)
         raise
-    if waiting:
-        yield "\n".join(waiting)
+    yield "".join(waiting)
 
 
 def _pieces(blocks: Iterable[str]) -> Iterator[str]:
@@ -111,13 +114,21 @@ def read_long_blocks(
     number = 1
     for text in texts:
         if _has_few_ads(text) or "\0" in text:
-            split = text.split("\n")
+            split = _split(text)
             yield AdBlock(file, (), tuple(lines.read(split, range(number, number + len(split)))))
             number += len(split)
         else:
-            block, number = _read_block(text + "\n", number, lines, alike, file)
+            block, number = _read_block(text, number, lines, alike, file)
             yield block
     yield AdBlock(file, (), tuple(lines.end()))
+
+
+def _split(text: str) -> list[str]:
+    """Return the lines of a text."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        del lines[-1]
+    return lines
 
 
 def _has_few_ads(text: str) -> bool:
@@ -139,13 +150,14 @@ def _read_block(
     """
     start = text.find("\n\n") + 2 if lines.is_within_ad else 0
     read = alike.read(text, start, number + text.count("\n", 0, start), file)
-    parts = [(0, start, number), *[(ad.start, ad.end + 1, ad.line) for ad in read.others]]
-    parts.append((read.rest, len(text), read.line))
-    texts: list[str] = []
-    numbers: list[int] = []
-    for begin, end, line in parts:
-        split = text[begin:end].split("\n")[:-1]
+    rest = _split(text[read.rest :])
+    texts = _split(text[:start])
+    numbers = list(range(number, number + len(texts)))
+    for ad in read.others:
+        split = _split(text[ad.start : ad.end + 1])
         texts += split
-        numbers += range(line, line + len(split))
-    results = tuple(lines.read(texts, numbers))
-    return AdBlock(file, tuple(read.alike), results), read.line + text.count("\n", read.rest)
+        numbers += range(ad.line, ad.line + len(split))
+    texts += rest
+    numbers += range(read.line, read.line + len(rest))
+    results = tuple(lines.read(texts, numbers)) if texts else ()
+    return AdBlock(file, tuple(read.alike), results), read.line + len(rest)

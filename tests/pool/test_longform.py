@@ -129,6 +129,18 @@ def test_lines_do_not_grow_without_bound():
     assert max(map(len, whole_lines(["A = 1\n" * 1_000_000]))) <= longform.MAX_LINE + (1 << 17)
 
 
+@pytest.mark.parametrize("size", [10, 10_000])
+def test_an_ad_with_too_many_characters_is_set_aside(monkeypatch, size):
+    """Also if it is within one block."""
+    monkeypatch.setattr(line_reader, "MAX_AD", 1000)
+    text = "A = 1\n\n" + "".join(f"B{number} = 1\n" for number in range(200)) + "\nA = 2\n"
+    blocks = [text[at : at + size] for at in range(0, len(text), size)]
+    one, problem, two = read_long(blocks, "f", pool_dictionary())
+    assert (one.ad.names(), two.ad.names()) == (("A",), ("A",))
+    assert "it has more than 1000 characters" in problem.message
+    assert problem.source.line == 3
+
+
 def test_an_ad_with_too_many_attributes_is_set_aside(ads):
     """An ad of a hundred thousand attributes is one problem; the next ad is read."""
     found, (problem,) = ads("\n".join(f"A{n} = {n}" for n in range(100_000)) + "\n\nA = 2\n")
@@ -240,7 +252,7 @@ def test_whole_lines_do_not_depend_on_where_blocks_end(size):
     """The blocks given may end anywhere."""
     text = "a = 1\r\n\nb = 2\n\n\nc"
     blocks = [text[at : at + size] for at in range(0, len(text), size)]
-    assert "\n".join(whole_lines(blocks)) == text
+    assert "".join(whole_lines(blocks)) == text
 
 
 LONG = (

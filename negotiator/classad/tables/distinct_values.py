@@ -122,7 +122,7 @@ class DistinctValues:
     def extend(self, kind: Kind, payloads: IndexArray) -> IndexArray:
         """Add integers, or reals by their bits; return their codes."""
         first = len(self._kinds)
-        self._kinds.extend(bytes([kind]) * len(payloads))
+        self._kinds.frombytes(bytes([kind]) * len(payloads))
         self._payload.frombytes(np.ascontiguousarray(payloads, np.int64).tobytes())
         return np.arange(first, len(self._kinds))
 
