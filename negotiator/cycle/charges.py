@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -18,7 +19,7 @@ from negotiator.records import Mode
 _MOST = 1 << 50
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Charges:
     """The charges of one mode, on the counters of the plugins that declared them."""
 
@@ -28,13 +29,18 @@ class Charges:
     @classmethod
     def of(cls, records: Sequence[Attributed[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
         """Return the charges that enforce, or the others."""
-        chosen = [each for each in records if (quota_of(each).mode is Mode.ENFORCE) is enforcing]
-        return cls(
-            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, Charge)),
-            tuple(_owned(each, each.record) for each in chosen if isinstance(each.record, KeyCharge)),
-        )
+        sums, keys, enforce = list[Attributed[Charge]](), list[Attributed[KeyCharge]](), Mode.ENFORCE
+        for each in records:
+            record = each.record
+            if (quota_of(each).mode is enforce) is not enforcing:
+                continue
+            if isinstance(record, Charge):
+                sums.append(_owned(each, record))
+            else:
+                keys.append(_owned_keys(each, record))
+        return cls(tuple(sums), tuple(keys))
 
-    @property
+    @cached_property
     def is_uniform(self) -> bool:
         """True if a quota that refuses one slot refuses all, so that only the best slots need to be examined."""
         return not any(
@@ -51,14 +57,14 @@ class Charges:
 
     def unlimited(self, copies: Rows | None = None) -> Charges:
         """Return the same without limits, for counting; with ``copies``, only for the jobs of these numbers."""
-        sums = tuple(attrs.evolve(each, record=attrs.evolve(each.record, limit=None)) for each in self.sums)
+        sums = tuple(each._replace(record=attrs.evolve(each.record, limit=None)) for each in self.sums)
         shared: dict[int, Sequence[str]] = {}  # by identity: several charges may have one sequence of keys
         keys = []
         for each in self.keys:
             names = each.record.keys
             if copies is not None:
                 names = shared.setdefault(id(names), [names[copy] for copy in copies.tolist()])
-            keys.append(attrs.evolve(each, record=attrs.evolve(each.record, limit=None, keys=names)))
+            keys.append(each._replace(record=attrs.evolve(each.record, limit=None, keys=names)))
         return Charges(sums, tuple(keys))
 
     def released(self, *, at_once: bool) -> Charges:
@@ -71,7 +77,7 @@ class Charges:
     def net_of(self, held: HeldAmounts) -> Charges:
         """Return the charges less what the job of each slot holds on the same counters, at least 0."""
         sums = tuple(
-            attrs.evolve(each, record=_less(each.record, held.of(each.record.counter))) for each in self.sums
+            each._replace(record=_less(each.record, held.of(each.record.counter))) for each in self.sums
         )
         return Charges(sums, self.keys)
 
@@ -94,7 +100,7 @@ class Charges:
                 if len(counter.keys) != 1:
                     continue
                 counter = counter.keys[0]
-            sums.append(attrs.evolve(each, record=attrs.evolve(each.record, counter=counter, amount=amount)))
+            sums.append(each._replace(record=attrs.evolve(each.record, counter=counter, amount=amount)))
         return Charges(tuple(sums), self.keys)
 
 
@@ -112,12 +118,16 @@ def quota_of(attributed: Attributed[Any]) -> Quota:
     return label
 
 
-def _owned(attributed: Attributed[Any], record: Charge | KeyCharge) -> Attributed[Any]:
+def _owned_keys(attributed: Attributed[Any], record: KeyCharge) -> Attributed[KeyCharge]:
+    """Prefix the counter with the plugin's name, so that no plugin can charge those of another."""
+    owner = attributed.plugin
+    own = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
+    return Attributed(own, owner, attributed.version)
+
+
+def _owned(attributed: Attributed[Any], record: Charge) -> Attributed[Charge]:
     """Prefix the counters with the plugin's name, so that no plugin can charge those of another."""
     owner, counter = attributed.plugin, record.counter
-    if isinstance(record, KeyCharge):
-        keyed = KeyCharge((owner, *record.counter), record.keys, record.limit, record.label)
-        return Attributed(keyed, owner, attributed.version)
     own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
     amount = record.amount
     if record.limit is None and isinstance(amount, int):

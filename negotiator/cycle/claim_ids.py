@@ -69,13 +69,15 @@ class ClaimIds:
 
     def missing(self, rows: Rows) -> Rows:
         """Return the places in a list of slots for which no claim id is left, after those before them in the list."""
+        identities = self._identities[rows]
+        if len({*identities.tolist()}) == len(rows) and (self._left[identities] > 0).all():
+            return np.zeros(0, np.intp)  # nearly always
         first_of_slot = np.unique(rows, return_index=True)[1]
         repeated = self.shared[rows]
         repeated[first_of_slot] = False
         if repeated.any():
             once = np.flatnonzero(~repeated)
             return once[self.missing(rows[once])]
-        identities = self._identities[rows]
         order = np.argsort(identities, kind="stable")
         ordered = identities[order]
         first = np.searchsorted(ordered, ordered)  # of each identity

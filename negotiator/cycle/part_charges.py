@@ -40,7 +40,7 @@ def _of_parts(
     if not isinstance(record, Charge) or not isinstance(label, Quota) or label.of_part is None:
         return attributed
     amounts = _amounts(record, label.of_part, consumption)
-    return attrs.evolve(attributed, record=attrs.evolve(record, amount=amounts))
+    return attributed._replace(record=attrs.evolve(record, amount=amounts))
 
 
 def _amounts(charge: Charge, of_part: PartAmounts, consumption: Consumption) -> Ints:

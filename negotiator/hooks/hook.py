@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import islice, repeat
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast, overload
 
@@ -204,4 +204,4 @@ def _take(answer: Any, check: RecordCheck[R], arguments: Arguments, noun: str, l
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         hint = "; return [] or yield nothing for an empty answer" if answer is None else ""
         raise WrongAnswerError(f"expected an iterable of {noun}, got {kind_of(answer)}{hint}")
-    return tuple(check(record, arguments) for record in islice(answer, limit + 1))
+    return tuple(map(check, islice(answer, limit + 1), repeat(arguments)))

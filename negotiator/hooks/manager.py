@@ -100,7 +100,7 @@ class HookManager:
             if isinstance(answer, HookFailure):
                 failures.append(answer)
             elif answer is not None:
-                records.extend(Attributed(record, plugin, version) for record in answer)
+                records += [Attributed(record, plugin, version) for record in answer]
         return Answers(tuple(records), tuple(failures))
 
     def implements(self, hook: Hook[..., Any]) -> bool:

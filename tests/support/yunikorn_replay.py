@@ -260,7 +260,7 @@ class Replay:
             return attrs.evolve(record, limit=limit)
 
         return Charges(
-            tuple(attrs.evolve(each, record=raised(each.record)) for each in charges.sums), charges.keys
+            tuple(each._replace(record=raised(each.record)) for each in charges.sums), charges.keys
         )
 
     def _add(self, match: AppMatch) -> None:

@@ -12,6 +12,7 @@ from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.fields import WrongAnswerError, check_exactly, kind_of
 
 _UNCOUNTABLE = 2**63
+_STRINGS = {str}
 
 
 def checked_charge(record: Any, arguments: Mapping[str, Any]) -> Charge | KeyCharge:
@@ -40,7 +41,7 @@ def _check_key_charge(record: KeyCharge, copies: int) -> None:
     _check_counter(record.counter)
     if len(record.keys) < copies:
         raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
-    if not all(type(key) is str for key in record.keys):
+    if {*map(type, record.keys)} | _STRINGS != _STRINGS:
         raise WrongAnswerError("expected strings as keys of a KeyCharge, got others")
     _check_amount(record.limit, None, "limit of a KeyCharge", may_be_none=True)
 
@@ -50,14 +51,16 @@ def _check_charge(record: Charge, slots: int) -> None:
         _check_grouping(record.counter, slots)
     else:
         _check_counter(record.counter)
-    _check_amount(record.amount, slots, "amount of a Charge")
-    _check_countable(record.amount)
-    _check_amount(record.limit, slots, "limit of a Charge", may_be_none=True)
+    if type(record.amount) is not int or not 0 <= record.amount < _UNCOUNTABLE:
+        _check_amount(record.amount, slots, "amount of a Charge")
+        _check_countable(record.amount)
+    if type(record.limit) is not int:
+        _check_amount(record.limit, slots, "limit of a Charge", may_be_none=True)
     check_exactly(record.probes, bool, "a bool as probes of a Charge")
 
 
 def _check_counter(key: Any) -> None:
-    if type(key) is not tuple or not key or not all(type(part) is str for part in key):
+    if type(key) is not tuple or {*map(type, key)} != _STRINGS:
         raise WrongAnswerError(f"expected a tuple of strings as counter, got {kind_of(key)}")
 
 
