@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
@@ -10,6 +10,7 @@ from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.ads import quoted
 from negotiator_live.wire.answers import ad_texts
+from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import TIMEOUT, DaemonKind, Deadline, Exchange
 
@@ -41,6 +42,7 @@ class AdQuery:
 SLOTS = AdQuery(DaemonCommand.QUERY_STARTD_ADS, "Machine")
 SLOT_CLAIMS = AdQuery(DaemonCommand.QUERY_STARTD_PVT_ADS, "Machine")
 SUBMITTERS = AdQuery(DaemonCommand.QUERY_SUBMITTOR_ADS, "Submitter")
+NEGOTIATORS = AdQuery(DaemonCommand.QUERY_NEGOTIATOR_ADS, "Negotiator")
 SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
 
 
@@ -59,8 +61,21 @@ class Collector:
 
         :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.
         """
-        exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, query.command)
-        with self.client.open(exchange, Deadline(self.timeout)) as channel:
+        with self._open(query.command) as channel:
             channel.put_ad(query.ad())
             channel.end_message()
             yield from ad_texts(channel)
+
+    def update(self, command: DaemonCommand, ad: Mapping[str, str]) -> None:
+        """Send an ad of this program, such as a Negotiator ad; the collector does not answer.
+
+        :param ad: the text of an expression for each name, MyType among them.
+        :raises DaemonError: the collector cannot be reached, or denies the command.
+        """
+        with self._open(command) as channel:
+            channel.put_ad(ad)
+            channel.end_message()
+
+    def _open(self, command: DaemonCommand) -> Channel:
+        exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, command)
+        return self.client.open(exchange, Deadline(self.timeout))

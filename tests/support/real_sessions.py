@@ -41,7 +41,7 @@ def ads_of(text):
 
 
 def requests_of(pool, address):
-    """Negotiate with the schedd of the pool's tester in the session of its capability; return its requests."""
+    """Negotiate with the schedd of the pool's tester in the session of its capability; return its requests, twice."""
     file = pool.root / "tmp" / "jobs.sub"
     file.write_text(SUBMIT)
     pool.inside("user", "condor_submit", "-terse", "/tmp/jobs.sub")  # noqa: S108 - in the root folder
@@ -61,18 +61,31 @@ def requests_of(pool, address):
         "SubmitterTag": submitter.get("SubmitterTag", '""'),
         "NegotiatorName": '"test"',
     }
-    requests = []
+    rounds = []
     with SecureClient().open(exchange, Deadline(20), capability) as channel:
         channel.put_ad(header)
         channel.end_message()
-        channel.put_int(DaemonCommand.SEND_RESOURCE_REQUEST_LIST)
-        channel.put_int(10)
+        rounds.append(_requests(channel))
+        assert not channel.has_ended
+        channel.begin(exchange, Deadline(20))  # the connection is used again
+        channel.put_int(DaemonCommand.NEGOTIATE)
+        channel.put_ad(header)
         channel.end_message()
-        while (answer := channel.get_int()) == DaemonCommand.JOB_INFO:
-            requests.append(channel.get_ad())
-            channel.end_received()
-        assert answer == DaemonCommand.NO_MORE_JOBS
+        rounds.append(_requests(channel))
+    return schedd, rounds
+
+
+def _requests(channel):
+    """Fetch the requests of a schedd and end the negotiation."""
+    requests = []
+    channel.put_int(DaemonCommand.SEND_RESOURCE_REQUEST_LIST)
+    channel.put_int(10)
+    channel.end_message()
+    while (answer := channel.get_int()) == DaemonCommand.JOB_INFO:
+        requests.append(channel.get_ad())
         channel.end_received()
-        channel.put_int(DaemonCommand.END_NEGOTIATE)
-        channel.end_message()
-    return schedd, requests
+    assert answer == DaemonCommand.NO_MORE_JOBS
+    channel.end_received()
+    channel.put_int(DaemonCommand.END_NEGOTIATE)
+    channel.end_message()
+    return requests

@@ -16,13 +16,16 @@ class DaemonCommand(IntEnum):
     QUERY_SCHEDD_ADS = 6
     QUERY_STARTD_PVT_ADS = 10
     QUERY_SUBMITTOR_ADS = 12
-    UPDATE_NEGOTIATOR_AD = 25
-    QUERY_NEGOTIATOR_ADS = 45
     QUERY_ANY_ADS = 48
+    UPDATE_NEGOTIATOR_AD = 49
+    QUERY_NEGOTIATOR_ADS = 50
+    INVALIDATE_NEGOTIATOR_ADS = 51
     QUERY_MULTIPLE_ADS = 53
     QUERY_MULTIPLE_PVT_ADS = 54
     SHARED_PORT_CONNECT = 75
-    GET_PRIORITY_AD = 78
+    UPDATE_ACCOUNTING_AD = 77
+    QUERY_ACCOUNTING_ADS = 78
+    INVALIDATE_ACCOUNTING_ADS = 79
     NEGOTIATE = 416
     NO_MORE_JOBS = 418
     JOB_INFO = 419
@@ -46,18 +49,43 @@ class DaemonCommand(IntEnum):
     SEND_RESOURCE_REQUEST_LIST = 518
     SET_CEILING = 525
     SET_FLOOR = 530
+    MANAGE_CEILING = 532
+    MANAGE_FLOOR = 533
+    MANAGE_PRIORITY_FACTOR = 534
     DC_AUTHENTICATE = 60010
     DC_SEC_QUERY = 60040
 
 
 _LEVELS: Final = {
-    DaemonCommand.QUERY_STARTD_PVT_ADS: "NEGOTIATOR",
-    DaemonCommand.QUERY_MULTIPLE_PVT_ADS: "NEGOTIATOR",
-    DaemonCommand.UPDATE_NEGOTIATOR_AD: "NEGOTIATOR",
-    DaemonCommand.NEGOTIATE: "NEGOTIATOR",
+    "NEGOTIATOR": (
+        DaemonCommand.QUERY_STARTD_PVT_ADS,
+        DaemonCommand.QUERY_MULTIPLE_PVT_ADS,
+        DaemonCommand.UPDATE_NEGOTIATOR_AD,
+        DaemonCommand.UPDATE_ACCOUNTING_AD,
+        DaemonCommand.INVALIDATE_NEGOTIATOR_ADS,
+        DaemonCommand.INVALIDATE_ACCOUNTING_ADS,
+        DaemonCommand.NEGOTIATE,
+    ),
+    "DAEMON": (DaemonCommand.RESCHEDULE,),
+    "WRITE": (DaemonCommand.SET_PRIORITYFACTOR,),
+    "ADMINISTRATOR": (
+        DaemonCommand.SET_PRIORITY,
+        DaemonCommand.SET_CEILING,
+        DaemonCommand.SET_FLOOR,
+        DaemonCommand.MANAGE_CEILING,
+        DaemonCommand.MANAGE_FLOOR,
+        DaemonCommand.MANAGE_PRIORITY_FACTOR,
+        DaemonCommand.SET_ACCUMUSAGE,
+        DaemonCommand.SET_BEGINTIME,
+        DaemonCommand.SET_LASTTIME,
+        DaemonCommand.RESET_USAGE,
+        DaemonCommand.RESET_ALL_USAGE,
+        DaemonCommand.DELETE_USER,
+    ),
 }
+_LEVEL_OF: Final = {command: level for level, commands in _LEVELS.items() for command in commands}
 
 
 def authorization(command: DaemonCommand) -> str:
-    """Return the authorization level that a daemon requires for a command that a negotiator sends."""
-    return _LEVELS.get(command, "READ")
+    """Return the authorization level with which daemons register a command; READ if none is higher."""
+    return _LEVEL_OF.get(command, "READ")

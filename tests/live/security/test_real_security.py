@@ -71,6 +71,6 @@ def test_a_session_that_the_collector_forgot_is_replaced(secure_pool):
 
 
 def test_a_capability_is_all_that_a_schedd_asks_for(secure_pool):
-    schedd, requests = requests_of(*secure_pool)
+    schedd, rounds = requests_of(*secure_pool)
     assert schedd.shared_port_id == ""
-    assert [ad.integer("_condor_RESOURCE_COUNT") for ad in requests] == [3]
+    assert [[ad.integer("_condor_RESOURCE_COUNT") for ad in each] for each in rounds] == [[3], [3]]

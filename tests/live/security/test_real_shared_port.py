@@ -4,6 +4,6 @@ from real_sessions import requests_of
 
 
 def test_a_daemon_behind_a_shared_port_is_spoken_to_as_any_other(shared_port_pool):
-    schedd, requests = requests_of(*shared_port_pool)
+    schedd, rounds = requests_of(*shared_port_pool)
     assert schedd.shared_port_id
-    assert [ad.integer("_condor_RESOURCE_COUNT") for ad in requests] == [3]
+    assert [[ad.integer("_condor_RESOURCE_COUNT") for ad in each] for each in rounds] == [[3], [3]]

@@ -6,8 +6,9 @@ import attrs
 import pytest
 
 from cedar import IN_THE_CLEAR
-from negotiator_live.collector import SLOTS, Collector
+from negotiator_live.collector import NEGOTIATORS, SLOTS, Collector
 from negotiator_live.security.client import SecureClient
+from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.errors import UnreachableError
 
 NAMES = attrs.evolve(SLOTS, projection=("Name", "MyType"))
@@ -38,6 +39,27 @@ def test_a_real_collector_applies_the_requirements(address_of_1000_slots, client
     one = attrs.evolve(SLOTS, requirements='Name == "slot1@wn00000.example.org"')
     text = "".join(Collector(address_of_1000_slots, client).query(one))
     assert (text.count("\n\n"), text.count("\n") > 150) == (1, True)
+
+
+@CLIENTS
+def test_a_negotiator_ad_that_is_sent_is_found_by_a_query(open_pool, client):
+    _, address = open_pool
+    collector = Collector(address, client)
+    ad = {
+        "MyType": '"Negotiator"',
+        "Name": '"ours"',
+        "MyAddress": '"<127.0.0.1:9>"',
+        "Machine": '"here"',
+        "Big": "1 + 2",
+    }
+    collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
+    for _ in range(50):
+        found = "".join(collector.query(NEGOTIATORS))
+        if found:
+            break
+        time.sleep(0.1)
+    assert 'Name = "ours"\n' in found
+    assert "Big = 1 + 2\n" in found
 
 
 def test_a_daemon_that_does_not_run_is_named_with_its_address(playing):
