@@ -25,7 +25,7 @@ needs_library = pytest.mark.skipif(not library_is_here(), reason="HTCondor's lib
 
 #: What the library has no counterpart for.
 ALONE = {Area.PLACING, Area.SWAPPING, Area.ADMISSION, Area.CHARGING, Area.QUOTAS, Area.CYCLE, Area.HOSTILE}
-ALONE |= {Area.SHARING}
+ALONE |= {Area.SHARING, Area.START}
 
 SMALL = attrs.evolve(QUICK, repetitions=1, matching=(("plain", 50),), pairs=100)
 

@@ -31,6 +31,20 @@ SLOW = {
     "logging",
     "negotiator.hooks.loading",
 }
+#: Of the core and of plugins.
+ONLY_OF_CYCLES = (
+    "negotiator.classad.columnar",
+    "negotiator.cycle.loop",
+    "negotiator.hooks.order.",
+    "negotiator.hooks.records",
+    "negotiator.runtime.",
+    "negotiator_condor.charges",
+    "negotiator_expressions.gates",
+    "negotiator_fairshare.submitter_order",
+    "negotiator_limits.charges",
+    "negotiator_queue_order.order",
+    "negotiator_quotasets.pool",
+)
 LIST = """
 import sys
 from negotiator.__main__ import main
@@ -99,6 +113,26 @@ def test_commands_without_a_pool_import_neither_plugins_nor_numpy(tmp_path, word
     assert printed.startswith(expected)
     assert sorted({"numpy", "pluggy", "structlog", "yaml", "rich.console"} & modules) == []
     assert not [name for name in modules if name.startswith("negotiator_")]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("plugins", "Plugins, "),
+        ("queues --bundle {policies}/limits", "Queues"),
+        ("access --user sue --bundle {policies}/placement-rules", "For user sue"),
+        ("place --user sue --bundle {policies}/placement-rules", "placed in "),
+        ("qconf -srqsl --bundle {policies}/resource-quotas", ""),
+    ],
+)
+def test_commands_that_load_a_bundle_without_a_pool_import_neither_numpy_nor_what_only_cycles_need(
+    words, expected
+):
+    modules, printed = imported(*words.format(policies=ROOT / "policies").split())
+    assert printed
+    assert printed.startswith(expected)
+    assert sorted({"numpy", "logging", "structlog", "rich.console", "negotiator.ledger"} & modules) == []
+    assert not [name for name in modules if name.startswith(ONLY_OF_CYCLES)]
 
 
 @pytest.mark.parametrize(

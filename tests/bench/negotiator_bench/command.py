@@ -36,6 +36,7 @@ _TABLES: Final = (
     (Area.CYCLE, "x", "Whole cycles over unlike slots, 2 jobs of a class, beside plain slots"),
     (Area.SHARING, "", "The same under fair share with accounting groups, beside submitters by name"),
     (Area.HOSTILE, "", "The ads of a hostile user, in reading and a cycle, beside as many plain ads"),
+    (Area.START, "", "The start of the program: a process from its beginning to its end"),
     (Area.QUOTAS, "", "Resource quota sets, beside the same without (the real: 640 and 750 ms)"),
 )
 

@@ -25,6 +25,7 @@ class Area(enum.StrEnum):
     CYCLE = "cycle"
     SHARING = "sharing"
     HOSTILE = "hostile"
+    START = "start"
 
 
 @attrs.frozen

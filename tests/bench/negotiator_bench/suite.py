@@ -18,6 +18,7 @@ from negotiator_bench import (
     reading,
     scalar,
     sharing,
+    start,
 )
 from negotiator_bench.figures import Area, Figure, Measured
 from negotiator_bench.inputs import Composition, compositions
@@ -111,6 +112,9 @@ def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str],
     if Area.HOSTILE in areas:
         progress(f"hostile ads, {plan.hostile_slots:,} slots")
         yield hostile.measure(plan)
+    if Area.START in areas:
+        progress("start of the program")
+        yield start.measure(plan)
     if Area.MEMORY in areas:
         progress(f"memory, {plan.memory:,} ads")
         yield memory.measure(plan, library=library is not None)
