@@ -66,9 +66,13 @@ class FilesystemMethod:
         path = self.root / (name + extension).lstrip("/")
         try:
             path.mkdir(mode=0o700)
+        except OSError:
+            return None
+        try:
             if self.owner is not None:
                 os.chown(path, self.owner, -1)
         except OSError:
+            path.rmdir()
             return None
         return path
 

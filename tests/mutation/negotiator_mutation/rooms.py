@@ -31,6 +31,7 @@ _ALL = (
     Room("placement", "negotiator/placement", ("tests/placement",)),
     Room("audit", "negotiator/audit", ("tests/audit",), ("tests/audit/test_crash.py",)),
     Room("hooks", "negotiator/hooks", ("tests/hooks",)),
+    Room("live", "plugins/negotiator_live", ("tests/live",)),
     Room("limits", "plugins/negotiator_limits", ("tests/limits",)),
     Room(
         "matching",
