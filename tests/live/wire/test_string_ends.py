@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cedar import EXCHANGE, integer
-from negotiator_live.wire import answers
+from negotiator_live.wire import ad_pieces
 from negotiator_live.wire.errors import DaemonError
 
 #: Lengths at which the bytes of a length before a string have zeros at their ends.
@@ -29,18 +29,18 @@ def sent(ads, *, encrypted):
 def read(data, *, encrypted=True):
     """Return the ads of some bytes, whether they are over, and what remains; or what is wrong."""
     try:
-        found = answers._AdsOfPiece(data, EXCHANGE, encrypted=encrypted)
+        found = ad_pieces.AdPiece(data, EXCHANGE, encrypted=encrypted)
     except DaemonError as error:
         return str(error)
     return found.ads, found.is_over, found.rest
 
 
 def read_one_by_one(data, *, encrypted=True):
-    before, answers._has_marker = answers._has_marker, lambda *_: True
+    before, ad_pieces._has_marker = ad_pieces._has_marker, lambda *_: True
     try:
         return read(data, encrypted=encrypted)
     finally:
-        answers._has_marker = before
+        ad_pieces._has_marker = before
 
 
 @given(ADS)
