@@ -8,6 +8,7 @@ import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
+from weakref import WeakSet
 
 import attrs
 
@@ -73,6 +74,8 @@ def keys_of(schema: type) -> Iterator[SchemaKey]:
 
 def _resolve_types(schema: type) -> None:
     """Resolve the types of the fields alone: attrs lists cached properties too, whose types may need what a cycle needs."""
+    if schema in _RESOLVED:
+        return
     fields = attrs.fields(schema)
     names = {field.name for field in fields}
     for owner in schema.__mro__[-2::-1]:
@@ -82,6 +85,11 @@ def _resolve_types(schema: type) -> None:
         nested = {name: value for name, value in vars(owner).items() if isinstance(value, type)}
         namespace = {**nested, "__module__": owner.__module__, "__annotations__": annotations}
         attrs.resolve_types(type(owner.__name__, (), namespace), attribs=list(fields))
+    _RESOLVED.add(schema)
+
+
+#: The classes whose types are resolved.
+_RESOLVED: WeakSet[type] = WeakSet()
 
 
 def is_source(field: attrs.Attribute[Any]) -> bool:

@@ -65,7 +65,7 @@ def from_entry_points() -> tuple[Candidate, ...]:
     :raises PluginRefusedError: the entry points can't be read; one broken distribution is enough.
     """
     try:
-        found = [(entry, _distribution(entry)) for entry in importlib.metadata.entry_points(group=GROUP)]
+        found = _installed()
     except Exception as error:
         message = f"the entry points of installed distributions can't be read: {describe_error(error)}"
         hint = "some installed distribution is broken; pip check may name it"
@@ -74,11 +74,30 @@ def from_entry_points() -> tuple[Candidate, ...]:
         Candidate(
             entry.name,
             f"entry point {entry.name} = {entry.value} ({by})",
-            _EntryPointLoad(entry),
+            _EntryPointLoad(entry, version),
             installed=True,
         )
-        for entry, by in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
+        for entry, by, version in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
     )
+
+
+def _installed() -> list[tuple[EntryPoint, str, str]]:
+    """Return the entry points, each with the name and version of its distribution, and the version alone.
+
+    A distribution parses its metadata anew each time it is asked, so each is asked once.
+    """
+    known: dict[int, tuple[str, str]] = {}
+    found = []
+    for entry in importlib.metadata.entry_points(group=GROUP):
+        if entry.dist is None:
+            found.append((entry, "unknown distribution", ""))
+            continue
+        if id(entry.dist) not in known:
+            metadata = entry.dist.metadata
+            version = metadata["Version"]
+            known[id(entry.dist)] = f"{metadata['Name']} {version}", version
+        found.append((entry, *known[id(entry.dist)]))
+    return found
 
 
 def from_folder(folder: Path) -> tuple[Candidate, ...]:
@@ -127,10 +146,11 @@ def refusal(candidate: Candidate, error: BaseException) -> Problem:
 @attrs.frozen
 class _EntryPointLoad:
     entry: EntryPoint
+    version: str
 
     def __call__(self) -> tuple[object, str]:
         plugin = self.entry.load()
-        return plugin, _version(self.entry.dist.version if self.entry.dist else None) or "0"
+        return plugin, _version(self.version) or "0"
 
 
 @attrs.frozen
@@ -167,10 +187,6 @@ class _ModuleLoad:
 def isolated_version(written: str, code: PluginCode) -> str:
     """Return the version of a plugin in a worker process, which names its ``__version__``."""
     return "+".join(filter(None, (_version(written), code.digest))) or "0"
-
-
-def _distribution(entry: EntryPoint) -> str:
-    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown distribution"
 
 
 def _version(value: object) -> str:
