@@ -105,6 +105,45 @@ def test_expressions_are_read_by_columns():
     assert columns([job(99), "".join([*known, *new, job(98, requirements="Cpus >")])]) == (98, 2)
 
 
+@pytest.mark.parametrize("known_lines", [2, 4096])
+def test_ads_that_begin_to_differ_in_further_lines_are_read_by_columns(monkeypatch, known_lines):
+    """Also in lines in which all ads agreed, and where a number becomes an expression."""
+    monkeypatch.setattr(dictionary, "MAX_LINES_EACH", known_lines)
+    like = "".join(map(job, range(1, 100)))
+    unlike = "".join(job(number, owner=f"ann{number}") for number in range(100, 200))
+    odd = "".join(job(number).replace(f"Id = {number // 10}\n", "Id = 1 + 1\n") for number in range(200, 300))
+    assert columns([job(0), like, unlike, odd]) == (299, 1)
+
+
+def test_numbers_and_strings_in_their_usual_form_are_read_as_they_are():
+    """The largest integer, reals, and strings with characters that are not ASCII, in lines that most ads differ in."""
+    forms = ["{}99999999999999", "{}", "{}.5", "-{}.25", '"Zoë{}"', '"{}"', '"\udcff{}"']
+    ads = [
+        "".join(f"N{each} = {form.format(number)}\n" for each, form in enumerate(forms)) + "\n"
+        for number in range(1000, 1200)
+    ]
+    blocks = [ads[0], "".join(ads[1:100]), "".join(ads[100:])]
+    assert facts(blocks, known_lines=2) == facts(blocks, by_lines=True, known_lines=2)
+
+
+def test_ads_of_several_sequences_of_names_are_read_by_columns():
+    """With equally many lines or not, in turn."""
+    forms = [
+        job,
+        lambda number: f"A = {number}\n{job(number)}",
+        lambda number: f"B = {number}\n{job(number)}",
+    ]
+    ads = [forms[number % 3](number) for number in range(240)]
+    assert columns(["".join(ads[:3]), "".join(ads[3:])]) == (237, 3)
+
+
+def test_ads_with_several_blank_lines_between_them_are_read_by_columns():
+    """And have the numbers of their own lines."""
+    ads = ["\n" * (number % 4) + job(number) for number in range(100)]
+    assert columns([ads[0], "".join(ads[1:])]) == (99, 1)
+    assert facts([ads[0], "".join(ads[1:])]) == facts([ads[0], "".join(ads[1:])], by_lines=True)
+
+
 def test_ads_that_exceed_their_allowance_are_charged():
     """An ad with ten kilobytes of its own costs its owner the rest beyond the allowance, in the midst of alike ads."""
     ads = [job(number, args="x" * (5000 if number == 20 else 1)) for number in range(40)]
