@@ -15,7 +15,7 @@ class FileStatus(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """The status of a file when it was opened, and the BLAKE2b of all its bytes."""
+    """The status of a file when it was opened, and the SHA-256 of all its bytes."""
 
     status: FileStatus
     digest: bytes
@@ -28,7 +28,7 @@ class HashedStream:
         status = os.fstat(stream.fileno())
         self.status = FileStatus(status.st_size, status.st_mtime_ns)
         self._stream = stream
-        self._hash = hashlib.blake2b()
+        self._hash = hashlib.sha256()
         self._is_complete = False
 
     def read(self, size: int) -> bytes:
