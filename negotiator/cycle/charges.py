@@ -29,7 +29,9 @@ class Charges:
     @classmethod
     def of(cls, records: Sequence[Attributed[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
         """Return the charges that enforce, or the others."""
-        sums, keys, enforce = list[Attributed[Charge]](), list[Attributed[KeyCharge]](), Mode.ENFORCE
+        enforce = Mode.ENFORCE
+        sums: list[Attributed[Charge]] = []
+        keys: list[Attributed[KeyCharge]] = []
         for each in records:
             record = each.record
             if (quota_of(each).mode is enforce) is not enforcing:

@@ -80,16 +80,13 @@ def admit(
     sets = plain_keys(counters, key_charges, copies, most) if (most := min(copies, len(rows))) > 0 else None
     # Key charges depend on the copies, other charges on the candidates, and each copy takes the next candidate: the two
     # can be decided apart. Copies that fit are only counted as served while there are candidates left.
-    served = (
-        fitting_copies(counters, key_charges, copies, len(rows))
-        if sets is None
-        else FittingCopies(range(most), [FITS] * most)
-    )
-    wanted = len(served.fitting)
+    served = fitting_copies(counters, key_charges, copies, len(rows)) if sets is None else None
+    wanted = most if served is None else len(served.fitting)
     found = plain_fit(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
     if found is not None and sets is not None and len(found.stops) == len(found.granted):
         matches = PlainMatches(found.granted, found.fresh, sets)
         return _without_refusals(counters, charges, key_charges, rows, matches)
+    served = served or FittingCopies(range(most), [FITS] * most)
     stops = find_stops(counters, charges, rows, wanted) if found is None else np.array(found.stops, np.int32)
     positions = np.flatnonzero(stops == GRANTED)
     examined = _examined(served.fitting, len(served.stops), positions, len(rows))

@@ -114,7 +114,7 @@ def _fit_one(
     charges: Sequence[Charge], alike: SumCharges, lines: Mapping[int, _Line], rows: Rows
 ) -> PlainFit | None:
     """Grant one slot, for charges that may be on one counter."""
-    stops = list[int]()
+    stops: list[int] = []
     for place in range(min(FEW, len(rows))):
         sums = _sums(alike, lines, place)
         over = sums.over(charges, sums.totals)

@@ -90,7 +90,8 @@ class Ledger:
             for entry, times in open_matches(counters, admission.plain) if size else ():
                 counters.add(entry, times)
                 single = counters is self._pair[1], entry
-                self._singles.update(zip(range(self._next, self._next + times), repeat(single)))
+                for receipt in range(self._next, self._next + times):
+                    self._singles[receipt] = single
                 self._next += times
         elif size:
             batch = admission.batch()

@@ -41,7 +41,9 @@ def plain_keys(
     reports them.
     """
     known, contents = counters.known_sets, counters.contents
-    names, indexes, members = list[CounterKey](), list[int](), list[Sequence[str]]()
+    names: list[CounterKey] = []
+    indexes: list[int] = []
+    members: list[Sequence[str]] = []
     for charge in charges:
         name, keys, limit = charge.counter, charge.keys, charge.limit
         if len(keys) < copies:
@@ -60,7 +62,10 @@ def plain_keys(
 def _sums_alike(counters: Counters, charges: Sequence[Charge]) -> tuple[SumCharges, list[int]]:
     """Return the sums that are charged alike on all slots, and the numbers of the charges that depend on the slot."""
     known, cells = counters.known_sums, counters.cells
-    keys, indexes, amounts, rooms = list[CounterKey](), list[int](), list[int](), list[int]()
+    keys: list[CounterKey] = []
+    indexes: list[int] = []
+    amounts: list[int] = []
+    rooms: list[int] = []
     varying: list[int] = []
     # One pass in plain operations: most requests have few jobs, and each has a dozen charges.
     for charge in charges:

@@ -102,19 +102,14 @@ def open_matches(counters: Counters, matches: PlainMatches) -> Sequence[tuple[Ma
     sums, fresh, sets = matches
     for key in fresh:
         counters.open_sum(key)
-    size, members = len(sums), sets.members
-    set_indexes = sets.indexes if all(sets.indexes) else [counters.open_set(name) for name in sets.counters]
-    if not members or all(each is members[0] for each in members):  # the applications of the copies
-        column = members[0] if members else ("",) * size
-        keys = [(member,) * len(members) for member in column[:size]]
-    else:
-        keys = list(zip(*(each[:size] for each in members), strict=True))
-    found = list[tuple[MatchEntry, int]]()
+    set_indexes = tuple(sets.indexes if all(sets.indexes) else map(counters.open_set, sets.counters))
+    found: list[tuple[MatchEntry, int]] = []
     for number, own in enumerate(sums):
-        if number and own is sums[number - 1] and keys[number] == keys[number - 1]:
+        members = tuple([each[number] for each in sets.members])
+        if number and own is sums[number - 1] and members == found[-1][0][3]:
             found[-1] = found[-1][0], found[-1][1] + 1
         else:
-            found.append(((*_opened(counters, own), tuple(set_indexes), keys[number]), 1))
+            found.append(((*_opened(counters, own), set_indexes, members), 1))
     return found
 
 
