@@ -15,7 +15,10 @@ LAZY = [
     "negotiator.plugin",
     "negotiator.pool",
     "negotiator_fairshare",
+    "negotiator_fairshare.accounts",
     "negotiator_quotasets",
+    "negotiator_quotasets.complexes",
+    "negotiator_quotasets.language",
 ]
 
 

@@ -28,7 +28,7 @@ COMMANDS: Final = (
     (("access", "--user", "sue"), COMMAND),
     (("place", "--user", "sue"), COMMAND),
     (("check", str(default_bundle())), COMMAND),
-    (("qconf", "-srqsl"), COMMAND),
+    (("qconf", "-sc"), COMMAND),
     (("eval", "1 + 1"), COMMAND),
 )
 _FEW: Final = 2  # of a quick run
