@@ -16,6 +16,7 @@ LAZY = [
     "negotiator.pool",
     "negotiator_fairshare",
     "negotiator_fairshare.accounts",
+    "negotiator_live.pool",
     "negotiator_quotasets",
     "negotiator_quotasets.complexes",
     "negotiator_quotasets.language",

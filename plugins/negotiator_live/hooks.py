@@ -1,0 +1,25 @@
+"""The hooks of this plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from negotiator.plugin import LivePool, PoolContext, PoolSource, Section, hookimpl
+from negotiator_live import pool
+from negotiator_live.settings import SECTION
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Declare ``htcondor:`` in ``pool.yaml``."""
+    return SECTION
+
+
+@hookimpl
+def negotiator_pool_sources() -> Iterator[PoolSource]:
+    """Bring the source ``htcondor``."""
+    yield PoolSource(name="htcondor", open=_open)
+
+
+def _open(context: PoolContext) -> LivePool:
+    return pool.HTCondorPool(context)

@@ -1,0 +1,160 @@
+"""The conversation with a schedd about the jobs of one submitter.
+
+Source: ``ScheddNegotiate`` (``condor_daemon_client/dc_schedd``, ``schedd_negotiate.cpp``) and ``Matchmaker::negotiate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from negotiator_live.pool.submitters import Submitter
+from negotiator_live.wire.ads import WireAd, quoted
+from negotiator_live.wire.channel import Channel
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.connection import connect
+from negotiator_live.wire.errors import ConnectionClosedError, malformed
+from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
+
+MAX_REQUESTS: Final = 100_000
+"""Requests of one submitter in one cycle: a schedd must not keep the others waiting for ever."""
+
+_CLUSTER, _PROC = "_condor_RESOURCE_CLUSTER", "_condor_RESOURCE_PROC"
+_LONGEST_REASON: Final = 200
+
+
+@attrs.frozen
+class NegotiationTerms:
+    """What a negotiator tells each schedd: its name, and the attributes that distinguish jobs (``AutoClusterAttrs``).
+
+    ``requests`` are asked for at a time, ``timeout`` are the seconds for all of them, and for all matches.
+    """
+
+    name: str
+    job_attributes: frozenset[str]
+    requests: int
+    timeout: float
+
+    def header(self, submitter: Submitter) -> dict[str, str]:
+        """Return the ad that begins a negotiation."""
+        return {
+            "Owner": quoted(submitter.name),
+            "AutoClusterAttrs": quoted(",".join(sorted(self.job_attributes))),
+            "SubmitterTag": quoted(submitter.tag),
+            "MatchClaimedPSlots": "true",
+            "MatchCaps": quoted("MatchDiag3"),
+            "NegotiatorName": quoted(self.name),
+        }
+
+
+@attrs.define(eq=False)
+class Negotiation:
+    """One negotiation with a schedd, on a connection that the next one of the submitter uses again.
+
+    All methods raise ``DaemonError``; the connection is then closed.
+    """
+
+    submitter: Submitter
+    terms: NegotiationTerms
+    requests: list[WireAd] = attrs.field(factory=list, init=False)
+    _channel: Channel | None = attrs.field(default=None, init=False)
+
+    @property
+    def is_open(self) -> bool:
+        """True if the schedd waits for the outcome of its requests."""
+        return self._channel is not None and bool(self.requests)
+
+    def fetch(self) -> None:
+        """Begin, and ask for the schedd's requests."""
+        self.requests = []
+        kept, self._channel = self._channel, None
+        if kept is not None:
+            try:
+                self._begin(kept)
+            except ConnectionClosedError:  # since the last cycle
+                kept = None
+            if kept is not None:
+                return
+        channel = connect(self._exchange(), Deadline(self.terms.timeout))
+        channel.packets.end_handshake()
+        self._begin(channel)
+
+    def match(self, request: WireAd, slot: Mapping[str, str], claim: str) -> None:
+        """Hand out a slot for one job of a request."""
+        channel = self._opened()
+        channel.put_int(DaemonCommand.PERMISSION_AND_AD)
+        channel.put_string(claim)
+        channel.put_ad({**slot, _CLUSTER: request["ClusterId"], _PROC: request["ProcId"]})
+        channel.end_message()
+
+    def reject(self, request: WireAd, reason: str) -> None:
+        """Say why no further job of a request gets a slot; the user sees it as ``LastRejMatchReason``."""
+        channel = self._opened()
+        short = reason.replace("|", "/")[:_LONGEST_REASON]
+        job = f"{request['ClusterId']}.{request['ProcId']}"
+        channel.put_int(DaemonCommand.REJECTED_WITH_REASON)
+        channel.put_string(f"{short} |{request.get('AutoClusterId', '')}|{job}|")
+        channel.end_message()
+
+    def end(self) -> None:
+        """End the negotiation; the connection stays open for the next one."""
+        channel = self._opened()
+        self.requests = []
+        channel.put_int(DaemonCommand.END_NEGOTIATE)
+        channel.end_message()
+
+    def close(self) -> None:
+        """Close the connection; the schedd takes back what was not answered."""
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
+        self.requests = []
+
+    def begin_answers(self) -> None:
+        """Give the schedd a new time limit for the outcome of all requests."""
+        self._opened().begin(self._exchange(), Deadline(self.terms.timeout))
+
+    def _opened(self) -> Channel:
+        if self._channel is None:
+            raise ConnectionClosedError(self._exchange(), "the negotiation is over")
+        return self._channel
+
+    def _exchange(self) -> Exchange:
+        return Exchange(
+            DaemonKind.SCHEDD, self.submitter.schedd, self.submitter.address, DaemonCommand.NEGOTIATE
+        )
+
+    def _begin(self, channel: Channel) -> None:
+        """Send the command and its header on a connection, and receive the requests."""
+        try:
+            channel.begin(self._exchange(), Deadline(self.terms.timeout))
+            channel.put_int(DaemonCommand.NEGOTIATE)
+            channel.put_ad(self.terms.header(self.submitter))
+            channel.end_message()
+            self.requests = list(self._requests(channel))
+        except BaseException:
+            channel.close()
+            raise
+        self._channel = channel
+
+    def _requests(self, channel: Channel) -> Iterator[WireAd]:
+        received = 0
+        while received < MAX_REQUESTS:
+            channel.put_int(DaemonCommand.SEND_RESOURCE_REQUEST_LIST)
+            channel.put_int(self.terms.requests)
+            channel.end_message()
+            for _ in range(self.terms.requests):
+                answer = channel.get_int()
+                if answer == DaemonCommand.NO_MORE_JOBS:
+                    channel.end_received()
+                    return
+                if answer != DaemonCommand.JOB_INFO:
+                    raise malformed(channel.exchange, f"neither a job nor the end of the jobs ({answer})")
+                request = channel.get_ad()
+                channel.end_received()
+                if request.integer("ClusterId") is None or request.integer("ProcId") is None:
+                    raise malformed(channel.exchange, "a job without ClusterId and ProcId")
+                received += 1
+                yield request

@@ -1,0 +1,30 @@
+"""The request ads of schedds as job ads of a pool: whose they are is what the schedd says."""
+
+from __future__ import annotations
+
+from negotiator_live.pool.submitters import Submitter
+from negotiator_live.wire.ads import WireAd, quoted
+
+
+def job_text(request: WireAd, submitter: Submitter) -> bytes:
+    """Return a request in long form, as a job of this submitter and schedd, whatever the user wrote into the job's ad."""
+    job = f"{request['ClusterId']}.{request['ProcId']}"
+    identity = {
+        "MyType": '"Job"',
+        "GlobalJobId": quoted(f"{submitter.schedd}#{job}#{request.get('QDate', '0')}"),
+    }
+    if _submitter_of(request) != submitter.name.lower():
+        identity["AccountingGroup"] = quoted(submitter.name)
+    kept = {name: text for name, text in request.items() if name.lower() not in _REPLACED}
+    return WireAd({**kept, **identity}).text() + b"\n"
+
+
+_REPLACED = frozenset({"mytype", "globaljobid"})
+
+
+def _submitter_of(request: WireAd) -> str:
+    """Return the submitter that the ad itself names: the accounting group or the user, at the user's domain."""
+    user = request.string("User") or request.string("Owner")
+    name = request.string("AccountingGroup") or user
+    domain = user.rpartition("@")[2]
+    return (name if "@" in name or "@" not in user else f"{name}@{domain}").lower()
