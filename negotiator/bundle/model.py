@@ -126,10 +126,14 @@ class Ordering:
 
 @attrs.frozen
 class ChosenSource:
-    """Where the ads of a live pool come from: the type that the bundle chooses, and the settings of its plugin."""
+    """Where the ads of a live pool come from: the type that the bundle chooses, and the settings of its plugin.
+
+    ``job_attributes`` are those that the bundle reads of jobs, in lower case: HTCondor's significant attributes.
+    """
 
     chosen: Attributed[PoolSource] | None = None
     settings: Any = None
+    job_attributes: frozenset[str] = frozenset()
 
 
 class MatchMode(enum.StrEnum):

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from negotiator.bundle.model import ChosenSource
+from negotiator.bundle.model import Bundle, ChosenSource
 from negotiator.bundle.named_types import NamedTypes, first_of_each_name
 from negotiator.bundle.nodes import MapNode
 from negotiator.bundle.plugin_failures import failure_problems
+from negotiator.bundle.significant import significant_attributes
 from negotiator.hooks import specs
-from negotiator.hooks.manager import HookManager
 from negotiator.records import Problem
 
 KEY: Final = "source"
 
 
 def read_source(
-    top: MapNode, hooks: HookManager, settings: Mapping[str, Any]
+    top: MapNode, bundle: Bundle, settings: Mapping[str, Any]
 ) -> tuple[ChosenSource, tuple[Problem, ...]]:
     """Return the live pool of a bundle, and the problems of all types; without the key the only type there is.
 
+    :param bundle: with its policies.
     :param settings: of the plugins, by their names.
     """
+    hooks = bundle.hooks
     answers = hooks.ask(specs.negotiator_pool_sources)
     found = first_of_each_name(answers.records)
     types = NamedTypes(KEY, "source", found)
@@ -34,4 +36,6 @@ def read_source(
         chosen = next(iter(found.values())) if len(found) == 1 else None
     if chosen is None:
         return ChosenSource(), tuple(problems)
-    return ChosenSource(chosen, settings.get(chosen.plugin)), tuple(problems)
+    attributes, failures = significant_attributes(bundle, settings)
+    problems += failure_problems(hooks, failures)
+    return ChosenSource(chosen, settings.get(chosen.plugin), attributes), tuple(problems)

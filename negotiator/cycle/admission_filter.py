@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
@@ -16,6 +17,9 @@ from negotiator.records import Mode, Reason
 
 #: The number of names beside a count: enough to look one up, and small in a pool of any size.
 EXAMPLES = 3
+
+#: Discarded jobs are listed if they are no more: a live pool has an ad for each request, a pool of files one for each job.
+MOST_JOBS = 10_000
 
 _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
     AdKind.SCHEDD: lambda table, row: table.ad(row).string("Name") or f"row {row}",
@@ -44,9 +48,17 @@ class AdmissionFilter:
         rows = np.flatnonzero(mask & self.keep)
         if len(rows):
             names = tuple(_NAMES[self.kind](self.table, int(row)) for row in rows[:EXAMPLES])
-            self.discarded.append(DiscardedAds(self.kind, reason, len(rows), names))
+            jobs = self._jobs(rows) if reason.mode is Mode.ENFORCE else ()
+            self.discarded.append(DiscardedAds(self.kind, reason, len(rows), names, jobs))
         if reason.mode is Mode.ENFORCE:
             self.keep &= ~mask
+
+    def _jobs(self, rows: NDArray[np.intp]) -> tuple[tuple[str, str], ...]:
+        """Return the schedds and ids of discarded jobs."""
+        if self.kind is not AdKind.JOB or len(rows) > MOST_JOBS:
+            return ()
+        jobs = self.table.take(rows)
+        return tuple(zip(job_columns.schedds(jobs), job_columns.job_ids(jobs), strict=True))
 
     def kept_ads(self) -> Table:
         """Return the remaining ads."""

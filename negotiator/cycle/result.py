@@ -86,12 +86,17 @@ def _identity(reason: Reason) -> Hashable:
 
 @attrs.frozen
 class DiscardedAds:
-    """The number of ads of one kind that one reason discarded, and the names of the first few."""
+    """The number of ads of one kind that one reason discarded, and the names of the first few.
+
+    ``jobs`` are the schedds (in lower case) and ids of discarded jobs, for schedds that want the reason; none if there are
+    too many.
+    """
 
     kind: AdKind
     reason: Reason
     count: int
     examples: tuple[str, ...]
+    jobs: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
 
 
 @attrs.frozen

@@ -116,8 +116,8 @@ class HookManager:
         then a request of its own.
         """
         answers = self.ask(specs.negotiator_job_attributes, settings=settings)
-        declaring = self._implementing(specs.negotiator_job_attributes)
-        reading = self._implementing(specs.negotiator_filter_slots) | self._implementing(
+        declaring = self.plugins_with(specs.negotiator_job_attributes)
+        reading = self.plugins_with(specs.negotiator_filter_slots) | self.plugins_with(
             specs.negotiator_charges
         )
         if answers.failures or not reading <= declaring:
@@ -155,7 +155,7 @@ class HookManager:
 
     def commands_not_offered(self) -> Iterator[Problem]:
         """Warn of the commands of plugins that are not installed: commands are looked up before a bundle is known."""
-        bringing = self._implementing(specs.negotiator_commands)
+        bringing = self.plugins_with(specs.negotiator_commands)
         for plugin in self._plugins:
             if plugin.name in bringing and not plugin.installed:
                 message = f"plugin {plugin.name}: its commands are not offered, since it is not installed"
@@ -194,7 +194,8 @@ class HookManager:
             if (slow := guarded.end_cycle())
         )
 
-    def _implementing(self, hook: Hook[..., Any]) -> frozenset[str]:
+    def plugins_with(self, hook: Hook[..., Any]) -> frozenset[str]:
+        """Return the names of the plugins that implement a hook."""
         return frozenset(guarded.implementation.plugin for guarded in self._guarded[hook.name])
 
     def _before(self, failures: Iterable[HookFailure], hook: Hook[..., Any]) -> frozenset[str]:

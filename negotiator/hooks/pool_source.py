@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,31 +13,34 @@ if TYPE_CHECKING:
     from negotiator.hooks.records import Match
     from negotiator.hooks.summary import Rejection
     from negotiator.pool import ClaimVault, PoolAds
+    from negotiator.records import Reason
 
 
 @attrs.frozen
 class PoolContext:
     """What a bundle says about its pool.
 
-    ``settings`` are those of the plugin. ``job_attributes`` are the job attributes that decisions read, in lower case: jobs that
-    are equal in them are one request (HTCondor's significant attributes). None: every job is a request of its own.
+    ``settings`` are those of the plugin. ``job_attributes`` are the job attributes that the bundle reads, in lower case: only jobs
+    that are equal in them may be one request (HTCondor's significant attributes).
     """
 
     settings: Any
-    job_attributes: frozenset[str] | None
+    job_attributes: frozenset[str]
 
 
 @attrs.frozen(eq=False)
 class Decisions:
     """The decisions of one cycle that a pool must be told.
 
-    ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``claims`` returns each claim
+    ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of jobs
+    that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim
     id once: ``claims.take(slot)``. Nothing may write a claim id into a log, a message or a file.
     """
 
     number: int  # of the cycle
     matches: Sequence[Match]
     rejections: Sequence[Rejection]
+    discarded: Mapping[tuple[str, str], Reason]
     claims: ClaimVault
 
 

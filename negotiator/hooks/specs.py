@@ -122,6 +122,26 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
     """
 
 
+@hookspec("attribute names", check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
+def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
+    """Name the job attributes that this plugin reads in ``negotiator_gate_ads``.
+
+    The schedds of a live pool offer jobs that are equal in all significant attributes as one. A plugin with gates that does
+    not implement this hook makes every job a request of its own there. For pools of files the hook has no effect.
+
+    Called once when a bundle is loaded. A failure refuses the bundle.
+
+    Example::
+
+        @hookimpl
+        def negotiator_gate_attributes():
+            return ["Project"]
+
+    :param settings: this plugin's part of the bundle.
+    :return: attribute names; an empty list means that no attribute of jobs is read.
+    """
+
+
 @hookspec("PlacementRule", check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.

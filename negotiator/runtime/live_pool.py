@@ -53,7 +53,8 @@ class ServedPool:
         """Hand out the matches of a cycle, in their order, and return what became of each."""
         source, pool = self._pool()
         found: dict[str, Delivery] = {}
-        decisions = Decisions(result.number, result.matches, result.rejections, vault)
+        discarded = {job: each.reason for each in result.discarded for job in each.jobs}
+        decisions = Decisions(result.number, result.matches, result.rejections, discarded, vault)
         failure = "the plugin did not say what became of the match"
         try:
             for each in _called(source, pool.deliver, decisions):
@@ -85,7 +86,7 @@ class ServedPool:
         source = bundle.source.chosen
         if source is None:
             raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
-        context = PoolContext(bundle.source.settings, bundle.job_attributes)
+        context = PoolContext(bundle.source.settings, bundle.source.job_attributes)
         if self._opened is not None and self._opened[:2] != (source, context):
             self.close()
         if self._opened is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from negotiator.plugin import Constraint, ConstraintSide, Expression, Mode, Section, hookimpl
+from negotiator.plugin import Constraint, ConstraintSide, Expression, Mode, Section, hookimpl, references
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, check, one_line
 
 if TYPE_CHECKING:
@@ -31,6 +31,15 @@ def negotiator_gate_ads(
     from negotiator_expressions.gates import gates
 
     return gates(kind, ads, settings, cycle)
+
+
+@hookimpl
+def negotiator_gate_attributes(settings: CentralExpressions) -> Iterator[str]:
+    """Name what the gates of jobs read."""
+    named = (each.expression for each in settings.policies if each.applies_to is AppliesTo.JOB)
+    for expression in filter(None, (settings.job_only, settings.job_constraint, *named)):
+        found = references(expression.tree)
+        yield from sorted(found.my | found.target | found.unscoped)
 
 
 @hookimpl

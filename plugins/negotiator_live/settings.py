@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
+
 import attrs
 
 from negotiator.plugin import Problem, Section, Severity, Source
+from negotiator_live.security.authentication import Credentials
+from negotiator_live.security.client import SecureClient
+from negotiator_live.security.policy import ClientPolicy, Requirement, methods_in
+from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
+
+
+class Method(StrEnum):
+    """Ways to authenticate to the daemons of a pool."""
+
+    FS = "FS"
+    IDTOKENS = "IDTOKENS"
+    CLAIMTOBE = "CLAIMTOBE"
 
 
 @attrs.frozen
@@ -14,13 +29,32 @@ class CondorPool:
 
     ``collector`` is its address: ``host:port``, or as HTCondor writes addresses. ``timeout`` are the seconds in which one daemon
     must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for the logs of schedds.
+
+    ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED nothing is
+    said to a daemon that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
+    default those of this user or, for root, of the system.
     """
 
     collector: str = "127.0.0.1:9618"
     timeout: float = attrs.field(default=20.0, validator=attrs.validators.gt(0))
     requests: int = attrs.field(default=200, validator=[attrs.validators.ge(1), attrs.validators.le(10_000)])
     name: str = attrs.field(default="negotiator", validator=attrs.validators.min_len(1))
+    authentication: Requirement = Requirement.OPTIONAL
+    encryption: Requirement = Requirement.OPTIONAL
+    integrity: Requirement = Requirement.OPTIONAL
+    methods: tuple[Method, ...] = (Method.FS, Method.IDTOKENS)
+    token: str = ""
     source: Source | None = None
+
+    def client(self) -> SecureClient:
+        """Return a client of the pool's daemons with this security."""
+        credentials = Credentials(
+            tokens=TokenFiles((Path(self.token),)) if self.token else TokenFiles(),
+            claimed_user=self.name if Method.CLAIMTOBE in self.methods else "",
+        )
+        methods = methods_in(" ".join(self.methods))
+        policy = ClientPolicy(self.authentication, self.encryption, self.integrity, methods=methods)
+        return SecureClient(policy, credentials)
 
     @property
     def address(self) -> DaemonAddress:

@@ -111,6 +111,26 @@ def test_negotiator_job_attributes_are_known_if_every_filter_declares_them(plugi
     assert plugins.load().job_attributes({}) == (frozenset(), ())
 
 
+def test_negotiator_gate_attributes_of_all_plugins_are_known_in_lower_case(plugins):
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_gate_attributes(): return ["Project"]
+        """,
+    )
+    plugins.write(
+        "b.py",
+        """
+        @hookimpl
+        def negotiator_gate_attributes(): return [7]
+        """,
+    )
+    answers = plugins.load().ask(specs.negotiator_gate_attributes, settings={})
+    assert [each.record for each in answers.records] == ["project"]
+    assert [failure.plugin for failure in answers.failures] == ["b"]
+
+
 def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
     plugins.write(
         "a.py",

@@ -114,3 +114,21 @@ def shared_port_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at
     settings = SETTINGS + "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
     with _pool(tmp_path_factory.mktemp("shared"), "secure", settings) as started:
         yield started
+
+
+#: Four slots of this host; a schedd uses no claim for a second job, which nobody has matched.
+RUNNING = """CLAIM_WORKLIFE = 0
+SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
+SLOT_TYPE_1_PARTITIONABLE = False
+NUM_SLOTS_TYPE_1 = 4
+"""
+SHARED_PORT = "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
+
+
+@pytest.fixture(scope="module", params=["open", "secure", "shared port"])
+def running_pool(request, tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+    """Start a real pool that runs jobs: trusting everyone, secure, and secure over a shared port."""
+    mode = "open" if request.param == "open" else "secure"
+    settings = RUNNING + (SHARED_PORT if request.param == "shared port" else "")
+    with _pool(tmp_path_factory.mktemp("running"), mode, settings) as started:
+        yield started

@@ -2,9 +2,7 @@
 
 import time
 
-import attrs
-
-from negotiator_live.collector import SUBMITTERS, Collector
+from negotiator_live.collector import SUBMITTERS_WITH_CAPABILITIES, Collector
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.filesystem import FilesystemMethod
@@ -16,7 +14,6 @@ from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 REQUIRED = Requirement.REQUIRED
 STRICT = ClientPolicy(REQUIRED, REQUIRED, REQUIRED)
-WITH_CAPABILITIES = attrs.evolve(SUBMITTERS, command=DaemonCommand.QUERY_MULTIPLE_PVT_ADS, private=True)
 PATIENCE = 60.0
 SUBMIT = "executable = /bin/sleep\narguments = 1\nlog = /dev/null\nrequest_memory = 1\nrequest_disk = 1M\nqueue 3\n"
 
@@ -48,7 +45,7 @@ def requests_of(pool, address):
     client, end, submitters = by_filesystem(pool), time.monotonic() + PATIENCE, []
     while not submitters and time.monotonic() < end:
         time.sleep(0.5)
-        submitters = ads_of("".join(Collector(address, client).query(WITH_CAPABILITIES)))
+        submitters = ads_of("".join(Collector(address, client).query(SUBMITTERS_WITH_CAPABILITIES)))
     (submitter,) = submitters
     schedd = DaemonAddress.parse(submitter["MyAddress"].strip('"'))
     exchange = Exchange(

@@ -11,10 +11,10 @@ from typing import Final
 import attrs
 
 from negotiator_live.pool.submitters import Submitter
+from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand
-from negotiator_live.wire.connection import connect
 from negotiator_live.wire.errors import ConnectionClosedError, malformed
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
@@ -58,6 +58,7 @@ class Negotiation:
 
     submitter: Submitter
     terms: NegotiationTerms
+    client: SecureClient
     requests: list[WireAd] = attrs.field(factory=list, init=False)
     _channel: Channel | None = attrs.field(default=None, init=False)
 
@@ -77,9 +78,8 @@ class Negotiation:
                 kept = None
             if kept is not None:
                 return
-        channel = connect(self._exchange(), Deadline(self.terms.timeout))
-        channel.packets.end_handshake()
-        self._begin(channel)
+        deadline = Deadline(self.terms.timeout)
+        self._begin(self.client.open(self._exchange(), deadline, self.submitter.capability), is_new=True)
 
     def match(self, request: WireAd, slot: Mapping[str, str], claim: str) -> None:
         """Hand out a slot for one job of a request."""
@@ -126,11 +126,12 @@ class Negotiation:
             DaemonKind.SCHEDD, self.submitter.schedd, self.submitter.address, DaemonCommand.NEGOTIATE
         )
 
-    def _begin(self, channel: Channel) -> None:
-        """Send the command and its header on a connection, and receive the requests."""
+    def _begin(self, channel: Channel, *, is_new: bool = False) -> None:
+        """Send the header on a connection, and receive the requests; a kept one needs the command again."""
         try:
-            channel.begin(self._exchange(), Deadline(self.terms.timeout))
-            channel.put_int(DaemonCommand.NEGOTIATE)
+            if not is_new:
+                channel.begin(self._exchange(), Deadline(self.terms.timeout))
+                channel.put_int(DaemonCommand.NEGOTIATE)
             channel.put_ad(self.terms.header(self.submitter))
             channel.end_message()
             self.requests = list(self._requests(channel))

@@ -6,7 +6,7 @@ from negotiator_live.pool.submitters import Submitter
 from negotiator_live.wire.ads import WireAd, quoted
 
 
-def job_text(request: WireAd, submitter: Submitter) -> bytes:
+def job_text(request: WireAd, submitter: Submitter) -> str:
     """Return a request in long form, as a job of this submitter and schedd, whatever the user wrote into the job's ad."""
     job = f"{request['ClusterId']}.{request['ProcId']}"
     identity = {
@@ -16,7 +16,7 @@ def job_text(request: WireAd, submitter: Submitter) -> bytes:
     if _submitter_of(request) != submitter.name.lower():
         identity["AccountingGroup"] = quoted(submitter.name)
     kept = {name: text for name, text in request.items() if name.lower() not in _REPLACED}
-    return WireAd({**kept, **identity}).text() + b"\n"
+    return WireAd({**kept, **identity}).text() + "\n"
 
 
 _REPLACED = frozenset({"mytype", "globaljobid"})

@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 import attrs
 
 from negotiator.plugin import (
-    ClaimVault,
     Decisions,
     Delivery,
     DeliveryStatus,
@@ -23,7 +22,7 @@ from negotiator.plugin import (
     Source,
     unparse,
 )
-from negotiator_live.collector import SCHEDDS, SLOT_CLAIMS, SLOTS, SUBMITTERS, Collector
+from negotiator_live.collector import SCHEDDS, SLOT_CLAIMS, SLOTS, SUBMITTERS_WITH_CAPABILITIES, Collector
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.significant import read_by_slots
@@ -46,8 +45,9 @@ class HTCondorPool(LivePool):
     def __init__(self, context: PoolContext) -> None:
         settings = context.settings
         pool = settings.htcondor if isinstance(settings, LivePoolSettings) else CondorPool()
-        self._collector = Collector(pool.address, timeout=pool.timeout)
-        self._job_attributes = context.job_attributes or frozenset()
+        self._client = pool.client()
+        self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
+        self._job_attributes = context.job_attributes
         self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
         self._negotiations: dict[Submitter, Negotiation] = {}
 
@@ -56,10 +56,10 @@ class HTCondorPool(LivePool):
 
         :raises PoolError: the collector does not answer.
         """
-        found = SubmitterAds.of(ads_of(self._added(ads, self._collector.query(SUBMITTERS))))
-        ads.add("collector", _decoded(self._collector.query(SCHEDDS)))
+        found = SubmitterAds.of(ads_of(self._added(ads, self._collector.query(SUBMITTERS_WITH_CAPABILITIES))))
+        ads.add("collector", self._collector.query(SCHEDDS))
         slots = self._added(ads, self._collector.query(SLOTS))
-        ads.add("collector", _decoded(self._collector.query(SLOT_CLAIMS)))
+        ads.add("collector", self._collector.query(SLOT_CLAIMS))
         for problem in found.problems:
             ads.add_problem(_problem("collector", problem))
         self._terms = attrs.evolve(self._terms, job_attributes=self._job_attributes | read_by_slots(slots))
@@ -70,13 +70,11 @@ class HTCondorPool(LivePool):
                 continue
             requests = (job_text(each, negotiation.submitter) for each in negotiation.requests)
             if negotiation.requests:
-                ads.add(f"schedd {negotiation.submitter.schedd}", _decoded(requests))
+                ads.add(f"schedd {negotiation.submitter.schedd}", requests)
 
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time."""
-        answers = {
-            key: _Answers(negotiation, decisions.claims) for key, negotiation in self._by_name().items()
-        }
+        answers = {key: _Answers(negotiation, decisions) for key, negotiation in self._by_name().items()}
         lost = []
         for match in decisions.matches:
             answer = answers.get((match.schedd, match.submitter))
@@ -97,18 +95,18 @@ class HTCondorPool(LivePool):
             negotiation.close()
         self._negotiations = {}
 
-    def _added(self, ads: PoolAds, blocks: Iterable[bytes]) -> Sequence[bytes]:
+    def _added(self, ads: PoolAds, blocks: Iterable[str]) -> Sequence[str]:
         """Add ads, and return them."""
         found = list(blocks)
-        ads.add("collector", _decoded(found))
+        ads.add("collector", found)
         return found
 
     def _take_over(self, submitters: Sequence[Submitter]) -> None:
         """Keep the connections of these submitters only."""
         before, self._negotiations = self._negotiations, {}
         for each in submitters:
-            negotiation = before.pop(each, None) or Negotiation(each, self._terms)
-            negotiation.terms = self._terms
+            negotiation = before.pop(each, None) or Negotiation(each, self._terms, self._client)
+            negotiation.submitter, negotiation.terms = each, self._terms
             self._negotiations[each] = negotiation
         for negotiation in before.values():
             negotiation.close()
@@ -142,7 +140,7 @@ class _Answers:
     """What one schedd is told about one submitter's requests."""
 
     negotiation: Negotiation
-    claims: ClaimVault
+    decisions: Decisions
     rejections: list[Rejection] = attrs.field(factory=list)
     _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)
     _sent: list[Match] = attrs.field(factory=list, init=False)
@@ -194,7 +192,9 @@ class _Answers:
 
     def _send_match(self, request: WireAd, match: Match) -> None:
         slot = match.slot_ad
-        claim = self.claims.take(match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr"))
+        claim = self.decisions.claims.take(
+            match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr")
+        )
         if claim is None:
             self._failed.append((match, "no claim id of the slot is left"))
             return
@@ -203,17 +203,16 @@ class _Answers:
 
     def _reason(self, request: WireAd) -> str:
         """Return the reason for a request: its own, else that of another request of the submitter."""
-        own = [each for each in self.rejections if each.first_job == _job(request)]
-        found = own or self.rejections
-        return found[0].reason.text if found else _NO_SLOT
+        own = [each.reason for each in self.rejections if each.first_job == _job(request)]
+        schedd = self.negotiation.submitter.schedd.lower()
+        discarded = self.decisions.discarded.get((schedd, _job(request)))
+        others = [each.reason for each in self.rejections]
+        found = [*own, *filter(None, [discarded]), *others]
+        return found[0].text if found else _NO_SLOT
 
 
 def _job(request: WireAd) -> str:
     return f"{request['ClusterId']}.{request['ProcId']}"
-
-
-def _decoded(blocks: Iterable[bytes]) -> Iterator[str]:
-    return (block.decode("utf-8", "surrogateescape") for block in blocks)
 
 
 def _problem(daemon: str, message: str) -> Problem:

@@ -6,18 +6,23 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 from negotiator_live.wire.ads import WireAd
 
 
 @attrs.frozen
 class Submitter:
-    """A submitter at a schedd. ``name`` is ``user@domain``, ``tag`` the pool that the schedd advertised it to."""
+    """A submitter at a schedd. ``name`` is ``user@domain``, ``tag`` the pool that the schedd advertised it to.
+
+    ``capability`` is a session with the schedd in which a negotiator may speak to it; None if it gave none.
+    """
 
     name: str
     tag: str
     schedd: str
     address: DaemonAddress
+    capability: SecuritySession | None = attrs.field(default=None, eq=False, repr=False)
 
 
 @attrs.frozen
@@ -42,15 +47,16 @@ class SubmitterAds:
                 continue
             name = ad.string("OriginalName") or ad.string("Name")
             found[name, str(address)] = Submitter(
-                name, ad.string("SubmitterTag"), ad.string("ScheddName"), address
+                *(name, ad.string("SubmitterTag"), ad.string("ScheddName"), address),
+                capability=SecuritySession.of_capability(ad.string("Capability")),
             )
         return cls(tuple(found.values()), tuple(problems))
 
 
-def ads_of(blocks: Iterable[bytes]) -> Iterator[WireAd]:
+def ads_of(blocks: Iterable[str]) -> Iterator[WireAd]:
     """Yield the ads of texts in long form, of blocks of whole ads."""
     for block in blocks:
-        for text in block.decode("utf-8", "surrogateescape").split("\n\n"):
+        for text in block.split("\n\n"):
             pairs = (line.partition(" = ") for line in text.split("\n"))
             expressions = {name: value for name, equals, value in pairs if equals}
             if expressions:
