@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 #: A bundle names its module where it wants it; negotiator_live has no hooks yet.
-OFF_BY_DEFAULT = {"negotiator_live", "negotiator_placement_classic"}
+OFF_BY_DEFAULT = {"negotiator_placement_classic"}
 
 
 @pytest.fixture(scope="module")

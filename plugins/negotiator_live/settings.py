@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 
 import attrs
 
 from negotiator.plugin import Problem, Section, Severity, Source
-from negotiator_live.security.authentication import Credentials
-from negotiator_live.security.client import SecureClient
-from negotiator_live.security.policy import ClientPolicy, Requirement, methods_in
-from negotiator_live.security.tokens import TokenFiles
+from negotiator_live.security.policy import Requirement
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
 
@@ -45,16 +41,6 @@ class CondorPool:
     methods: tuple[Method, ...] = (Method.FS, Method.IDTOKENS)
     token: str = ""
     source: Source | None = None
-
-    def client(self) -> SecureClient:
-        """Return a client of the pool's daemons with this security."""
-        credentials = Credentials(
-            tokens=TokenFiles((Path(self.token),)) if self.token else TokenFiles(),
-            claimed_user=self.name if Method.CLAIMTOBE in self.methods else "",
-        )
-        methods = methods_in(" ".join(self.methods))
-        policy = ClientPolicy(self.authentication, self.encryption, self.integrity, methods=methods)
-        return SecureClient(policy, credentials)
 
     @property
     def address(self) -> DaemonAddress:

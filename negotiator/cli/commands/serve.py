@@ -71,7 +71,7 @@ from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
 def serve(**given: Any) -> None:
     """Serve the live pool that the policy bundle names: fetch its ads, decide, and hand out the matches.
 
-    The bundle says where the pool is (source: in pool.yaml, and the settings of that source). A cycle that
+    The bundle says where the pool is (source: in pool.yaml, and the settings of that source; see docs/live-pool.md). A cycle that
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
     is handed out.
 

@@ -99,9 +99,13 @@ class Negotiation:
         channel.end_message()
 
     def end(self) -> None:
-        """End the negotiation; the connection stays open for the next one."""
+        """End the negotiation, once the schedd has read all answers; the connection stays open for the next one."""
+        # A schedd confirms no match. It reads one message after the other, so its answer to a question shows that it has them.
         channel = self._opened()
         self.requests = []
+        self._ask_for(channel, 1)
+        self._answer(channel)
+        channel.end_received()
         channel.put_int(DaemonCommand.END_NEGOTIATE)
         channel.end_message()
 
@@ -143,19 +147,30 @@ class Negotiation:
     def _requests(self, channel: Channel) -> Iterator[WireAd]:
         received = 0
         while received < MAX_REQUESTS:
-            channel.put_int(DaemonCommand.SEND_RESOURCE_REQUEST_LIST)
-            channel.put_int(self.terms.requests)
-            channel.end_message()
+            self._ask_for(channel, self.terms.requests)
             for _ in range(self.terms.requests):
-                answer = channel.get_int()
-                if answer == DaemonCommand.NO_MORE_JOBS:
-                    channel.end_received()
-                    return
-                if answer != DaemonCommand.JOB_INFO:
-                    raise malformed(channel.exchange, f"neither a job nor the end of the jobs ({answer})")
-                request = channel.get_ad()
+                request = self._answer(channel)
                 channel.end_received()
-                if request.integer("ClusterId") is None or request.integer("ProcId") is None:
-                    raise malformed(channel.exchange, "a job without ClusterId and ProcId")
+                if request is None:
+                    return
                 received += 1
                 yield request
+
+    @staticmethod
+    def _ask_for(channel: Channel, count: int) -> None:
+        channel.put_int(DaemonCommand.SEND_RESOURCE_REQUEST_LIST)
+        channel.put_int(count)
+        channel.end_message()
+
+    @staticmethod
+    def _answer(channel: Channel) -> WireAd | None:
+        """Receive a request; None if the schedd has no more."""
+        answer = channel.get_int()
+        if answer == DaemonCommand.NO_MORE_JOBS:
+            return None
+        if answer != DaemonCommand.JOB_INFO:
+            raise malformed(channel.exchange, f"neither a job nor the end of the jobs ({answer})")
+        request = channel.get_ad()
+        if request.integer("ClusterId") is None or request.integer("ProcId") is None:
+            raise malformed(channel.exchange, "a job without ClusterId and ProcId")
+        return request

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Final, TypeVar
 
 import attrs
@@ -27,7 +28,11 @@ from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.significant import read_by_slots
 from negotiator_live.pool.submitters import Submitter, SubmitterAds, ads_of
-from negotiator_live.settings import CondorPool, LivePoolSettings
+from negotiator_live.security.authentication import Credentials
+from negotiator_live.security.client import SecureClient
+from negotiator_live.security.policy import ClientPolicy, methods_in
+from negotiator_live.security.tokens import TokenFiles
+from negotiator_live.settings import CondorPool, LivePoolSettings, Method
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.errors import DaemonError
 
@@ -45,7 +50,7 @@ class HTCondorPool(LivePool):
     def __init__(self, context: PoolContext) -> None:
         settings = context.settings
         pool = settings.htcondor if isinstance(settings, LivePoolSettings) else CondorPool()
-        self._client = pool.client()
+        self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
         self._job_attributes = context.job_attributes
         self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
@@ -94,6 +99,7 @@ class HTCondorPool(LivePool):
         for negotiation in self._negotiations.values():
             negotiation.close()
         self._negotiations = {}
+        self._client.sessions.clear()
 
     def _added(self, ads: PoolAds, blocks: Iterable[str]) -> Sequence[str]:
         """Add ads, and return them."""
@@ -133,6 +139,18 @@ class HTCondorPool(LivePool):
         if parts:
             with ThreadPoolExecutor(min(len(parts), _AT_ONCE)) as threads:
                 yield from zip(parts, threads.map(called, parts), strict=True)
+
+
+def _client(pool: CondorPool) -> SecureClient:
+    """Return a client of the pool's daemons with the security that the settings require."""
+    credentials = Credentials(
+        tokens=TokenFiles((Path(pool.token),)) if pool.token else TokenFiles(),
+        claimed_user=pool.name if Method.CLAIMTOBE in pool.methods else "",
+    )
+    methods = methods_in(" ".join(pool.methods))
+    return SecureClient(
+        ClientPolicy(pool.authentication, pool.encryption, pool.integrity, methods=methods), credentials
+    )
 
 
 @attrs.define(eq=False)
@@ -179,7 +197,7 @@ class _Answers:
 
     def deliveries(self) -> Iterator[Delivery]:
         """Yield what became of each match, after ``send``."""
-        # A schedd confirms nothing. Where the connection broke, it may have read what was sent before.
+        # Where the connection broke, the schedd may have read what was sent before.
         status = DeliveryStatus.UNKNOWN if self._error else DeliveryStatus.DELIVERED
         sent = {match.id for match in self._sent}
         failed = {match.id for match, _ in self._failed}

@@ -81,7 +81,6 @@ class Site:
             finally:
                 process.terminate()
                 _, output = process.communicate()
-                print(output)
         assert process.returncode == 0, output
         return output
 
