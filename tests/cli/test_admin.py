@@ -16,9 +16,12 @@ from queueing import ME, NOW, QUEUES, World, app, records
 OTHER = QUEUES.replace("name: two", "name: three")
 OTHER_USER = 65534
 BECOMING = """
-import os, sys
-import negotiator.cli.admin  # the other user may not be able to read it
+import importlib, os, pkgutil, sys
+import negotiator
 from negotiator.cli import main
+
+for module in pkgutil.walk_packages(negotiator.__path__, "negotiator."):
+    importlib.import_module(module.name)  # the other user may not be able to read it
 
 uid = int(sys.argv.pop(1))
 os.setgroups([])
