@@ -17,8 +17,8 @@ from negotiator.ledger.lines import Rows
 from negotiator.ledger.plain_charges import PlainFit, SumCharges
 from negotiator.ledger.stops import has_shared_counters
 
-#: The number of copies that are served one by one, and of candidates that are examined so; more are faster in columns.
-FEW = 64
+#: The number of candidates that are examined one by one, and of copies that are served so; more are faster in columns.
+FEW, FEW_COPIES = 64, 8
 #: The candidates that are examined before all others are compared with the limits in columns: one of them nearly always fits.
 _FIRST = 16
 
@@ -44,19 +44,22 @@ def fit_few(
     :param varying: the numbers of the charges that depend on the slot.
     """
     lines = {number: _Line.of(counters, charges[number], rows) for number in varying}
+    found = _fit_one(charges, alike, lines, len(rows), _FIRST) if wanted == 1 else None
+    if found is not None:
+        return found
     if has_shared_counters(charges):  # what a match adds to a counter is the total of its charges
-        return _fit_one(charges, alike, lines, rows) if wanted == 1 else None
+        return _fit_one(charges, alike, lines, len(rows), FEW) if wanted == 1 else None
     for number, (key, _, amount, room) in enumerate(zip(*alike, strict=True)):
         if key and amount * wanted > room:
             lines[number] = _Line.of(counters, charges[number], rows)
     if wanted > 1 and any(line.probes and line.has_nothing() for line in lines.values()):
         return None  # in columns a probe comes before all others
-    found = _Stops(sorted(lines.items()), wanted)
-    found.examine(range(min(_FIRST, len(rows))))
-    if not found.ended and len(rows) > _FIRST and not found.examine_all(len(rows)):
+    stops = _Stops(sorted(lines.items()), wanted)
+    stops.examine(range(min(_FIRST, len(rows))))
+    if not stops.ended and len(rows) > _FIRST and not stops.examine_all(len(rows)):
         return None
-    granted = [_sums(alike, lines, place) for place in found.places]
-    return PlainFit(found.stops, granted, _fresh(granted, lines, found.places) if wanted > 1 else ())
+    granted = [_sums(alike, lines, place) for place in stops.places]
+    return PlainFit(stops.stops, granted, _fresh(granted, lines, stops.places) if wanted > 1 else ())
 
 
 @attrs.define(eq=False)
@@ -111,17 +114,17 @@ class _Stops:
 
 
 def _fit_one(
-    charges: Sequence[Charge], alike: SumCharges, lines: Mapping[int, _Line], rows: Rows
+    charges: Sequence[Charge], alike: SumCharges, lines: Mapping[int, _Line], size: int, examined: int
 ) -> PlainFit | None:
-    """Grant one slot, for charges that may be on one counter."""
+    """Grant one slot, if one of the first fits, for charges that may be on one counter."""
     stops: list[int] = []
-    for place in range(min(FEW, len(rows))):
+    for place in range(min(examined, size)):
         sums = _sums(alike, lines, place)
         over = sums.over(charges, sums.totals)
         stops.append(over[0] if over else -1)
         if not over:
             return PlainFit(stops, [sums])
-    return PlainFit(stops, []) if len(stops) == len(rows) else None
+    return PlainFit(stops, []) if len(stops) == size else None
 
 
 def _sums(alike: SumCharges, lines: Mapping[int, _Line], place: int) -> SumCharges:

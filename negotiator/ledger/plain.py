@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
-from negotiator.ledger.few import FEW, NOT_CHARGED, NotPlainError, fit_few
+from negotiator.ledger.few import FEW, FEW_COPIES, NOT_CHARGED, NotPlainError, fit_few
 from negotiator.ledger.keys import LARGEST, CounterKey
 from negotiator.ledger.lines import Rows
 from negotiator.ledger.plain_charges import PlainFit, SetCharges, SumCharges, has_duplicates
@@ -27,7 +27,7 @@ def plain_fit(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted:
         sums, varying = _sums_alike(counters, charges)
         if not varying:
             return _fit_alike(charges, sums, len(rows), wanted)
-        return fit_few(counters, charges, sums, varying, rows, wanted) if wanted <= FEW else None
+        return fit_few(counters, charges, sums, varying, rows, wanted) if wanted <= FEW_COPIES else None
     except (NotPlainError, IndexError):
         return None
 
