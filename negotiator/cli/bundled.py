@@ -19,6 +19,7 @@ PLUGINS = {
     "fairshare": "negotiator_fairshare",
     "groups": "negotiator_groups",
     "limits": "negotiator_limits",
+    "live": "negotiator_live",
     "maxima": "negotiator_maxima",
     "placement": "negotiator_placement",
     "queue_order": "negotiator_queue_order",
