@@ -112,7 +112,7 @@ class BundleLoader:
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
-        source, wrong_source = read_source(top, bundle, settings)
+        source, wrong_source = read_source(top, bundle, settings, wrong)
         self.problems += (*problems, *unused, *wrong_limits, *wrong_source)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None

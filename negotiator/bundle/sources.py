@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from negotiator.bundle.model import Bundle, ChosenSource
@@ -17,12 +17,13 @@ KEY: Final = "source"
 
 
 def read_source(
-    top: MapNode, bundle: Bundle, settings: Mapping[str, Any]
+    top: MapNode, bundle: Bundle, settings: Mapping[str, Any], wrong: Collection[str]
 ) -> tuple[ChosenSource, tuple[Problem, ...]]:
     """Return the live pool of a bundle, and the problems of all types; without the key the only type there is.
 
     :param bundle: with its policies.
     :param settings: of the plugins, by their names.
+    :param wrong: the plugins whose settings are invalid; what they fail in is ignored.
     """
     hooks = bundle.hooks
     answers = hooks.ask(specs.negotiator_pool_sources)
@@ -30,12 +31,12 @@ def read_source(
     types = NamedTypes(KEY, "source", found)
     problems = [*failure_problems(hooks, answers.failures), *types.taken(answers.records, hooks)]
     if KEY in top.entries:
-        chosen, wrong = types.named(top)
-        problems += wrong
+        chosen, unknown = types.named(top)
+        problems += unknown
     else:
         chosen = next(iter(found.values())) if len(found) == 1 else None
     if chosen is None:
         return ChosenSource(), tuple(problems)
     attributes, failures = significant_attributes(bundle, settings)
-    problems += failure_problems(hooks, failures)
+    problems += failure_problems(hooks, (each for each in failures if each.plugin not in wrong))
     return ChosenSource(chosen, settings.get(chosen.plugin), attributes), tuple(problems)

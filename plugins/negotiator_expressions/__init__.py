@@ -39,7 +39,8 @@ def negotiator_gate_attributes(settings: CentralExpressions) -> Iterator[str]:
     named = (each.expression for each in settings.policies if each.applies_to is AppliesTo.JOB)
     for expression in filter(None, (settings.job_only, settings.job_constraint, *named)):
         found = references(expression.tree)
-        yield from sorted(found.my | found.target | found.unscoped)
+        # A schedd cannot be told of a name in quotes.
+        yield from filter(str.isidentifier, sorted(found.my | found.target | found.unscoped))
 
 
 @hookimpl
