@@ -61,6 +61,7 @@ class Negotiation:
     client: SecureClient
     requests: list[WireAd] = attrs.field(factory=list, init=False)
     _channel: Channel | None = attrs.field(default=None, init=False)
+    _has_ended: bool = attrs.field(default=True, init=False)
 
     @property
     def is_open(self) -> bool:
@@ -68,7 +69,9 @@ class Negotiation:
         return self._channel is not None and bool(self.requests)
 
     def fetch(self) -> None:
-        """Begin, and ask for the schedd's requests."""
+        """Begin, and ask for the schedd's requests; without any, end."""
+        if not self._has_ended:  # the cycle before failed: the schedd still waits for its outcome
+            self.close()
         self.requests = []
         kept, self._channel = self._channel, None
         if kept is not None:
@@ -108,6 +111,7 @@ class Negotiation:
         channel.end_received()
         channel.put_int(DaemonCommand.END_NEGOTIATE)
         channel.end_message()
+        self._has_ended = True
 
     def close(self) -> None:
         """Close the connection; the schedd takes back what was not answered."""
@@ -115,6 +119,7 @@ class Negotiation:
             self._channel.close()
         self._channel = None
         self.requests = []
+        self._has_ended = True
 
     def begin_answers(self) -> None:
         """Give the schedd a new time limit for the outcome of all requests."""
@@ -139,10 +144,13 @@ class Negotiation:
             channel.put_ad(self.terms.header(self.submitter))
             channel.end_message()
             self.requests = list(self._requests(channel))
+            if not self.requests:
+                channel.put_int(DaemonCommand.END_NEGOTIATE)
+                channel.end_message()
         except BaseException:
             channel.close()
             raise
-        self._channel = channel
+        self._channel, self._has_ended = channel, not self.requests
 
     def _requests(self, channel: Channel) -> Iterator[WireAd]:
         received = 0

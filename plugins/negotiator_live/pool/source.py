@@ -160,14 +160,19 @@ class _Answers:
     negotiation: Negotiation
     decisions: Decisions
     rejections: list[Rejection] = attrs.field(factory=list)
+    _jobs: frozenset[str] = attrs.field(init=False)
     _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)
     _sent: list[Match] = attrs.field(factory=list, init=False)
     _failed: list[tuple[Match, str]] = attrs.field(factory=list, init=False)
     _error: str = ""
 
+    @_jobs.default
+    def _offered(self) -> frozenset[str]:
+        return frozenset(map(_job, self.negotiation.requests))
+
     def add(self, match: Match) -> bool:
         """Add a match; False if the schedd has not offered its job."""
-        if all(_job(request) != match.job for request in self.negotiation.requests):
+        if match.job not in self._jobs:
             return False
         self._matches.setdefault(match.job, []).append(match)
         return True
