@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
     from negotiator.hooks.order import Feedback as Feedback
     from negotiator.hooks.order import OrderContext as OrderContext
+    from negotiator.hooks.order import OrderCounts as OrderCounts
     from negotiator.hooks.order import OrderResult as OrderResult
     from negotiator.hooks.order import OrderRows as OrderRows
     from negotiator.hooks.order import QueuedRequest as QueuedRequest
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
     from negotiator.hooks.slot_ranks import PRE_JOB_RANK as PRE_JOB_RANK
     from negotiator.hooks.slot_ranks import SlotRanks as SlotRanks
+    from negotiator.hooks.summary import CycleStatistics as CycleStatistics
     from negotiator.hooks.summary import CycleSummary as CycleSummary
     from negotiator.hooks.summary import Denial as Denial
     from negotiator.hooks.summary import DiscardCount as DiscardCount
@@ -182,7 +184,7 @@ else:
         "negotiator.hooks.delivery": "Delivery DeliveryStatus",
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
-            "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderResult OrderRows QueuedRequest QuotaQuery "
+            "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult OrderRows QueuedRequest QuotaQuery "
             "QuotaRefusal RequestOrder SlotAllowance StopCause WaitReason Weights"
         ),
         "negotiator.hooks.order_type": "RequestOrderType RowsChange",
@@ -196,7 +198,7 @@ else:
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),
         "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
-        "negotiator.hooks.summary": "CycleSummary Denial DiscardCount ReasonCount Rejection",
+        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount ReasonCount Rejection",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",

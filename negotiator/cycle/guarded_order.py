@@ -19,6 +19,7 @@ from negotiator.hooks.order import (
     ClaimedAllowance,
     Feedback,
     OrderContext,
+    OrderCounts,
     OrderResult,
     QueuedRequest,
     RequestOrder,
@@ -122,6 +123,7 @@ class GuardedOrder(RequestOrder):
     def _ended(self) -> OrderResult:
         result = self.order.ended()
         check_exactly(result, OrderResult, "an OrderResult")
+        check_exactly(result.counts, OrderCounts, "an OrderCounts as counts of an OrderResult")
         return result
 
 

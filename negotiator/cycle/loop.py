@@ -109,6 +109,7 @@ def run_cycle(
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     lists = CandidateLists(matcher)
+    available = matcher.available
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
     while (queued := order.next()) is not None and not time.ends_cycle():
         watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
@@ -166,6 +167,8 @@ def run_cycle(
         journal=journal,
         order=ended.record,
         reached=tuple(ReachedLimit(stop, time_reason(stop.limit, limits)) for stop in time.stops),
+        offered_slots=available,
+        turns=ended.counts,
     )
 
 

@@ -104,6 +104,14 @@ class SlotMatcher:
         yield self.unclaimable, NO_CLAIM_ID
         yield from self.withheld
 
+    @property
+    def available(self) -> int:
+        """The number of slots that a request may still get."""
+        gone = np.zeros(len(self.slots), np.bool_)
+        for mask, _ in self.unavailable():
+            gone |= mask
+        return len(self.slots) - int(np.count_nonzero(gone))
+
     def prefer(self, scores: NDArray[np.float64] | None) -> None:
         """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
         self.ranks.scores = scores

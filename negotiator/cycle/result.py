@@ -16,6 +16,7 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.time_reasons import ReachedLimit
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.order import OrderCounts
 from negotiator.hooks.records import Match, Request
 from negotiator.hooks.summary import Rejection
 from negotiator.ledger import Ledger
@@ -182,6 +183,8 @@ class CycleResult:
         default=(), repr=False
     )  # one entry a match, in their order
     reached: tuple[ReachedLimit, ...] = ()  # time limits, in the order in which they decided something
+    offered_slots: int = 0  # that a match could get when the first turn began
+    turns: OrderCounts = attrs.field(factory=OrderCounts)
 
     @property
     def matches(self) -> tuple[Match, ...]:

@@ -226,16 +226,29 @@ OrderRows: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 @attrs.frozen
+class OrderCounts:
+    """How an allocator divided the pool: in how many pies, each for the submitters of one group, and in how many spins in all.
+
+    ``share_limited`` are the submitters that used up their share in some spin, each once.
+    """
+
+    pies: int = 0
+    spins: int = 0
+    share_limited: tuple[str, ...] = ()
+
+
+@attrs.frozen
 class OrderResult:
     """What an allocator leaves at the end of its cycle.
 
     ``rows`` replace those of the cycle before, and the next cycle gets them as ``OrderContext.rows``; None leaves them as
     they are. They are stored in one transaction with the matches. ``record`` describes the decisions; the result of the
-    cycle has it.
+    cycle has it. ``counts`` are for the statistics of the cycle.
     """
 
     rows: OrderRows | None = None
     record: object = None
+    counts: OrderCounts = OrderCounts()
 
 
 @attrs.frozen

@@ -76,6 +76,31 @@ class DiscardCount:
 
 
 @attrs.frozen(kw_only=True)
+class CycleStatistics:
+    """The sizes of a cycle and its times, as condor_negotiator counts them; 0 if unknown.
+
+    ``begun`` and ``ended`` are seconds since the epoch: when the pool began to be read, and when the outcome was recorded.
+    ``cpu_seconds`` is what the process used in between. ``slots`` are those that were read, ``offered_slots`` those that took part
+    and that a match could get. ``rejections`` counts the requests with jobs that got no slot. The submitters in ``share_limited``
+    used up their share of the pool; those in ``submitters_out_of_time``, and the schedds in ``schedds_out_of_time``, reached a
+    time limit.
+    """
+
+    number: int = 0
+    begun: float = 0.0
+    ended: float = 0.0
+    cpu_seconds: float = 0.0
+    slots: int = 0
+    offered_slots: int = 0
+    rejections: int = 0
+    pies: int = 0
+    spins: int = 0
+    share_limited: tuple[str, ...] = ()
+    submitters_out_of_time: tuple[str, ...] = ()
+    schedds_out_of_time: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class CycleSummary:
     """The result of a cycle.
 
@@ -88,6 +113,7 @@ class CycleSummary:
     discarded: tuple[DiscardCount, ...] = ()
     failures: tuple[HookFailure, ...] = ()
     seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
+    statistics: CycleStatistics = CycleStatistics()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

@@ -28,10 +28,12 @@ from negotiator.hooks import specs
 from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle
+from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
 from negotiator.runtime.bundle_identity import identity
+from negotiator.runtime.cycle_beginning import CycleBeginning
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
@@ -117,19 +119,24 @@ class Runtime:
         :raises ReleaseError: undelivered matches could not be removed from the state.
         """
         seconds: dict[str, float] = {}
-        begun = self.monotonic()
+        begun = CycleBeginning.now(self.clock(), self.monotonic())
         with _timed(seconds, "read"):
             snapshot, vault = self.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)
 
     def _cycle(
-        self, number: int, begun: float, snapshot: Snapshot, vault: ClaimVault, seconds: dict[str, float]
+        self,
+        number: int,
+        begun: CycleBeginning,
+        snapshot: Snapshot,
+        vault: ClaimVault,
+        seconds: dict[str, float],
     ) -> CycleReport:
-        """Decide, record, settle, record and notify observers; ``begun`` is the monotonic time of the cycle's beginning."""
+        """Decide, record, settle, record and notify observers."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         with _timed(seconds, "cycle"):
-            state, result = self._decide(snapshot, cycle, begun)
+            state, result = self._decide(snapshot, cycle, begun.monotonic)
         with _timed(seconds, "record_intent"):
             self._record_intent(result, snapshot, state)
         with _timed(seconds, "settle"):
@@ -143,7 +150,8 @@ class Runtime:
             # If this fails, the mark is that of the intent, which is enough; the next cycle reports a state that fails.
             with suppress(StateError):
                 self.store.move_mark(self.audit.head, self._last_match)
-        observers = self._tell_observers(result, deliveries, cycle, seconds)
+        summary = self._summary(result, deliveries, seconds, begun)
+        observers = self._tell_observers(result, summary, cycle)
         self.notifier.find_draining(self.state_manager)
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
@@ -222,24 +230,30 @@ class Runtime:
                 f"claim_timeout: {', '.join(undelivered)}; {_handed_out_text(deliveries)}"
             ) from error
 
-    def _tell_observers(
+    def _summary(
         self,
         result: CycleResult,
         deliveries: Sequence[Delivery],
-        cycle: Cycle,
         seconds: Mapping[str, float],
+        begun: CycleBeginning,
+    ) -> CycleSummary:
+        delivered = tuple(each.match for each in deliveries if each.is_handed_out)
+        return summarize(result, delivered, seconds, begun.span(self.clock()))
+
+    def _tell_observers(
+        self, result: CycleResult, summary: CycleSummary, cycle: Cycle
     ) -> tuple[HookFailure, ...]:
         """Call the hooks that observe; their failures are reported and change nothing else."""
         hooks, settings = self.bundle.hooks, self.bundle.settings
         notices = tuple(self.state_manager.notices(result))
-        delivered = tuple(each.match for each in deliveries if each.is_handed_out)
-        summary = summarize(result, delivered, seconds)
         failures: list[HookFailure] = []
         if notices:
             failures += hooks.ask(
                 specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings
             ).failures
-        answers = hooks.ask(specs.negotiator_matches_made, matches=delivered, cycle=cycle, settings=settings)
+        answers = hooks.ask(
+            specs.negotiator_matches_made, matches=summary.matches, cycle=cycle, settings=settings
+        )
         failures += answers.failures
         answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
         return (*failures, *answers.failures)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import attrs
+
+from negotiator.plugin import OrderCounts
 
 
 class TurnEnd(StrEnum):
@@ -111,3 +114,11 @@ class RejectionRecord:
     schedd: str
     job_row: int
     reason: str
+
+
+def counts_of(pies: Iterable[PieRecord]) -> OrderCounts:
+    """Return the statistics of a cycle. A submitter that may resume in the next spin used up its share in this one."""
+    found = list(pies)
+    spins = [spin for pie in found for spin in pie.spins]
+    limited = (turn.submitter for spin in spins for turn in spin.turns if turn.end is TurnEnd.RESUME)
+    return OrderCounts(len(found), len(spins), tuple(dict.fromkeys(limited)))
