@@ -18,10 +18,16 @@ from negotiator_live.security.token_seeds import SEED_K
 from negotiator_live.security.tokens import Token
 from negotiator_live.wire.channel import Channel
 
-_NONCE: Final = 256
-_GOOD: Final = 0
+NONCE: Final = 256
+"""Bytes of a nonce."""
+
+GOOD: Final = 0
+"""The status of a side that goes on."""
+
+LONGEST_MAC: Final = 64
+"""Bytes of a MAC at most."""
+
 _ERROR: Final = -1
-_LONGEST_MAC: Final = 64
 
 
 @attrs.frozen
@@ -43,7 +49,7 @@ def authenticate_with_token(
 
     :raises DaemonError: the daemon does not keep to the protocol.
     """
-    nonce = random_bytes(_NONCE)
+    nonce = random_bytes(NONCE)
     _send_names(channel, token, nonce)
     challenge = _receive(channel)
     key = derived_key(token.signature.reveal(), SEED_K + token.signed.encode("ascii"), b"master ka")
@@ -53,11 +59,11 @@ def authenticate_with_token(
 
 
 def _send_names(channel: Channel, token: Token, nonce: bytes) -> None:
-    channel.put_int(_GOOD)
+    channel.put_int(GOOD)
     channel.put_int(len(token.subject.encode()))
     channel.put_string(token.subject)
     channel.put_string(token.signed)
-    _put_bytes(channel, nonce)
+    put_bytes(channel, nonce)
     channel.end_message()
 
 
@@ -67,8 +73,8 @@ def _receive(channel: Channel) -> _Challenge:
     for _ in range(2):
         channel.get_int()  # the length, which the string has too
         names.append(channel.get_string())
-    ours, theirs = _get_bytes(channel, _NONCE), _get_bytes(channel, _NONCE)
-    mac = _get_bytes(channel, _LONGEST_MAC)
+    ours, theirs = get_bytes(channel, NONCE), get_bytes(channel, NONCE)
+    mac = get_bytes(channel, LONGEST_MAC)
     channel.end_received()
     return _Challenge(status, names[0], names[1], ours, theirs, mac)
 
@@ -76,12 +82,12 @@ def _receive(channel: Channel) -> _Challenge:
 def _is_valid(challenge: _Challenge, client: str, nonce: bytes, key: SessionKey) -> bool:
     """True if the daemon answered to this client's nonce and knows the key."""
     names = f"{client} {challenge.server}".encode()
-    expected = _mac(key, names + b"\0" + nonce + challenge.theirs)
+    expected = token_mac(key, names + b"\0" + nonce + challenge.theirs)
     return (
-        challenge.status == _GOOD
+        challenge.status == GOOD
         and challenge.client == client
         and bool(challenge.server)
-        and len(challenge.theirs) == _NONCE
+        and len(challenge.theirs) == NONCE
         and hmac.compare_digest(challenge.ours, nonce)
         and hmac.compare_digest(challenge.mac, expected)
     )
@@ -90,22 +96,28 @@ def _is_valid(challenge: _Challenge, client: str, nonce: bytes, key: SessionKey)
 def _send_proof(channel: Channel, client: str, nonce: bytes, key: SessionKey | None) -> None:
     """Send the MAC of the daemon's nonce; without a key, that this side gives up."""
     name = client if key else ""
-    channel.put_int(_GOOD if key else _ERROR)
+    channel.put_int(GOOD if key else _ERROR)
     channel.put_int(len(name.encode()))
     channel.put_string(name)
-    _put_bytes(channel, nonce if key else b"")
-    _put_bytes(channel, _mac(key, client.encode() + b"\0" + nonce) if key else b"")
+    put_bytes(channel, nonce if key else b"")
+    put_bytes(channel, token_mac(key, client.encode() + b"\0" + nonce) if key else b"")
     channel.end_message()
 
 
-def _mac(key: SessionKey, data: bytes) -> bytes:
+def token_mac(key: SessionKey, data: bytes) -> bytes:
+    """Return the MAC of the protocol, of some data."""
     return hmac.digest(key.reveal(), data, hashlib.sha1)
 
 
-def _put_bytes(channel: Channel, data: bytes) -> None:
+def put_bytes(channel: Channel, data: bytes) -> None:
+    """Add bytes to the message, after their number."""
     channel.put_int(len(data))
     channel.put_bytes(data)
 
 
-def _get_bytes(channel: Channel, most: int) -> bytes:
+def get_bytes(channel: Channel, most: int) -> bytes:
+    """Return the next bytes of the message, of which there are at most so many.
+
+    :raises MalformedMessageError: there are more.
+    """
     return channel.get_bytes(channel.get_int(), most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from negotiator_live.wire.limits import MAX_AD, MAX_ATTRIBUTES, MAX_MESSAGE
 from negotiator_live.wire.packets import PacketCipher, PacketSocket
 
 _INT: Final = struct.Struct(">q")
+_FRACTION: Final = 2_147_483_647  # of a real: its fraction travels as this many parts of 1
+_MOST_BITS: Final = 1024  # of an exponent of a real
 
 
 class Channel:
@@ -94,9 +97,16 @@ class Channel:
         """Add bytes to the message, whose number the other side knows."""
         self._outgoing += data
 
-    def put_ad(self, ad: Mapping[str, str]) -> None:
+    def put_real(self, value: float) -> None:
+        """Add a real to the message: a fraction of about nine digits, and an exponent of 2 (``Stream::put(double)``)."""
+        fraction, exponent = math.frexp(value)
+        self.put_int(int(fraction * _FRACTION))
+        self.put_int(exponent)
+
+    def put_ad(self, ad: Mapping[str, str], *, types: bool = True) -> None:
         """Add an ad to the message: the text of an expression for each name.
 
+        :param types: add MyType and TargetType behind the attributes, as most commands do.
         :raises UnsendableError: a name is invalid, or a text has a NUL.
         """
         self.put_int(len(ad))
@@ -104,8 +114,9 @@ class Channel:
             if not is_attribute_name(name):
                 raise UnsendableError(self.exchange, "the name of an attribute that would be sent is invalid")
             self.put_string(f"{name} = {expression}")
-        self.put_string("")  # MyType and TargetType are among the attributes
-        self.put_string("")
+        if types:
+            self.put_string("")  # MyType and TargetType are among the attributes
+            self.put_string("")
 
     def end_message(self) -> None:
         """Send the message."""
@@ -116,6 +127,16 @@ class Channel:
     def get_int(self) -> int:
         """Return the next integer of the message that is being received."""
         return self.incoming.integer()
+
+    def get_real(self) -> float:
+        """Return the next real of the message.
+
+        :raises MalformedMessageError: its fraction or its exponent is out of range.
+        """
+        fraction, exponent = self.get_int(), self.get_int()
+        if abs(fraction) > _FRACTION + 1 or abs(exponent) > _MOST_BITS:
+            raise malformed(self.exchange, "a real is out of range")
+        return math.ldexp(fraction / _FRACTION, min(exponent, _MOST_BITS - 1))
 
     def get_string(self) -> str:
         """Return the next string of the message."""
@@ -130,8 +151,11 @@ class Channel:
             raise malformed(self.exchange, f"invalid number of bytes ({count})")
         return self.incoming.take(count)
 
-    def get_ad(self) -> WireAd:
-        """Return the next ad of the message."""
+    def get_ad(self, *, types: bool = True) -> WireAd:
+        """Return the next ad of the message.
+
+        :param types: its MyType and TargetType follow the attributes.
+        """
         count = self.get_int()
         if not 0 <= count <= MAX_ATTRIBUTES:
             raise malformed(self.exchange, f"invalid number of attributes ({count})")
@@ -148,11 +172,16 @@ class Channel:
             size += len(text)
             if size > MAX_AD:
                 raise malformed(self.exchange, f"an ad has more than {MAX_AD} bytes")
-        for name in ("MyType", "TargetType"):  # sent here by old versions only
+        for name in ("MyType", "TargetType") if types else ():  # sent here by old versions only
             text = self.get_string()
             if is_attribute_name(text):
                 expressions.setdefault(name, f'"{text}"')
         return WireAd(expressions)
+
+    @property
+    def has_more(self) -> bool:
+        """True if the message that is being received has more bytes."""
+        return self.incoming.has_more
 
     def end_received(self) -> None:
         """Finish the message that is being received."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from negotiator.plugin import PoolError
 from negotiator_live.wire.commands import authorization
-from negotiator_live.wire.exchange import Deadline, Exchange
+from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 
 class DaemonError(PoolError):
@@ -45,6 +45,8 @@ class UnsendableError(DaemonError):
 
 def malformed(exchange: Exchange, problem: str) -> MalformedMessageError:
     """Return the error of a message that is invalid or over a limit."""
+    if exchange.daemon is DaemonKind.CLIENT:
+        return MalformedMessageError(exchange, problem)
     hint = f"make sure that a {exchange.daemon} of HTCondor listens at this address"
     return MalformedMessageError(exchange, problem, hint)
 
@@ -53,6 +55,8 @@ def timed_out(exchange: Exchange, deadline: Deadline, doing: str) -> TimedOutErr
     """Return the error of a daemon that did not answer in time."""
     daemon = exchange.daemon
     problem = f"no answer within {deadline.seconds:g} s while {doing}"
+    if daemon is DaemonKind.CLIENT:
+        return TimedOutError(exchange, problem)
     return TimedOutError(
         exchange, problem, f"its {daemon.log} shows whether the {daemon} is overloaded or hangs"
     )
@@ -60,6 +64,8 @@ def timed_out(exchange: Exchange, deadline: Deadline, doing: str) -> TimedOutErr
 
 def closed(exchange: Exchange, *, answered: bool, in_handshake: bool = False) -> ConnectionClosedError:
     """Return the error of a connection that the daemon closed, most often because it denied the command."""
+    if exchange.daemon is DaemonKind.CLIENT:
+        return ConnectionClosedError(exchange, "the connection was closed before the command was complete")
     if in_handshake and answered:
         return ConnectionClosedError(
             exchange,

@@ -82,6 +82,13 @@ class IncomingMessages:
         self._place += count
         return data
 
+    @property
+    def has_more(self) -> bool:
+        """True if the message has more bytes; waits for the next packet if that is not known."""
+        while self._place == len(self._buffer) and not self._is_last:
+            self._fill()
+        return self._place < len(self._buffer)
+
     def end(self) -> None:
         """Finish the message: it must have nothing more."""
         while not self._is_last:

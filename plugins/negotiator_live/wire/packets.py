@@ -78,6 +78,17 @@ class PacketSocket:
             raise closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake) from None
         return str(host), int(port)
 
+    def own_address(self) -> tuple[str, int]:
+        """Return the address and port of this side.
+
+        :raises ConnectionClosedError: the connection was closed.
+        """
+        try:
+            host, port = self.socket.getsockname()[:2]
+        except OSError:
+            raise closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake) from None
+        return str(host), int(port)
+
     @property
     def has_ended(self) -> bool:
         """True if the other side closed a connection of which nothing is expected now."""

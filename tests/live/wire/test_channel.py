@@ -182,3 +182,30 @@ def test_types_behind_the_attributes_count_where_the_ad_has_none():
 def test_no_bytes_raise_anything_but_the_errors_of_a_daemon(data):
     with receiving(data) as channel, contextlib.suppress(DaemonError):
         get_ad_of_message(channel)
+
+
+@given(st.floats(min_value=-1e300, max_value=1e300))
+def test_a_real_travels_with_nine_digits(value):
+    with channels() as (one, other):
+        one.put_real(value)
+        one.end_message()
+        assert other.get_real() == pytest.approx(value, rel=2e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(("fraction", "exponent"), [(2**40, 1), (1, 5000), (-(2**40), 0), (0, -5000)])
+def test_a_real_out_of_range_is_refused(fraction, exponent):
+    with receiving(packet(integer(fraction) + integer(exponent))) as channel:
+        with pytest.raises(MalformedMessageError, match="out of range"):
+            channel.get_real()
+
+
+def test_an_ad_may_travel_without_its_types_and_what_follows_is_known_before_it_is_read():
+    with channels() as (one, other):
+        one.put_ad({"A": "1"}, types=False)
+        one.put_int(7)
+        one.end_message()
+        assert dict(other.get_ad(types=False)) == {"A": "1"}
+        assert other.has_more
+        assert other.get_int() == 7
+        assert not other.has_more
+        other.end_received()
