@@ -46,7 +46,7 @@ bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in 
 
 .PHONY: bench-peer
 bench-peer: $(VENV)/test.stamp ## cycles beside the real condor_negotiator, as root; PEER="--slots 1000,5000 --modes match"
-	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.condor_negotiator $(PEER)
+	PYTHONPATH=tests/bench:tests/support $(BIN)/python -m negotiator_bench.condor_negotiator $(PEER)
 
 .PHONY: bench-curve
 bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots 1000,20000 --picture docs/speed.svg"

@@ -1,7 +1,5 @@
 """What the tests of the live pool share: a daemon that plays a recorded answer, and a real pool."""
 
-import fcntl
-import os
 import socket
 import threading
 from contextlib import contextmanager
@@ -9,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from negotiator_bench.real_pool import missing, real_pool
+from condor_pool import PoolSettings, PoolUnavailableError, root_folder
+from negotiator_bench.real_pool import real_pool
 from negotiator_live.wire.addresses import DaemonAddress
 
 #: Made slots stay in the collector, and there is no negotiator besides this one.
@@ -70,49 +69,34 @@ def recording():
 
 
 @contextmanager
-def _pool(folder, mode, settings):
-    """Start a real pool; skip, with the reasons, where one cannot be started."""
-    if lacking := missing(os.environ, os.geteuid()):
-        pytest.skip("; ".join(lacking))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    file = folder / "pool.conf"
-    file.write_text(settings.replace("@PORT@", str(port)))
-    with real_pool(os.environ, port, mode, file) as pool:
-        yield pool, DaemonAddress.parse(f"127.0.0.1:{port}")
-
-
-@pytest.fixture(scope="session")
-def root_lock():
-    """Hold the root folder of HTCondor: one pool runs in it at a time."""
-    root = os.environ.get("NEGOTIATOR_CONDOR_ROOT", "")
-    if not Path(root, "usr").is_dir():
-        yield
-        return
-    with Path(root, "tests.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _pool(settings):
+    """Start a real pool; skip, with the reason, where none can be made."""
+    try:
+        root_folder()
+    except PoolUnavailableError as error:
+        pytest.skip(str(error))
+    with real_pool(settings) as pool:
+        yield pool, DaemonAddress.parse(f"127.0.0.1:{pool.port}")
 
 
 @pytest.fixture(scope="module")
-def open_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+def open_pool():
     """Start a real pool that trusts everyone; return it and its collector's address."""
-    with _pool(tmp_path_factory.mktemp("open"), "open", SETTINGS) as started:
+    with _pool(PoolSettings("open", more=SETTINGS)) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def secure_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+def secure_pool():
     """Start a real pool that requires authentication and encryption; return it and its collector's address."""
-    with _pool(tmp_path_factory.mktemp("secure"), "secure", SETTINGS) as started:
+    with _pool(PoolSettings("secure", more=SETTINGS)) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def shared_port_pool(tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+def shared_port_pool():
     """Start a secure pool whose daemons share a port; return it and its collector's address."""
-    settings = SETTINGS + "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
-    with _pool(tmp_path_factory.mktemp("shared"), "secure", settings) as started:
+    with _pool(PoolSettings("secure", shared_port=True, more=SETTINGS)) as started:
         yield started
 
 
@@ -122,13 +106,12 @@ SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
 SLOT_TYPE_1_PARTITIONABLE = False
 NUM_SLOTS_TYPE_1 = 4
 """
-SHARED_PORT = "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
 
 
 @pytest.fixture(scope="module", params=["open", "secure", "shared port"])
-def running_pool(request, tmp_path_factory, root_lock):  # noqa: ARG001 - one pool at a time
+def running_pool(request):
     """Start a real pool that runs jobs: trusting everyone, secure, and secure over a shared port."""
     mode = "open" if request.param == "open" else "secure"
-    settings = RUNNING + (SHARED_PORT if request.param == "shared port" else "")
-    with _pool(tmp_path_factory.mktemp("running"), mode, settings) as started:
+    settings = PoolSettings(mode, shared_port=request.param == "shared port", more=RUNNING)
+    with _pool(settings) as started:
         yield started

@@ -1,4 +1,4 @@
-"""HTCondor's own programs, in a root folder with the package ``condor`` (NEGOTIATOR_CONDOR_ROOT); needs root."""
+"""HTCondor's own programs, in a root folder with the package ``condor``; needs root."""
 
 import contextlib
 import os
@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from condor_pool import PoolUnavailableError, root_folder
 
 _CONFIG = """
 LOCAL_CONFIG_DIR =
@@ -85,11 +87,10 @@ class RealCondor:
 @contextlib.contextmanager
 def real_condor():
     """Return HTCondor's programs; skip the test where they are not."""
-    root = Path(os.environ.get("NEGOTIATOR_CONDOR_ROOT", "/nonexistent"))
-    if not (root / "usr/sbin/condor_negotiator").exists() or os.geteuid() != 0:
-        pytest.skip(
-            "no HTCondor: set NEGOTIATOR_CONDOR_ROOT to a root folder with the package condor, as root"
-        )
+    try:
+        root = root_folder()
+    except PoolUnavailableError as error:
+        pytest.skip(str(error))
     folder = Path(tempfile.mkdtemp(dir=root / "tmp"))
     try:
         yield RealCondor(root, folder)

@@ -39,9 +39,7 @@ def ads_of(text):
 
 def requests_of(pool, address):
     """Negotiate with the schedd of the pool's tester in the session of its capability; return its requests, twice."""
-    file = pool.root / "tmp" / "jobs.sub"
-    file.write_text(SUBMIT)
-    pool.inside("user", "condor_submit", "-terse", "/tmp/jobs.sub")  # noqa: S108 - in the root folder
+    pool.submit(SUBMIT)
     client, end, submitters = by_filesystem(pool), time.monotonic() + PATIENCE, []
     while not submitters and time.monotonic() < end:
         time.sleep(0.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
@@ -51,7 +50,7 @@ class Comparison:
 def compare(pool: RealPool, slots: int, classes: int, mode: str) -> Comparison:
     """Let both negotiate one size; the jobs are removed afterwards."""
     begun = time.time()
-    pool.submit(classes, fits=mode == "match")
+    pool.submit_classes(classes, fits=mode == "match")
     try:
         real = pool.cycle_since(begun)
         with tempfile.TemporaryDirectory() as name:
@@ -105,11 +104,11 @@ def compare_cycles(
       0  measured
       2  the command line is wrong
       3  the numbers of matches differ
-      4  something is missing (root, HTCondor, the scripts), or could not be measured
+      4  something is missing (root, HTCondor), or could not be measured
     """
     agree = True
     try:
-        with real_pool(os.environ, port) as pool:
+        with real_pool(port=port) as pool:
             if not as_json:
                 click.echo(f"condor_negotiator {pool.version()} and ours, seconds of the processor\n")
             for each in _comparisons(pool, slots, classes, modes):

@@ -1,33 +1,40 @@
-"""A real HTCondor pool on loopback whose slots are made ads: its negotiator, and its ads as files.
-
-It needs root, a root folder with the package ``condor`` (``NEGOTIATOR_CONDOR_ROOT``) and the folder with the scripts that
-start a pool in it (``NEGOTIATOR_SHARED``).
-"""
+"""A real HTCondor pool on loopback whose slots are made ads: its negotiator, and its ads as files."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from condor_pool import CondorPool, PoolSettings, PoolUnavailableError, condor_pool
 from negotiator_bench.errors import RealPoolError
 from negotiator_bench.slots import plain_slot, texts
 
 PORT: Final = 19718
-_ROOT: Final = "NEGOTIATOR_CONDOR_ROOT"
-_SHARED: Final = "NEGOTIATOR_SHARED"
-_SCRIPT: Final = Path("condor", "pool", "pool.sh")
-_SETTINGS: Final = Path("condor", "bench", "negotiator.conf")
-_NEGOTIATOR: Final = Path("usr", "sbin", "condor_negotiator")
-_PID: Final = Path("pool", "unshare.pid")
+#: condor_negotiator runs; made slots stay in the collector, and no limit of time ends a cycle.
+_SETTINGS: Final = """DAEMON_LIST = MASTER COLLECTOR SCHEDD NEGOTIATOR
+NEGOTIATOR_DEBUG = D_SUB_SECOND
+SCHEDD_DEBUG =
+CLASSAD_LIFETIME = 1000000
+UPDATE_INTERVAL = 300
+SCHEDD_INTERVAL = 5
+NEGOTIATOR_INTERVAL = 4
+NEGOTIATOR_CYCLE_DELAY = 0
+NEGOTIATOR_MIN_INTERVAL = 0
+NEGOTIATOR_UPDATE_AFTER_CYCLE = True
+NEGOTIATOR_MAX_TIME_PER_SUBMITTER = 100000
+NEGOTIATOR_MAX_TIME_PER_SCHEDD = 100000
+NEGOTIATOR_MAX_TIME_PER_CYCLE = 100000
+NEGOTIATOR_MAX_TIME_PER_PIESPIN = 100000
+QUERY_TIMEOUT = 600
+MAX_NEGOTIATOR_LOG = 100000000
+"""
 
-_PATIENCE: Final = 1800  # seconds for one command, or for one cycle
+_PATIENCE: Final = 1800  # seconds for one cycle
 _PAUSE: Final = 1.0
 _CYCLES: Final = 3  # that a Negotiator ad describes
 _CYCLE: Final = "LastNegotiationCycle"
@@ -64,31 +71,10 @@ class RealCycle:
         return self.fetch + self.sort + self.negotiate
 
 
-def missing(environment: Mapping[str, str], user: int) -> tuple[str, ...]:
-    """Return what a real pool needs and is not there, one sentence each, with what to do.
-
-    :param user: the effective user id of this process.
-    """
-    found = []
-    if user != 0:
-        found.append("a real pool is started by root: run this as root")
-    root, shared = environment.get(_ROOT, ""), environment.get(_SHARED, "")
-    if not root or not Path(root, _NEGOTIATOR).exists():
-        text = f"no HTCondor in {root!r}" if root else "no HTCondor"
-        found.append(f"{text}: set {_ROOT} to a root folder with {_NEGOTIATOR} (pool.sh build makes one)")
-    elif Path(root, _PID).exists():
-        found.append(f"a pool runs in {root} already: stop it (pool.sh down)")
-    if not shared or not Path(shared, _SCRIPT).is_file() or not Path(shared, _SETTINGS).is_file():
-        found.append(f"no scripts to start a pool: set {_SHARED} to a folder with {_SCRIPT} and {_SETTINGS}")
-    return tuple(found)
-
-
 @attrs.frozen
-class RealPool:
+class RealPool(CondorPool):
     """A running pool; ``advertised`` slots are in its collector."""
 
-    root: Path
-    script: Path
     advertised: list[int] = attrs.field(factory=lambda: [0])
 
     def advertise(self, slots: int) -> None:
@@ -100,14 +86,11 @@ class RealPool:
         path.unlink()
         self.advertised[0] = slots
 
-    def submit(self, classes: int, *, fits: bool) -> None:
+    def submit_classes(self, classes: int, *, fits: bool) -> None:
         """Submit two jobs of each class; with ``fits``, most slots have the memory that they request, else none has."""
         least = 1 if fits else 10_000_001
         memory = "".join(f"{least + number}\n" for number in range(classes))
-        path = self.root / "tmp" / "bench.sub"
-        path.write_text(_SUBMIT.format(memory))
-        self.inside("user", "condor_submit", "-terse", "/tmp/bench.sub")  # noqa: S108
-        path.unlink()
+        self.submit(_SUBMIT.format(memory))
 
     def cycle_since(self, begun: float) -> RealCycle:
         """Wait for the first cycle that began after a time (seconds since the epoch) and had jobs.
@@ -127,46 +110,21 @@ class RealPool:
         for name, command in _FILES.items():
             (folder / name).write_text(self.inside("run", *command))
 
-    def remove_jobs(self) -> None:
-        """Remove all jobs."""
-        self.inside("run", "condor_rm", "-all", check=False)
-        self.inside("run", "condor_rm", "-forcex", "-all", check=False)
-
-    def version(self) -> str:
-        """Return the version of HTCondor."""
-        return self.inside("run", "condor_version").split()[1]
-
-    def inside(self, who: str, *command: str, check: bool = True) -> str:
-        """Run a command in the root folder as root (``run``) or as an ordinary user (``user``); return what it prints.
-
-        :raises RealPoolError: it fails, unless ``check`` is False.
-        """
-        return _script(self.script, who, str(self.root), *command, check=check)
-
 
 @contextmanager
-def real_pool(
-    environment: Mapping[str, str], port: int, mode: str = "open", settings: Path | None = None
-) -> Iterator[RealPool]:
-    """Start a pool whose collector has this port, and stop it afterwards.
+def real_pool(settings: PoolSettings | None = None, port: int = 0) -> Iterator[RealPool]:
+    """Start a pool, and stop it afterwards.
 
-    :param mode: ``open`` or ``secure``, the configuration of the script that starts pools.
-    :param settings: a file of further configuration; by default that of the benchmarks, with a negotiator.
+    :param settings: by default those of the benchmarks, with a negotiator.
+    :param port: of the collector; 0 for one that is free.
 
     :raises RealPoolError: something is missing, or the pool does not start.
     """
-    if lacking := missing(environment, os.geteuid()):
-        raise RealPoolError("; ".join(lacking))
-    root, shared = Path(environment[_ROOT]).absolute(), Path(environment[_SHARED]).absolute()
-    pool = RealPool(root, shared / _SCRIPT)
     try:
-        _script(pool.script, "up", str(root), mode, str(port), str(settings or shared / _SETTINGS))
-        pool.remove_jobs()
-        yield pool
-    finally:
-        if (root / _PID).exists():
-            pool.remove_jobs()
-            _script(pool.script, "down", str(root), check=False)
+        with condor_pool(settings or PoolSettings(more=_SETTINGS), port) as pool:
+            yield RealPool(pool.master, pool.port)
+    except PoolUnavailableError as error:
+        raise RealPoolError(str(error)) from error
 
 
 def cycles_of(ad: str, begun: float) -> list[RealCycle]:
@@ -187,17 +145,3 @@ def cycles_of(ad: str, begun: float) -> list[RealCycle]:
         for cycle in range(_CYCLES)
         if value("Time", cycle) >= begun and value("Matches", cycle) + value("Rejections", cycle) > 0
     ]
-
-
-def _script(script: Path, *arguments: str, check: bool = True) -> str:
-    command = [str(script), *arguments]
-    try:
-        done = subprocess.run(  # noqa: S603 - the script that the caller chose
-            command, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RealPoolError(f"{' '.join(arguments)}: {error}") from error
-    if check and done.returncode != 0:
-        words = (done.stderr or done.stdout).strip()[-300:]
-        raise RealPoolError(f"{' '.join(arguments)}: exit code {done.returncode}: {words}")
-    return done.stdout

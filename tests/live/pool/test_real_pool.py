@@ -54,10 +54,7 @@ class Site:
 
     def submit(self, count=1, memory=1, project="open"):
         """Submit jobs; return the number of their cluster, once a submitter ad may tell of them."""
-        file = self.pool.root / "tmp" / "jobs.sub"
-        file.write_text(SUBMIT.format(count=count, memory=memory, project=project))
-        printed = self.pool.inside("user", "condor_submit", "-terse", "/tmp/jobs.sub")  # noqa: S108
-        return printed.split(".")[0]
+        return self.pool.submit(SUBMIT.format(count=count, memory=memory, project=project))
 
     def conf(self, text):
         (self.folder / "bundle" / "central.conf").write_text(text)
