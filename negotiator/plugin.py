@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from negotiator.classad import parse as parse
     from negotiator.classad import references as references
     from negotiator.classad import unparse as unparse
+    from negotiator.classad import unparse_old as unparse_old
     from negotiator.classad import unparse_value as unparse_value
     from negotiator.errors import BundleError as BundleError
     from negotiator.errors import CommandError as CommandError
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacementRule as PlacementRule
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+    from negotiator.hooks.pool_control import PoolControl as PoolControl
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
     from negotiator.hooks.pool_source import PoolContext as PoolContext
@@ -161,7 +163,7 @@ else:
     _NAMES = {
         "negotiator.classad": (
             "UNDEFINED ClassAd Environment Expr JobExpression Kind LiteralValue Side Table Value bind "
-            "evaluate_table parse references unparse unparse_value"
+            "evaluate_table parse references unparse unparse_old unparse_value"
         ),
         "negotiator.errors": (
             "BundleError CommandError InvalidCallError NegotiatorError NotFoundError PluginFailureError "
@@ -192,6 +194,7 @@ else:
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
+        "negotiator.hooks.pool_control": "PoolControl",
         "negotiator.hooks.pool_source": "Decisions LivePool PoolContext PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.slot_offer": (

@@ -30,11 +30,12 @@ from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import Delivered, Offline
+from negotiator.runtime.settle import LiveSettler, Offline
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
@@ -88,9 +89,10 @@ class Runner:
     reloader: Reloader
     audit: AuditLog | None
     notices: tuple[str, ...]
-    settler: Offline | Delivered
+    settler: Offline | LiveSettler
     _pool: _CyclePool
     is_live: bool = False
+    trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -111,7 +113,8 @@ class Runner:
         self.runtime.watch = observer.progress
         total = count or (1 if every is None else None)
         complete = True
-        timer = CycleTimer(self.reloader.request, every, total, stop=self.runtime.stop)
+        stop, trigger = self.runtime.stop, self.trigger
+        timer = CycleTimer(self.reloader.request, every, total, stop=stop, trigger=trigger)
         with rare_collections(), timer:
             for number in timer.cycles(lambda: self._between_cycles(observer)):
                 complete = self._cycle(observer) and (complete or total is None)
@@ -242,18 +245,19 @@ def open_runner(
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
-        pool: _CyclePool
-        settler: Offline | Delivered
-        if live:
-            served = ServedPool(lambda: runtime.bundle, clock(targets))
+        trigger = CycleTrigger()
+        read = _without_claims(pool_reader(targets.pool, stdin))
+        settler: Offline | LiveSettler = Offline(lambda _: False)
+        served = ServedPool(lambda: runtime.bundle, trigger) if live else None
+        if served is not None:
             stack.callback(served.close)
-            pool, settler = _CyclePool(served.read), Delivered(served, lambda _: False)
-        else:
-            pool = _CyclePool(_without_claims(pool_reader(targets.pool, stdin)))
-            settler = Offline(lambda _: False)
+            read, settler = served.read, LiveSettler(served, lambda _: False)
+        pool = _CyclePool(read)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
+        if served is not None:
+            runtime.publish = served.cycle_ended
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
-        yield Runner(runtime, reloader, log, notices, settler, pool, live)
+        yield Runner(runtime, reloader, log, notices, settler, pool, live, trigger)
 
 
 @contextmanager

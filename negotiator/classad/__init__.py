@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import parse_old as parse_old
     from negotiator.classad.syntax import references as references
     from negotiator.classad.syntax import unparse as unparse
+    from negotiator.classad.syntax import unparse_old as unparse_old
     from negotiator.classad.tables import Column as Column
     from negotiator.classad.values import ERROR as ERROR
     from negotiator.classad.values import UNDEFINED as UNDEFINED
@@ -51,7 +52,7 @@ else:
             "negotiator.classad.scalar": "ClassAd JobExpression evaluate is_true parse_ad",
             "negotiator.classad.syntax": (
                 "ClassAdError Expr LiteralValue ParseError References Side bind conjuncts parse "
-                "parse_old references unparse"
+                "parse_old references unparse unparse_old"
             ),
             "negotiator.classad.tables": "Column",
             "negotiator.classad.values": "ERROR Kind UNDEFINED",

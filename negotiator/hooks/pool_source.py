@@ -10,8 +10,9 @@ import attrs
 
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
+    from negotiator.hooks.pool_control import PoolControl
     from negotiator.hooks.records import Match
-    from negotiator.hooks.summary import Rejection
+    from negotiator.hooks.summary import CycleSummary, Rejection
     from negotiator.pool import ClaimVault, PoolAds
     from negotiator.records import Reason
 
@@ -30,14 +31,13 @@ class PoolContext:
 
 @attrs.frozen(eq=False)
 class Decisions:
-    """The decisions of one cycle that a pool must be told.
+    """The decisions of one cycle, for the daemons of a pool.
 
     ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of jobs
     that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim
     id once: ``claims.take(slot)``. Nothing may write a claim id into a log, a message or a file.
     """
 
-    number: int  # of the cycle
     matches: Sequence[Match]
     rejections: Sequence[Rejection]
     discarded: Mapping[tuple[str, str], Reason]
@@ -45,24 +45,29 @@ class Decisions:
 
 
 class LivePool(ABC):
-    """A pool that is being served. Each cycle calls ``fetch``, and then ``deliver``; both in the same thread."""
+    """A pool that is being served. Each cycle calls ``fetch``, ``deliver`` and ``cycle_ended``, in the same thread."""
 
     @abstractmethod
-    def fetch(self, ads: PoolAds, now: float) -> None:
+    def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of the next cycle and add them to ``ads``.
 
         A part of the pool that does not answer is a problem (``ads.add_problem``), and its ads are missing in this cycle.
 
-        :param now: seconds since the epoch.
-        :raises PoolError: without what is missing no cycle can run; the next one is tried at its time.
+        :raises PoolError: the pool cannot be read, so that this cycle does not take place; the next one does at its time.
         """
 
     @abstractmethod
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
-        """Hand out the matches of the cycle, tell who was rejected, and return what became of each match.
+        """Hand out the matches and the rejections of the cycle, and return what became of each match.
 
         The matches are in the audit log before. A failed delivery is part of the answer: its match is released, and the slot
         is offered again. A match that the answer leaves out counts as ``UNKNOWN``, and all do if an exception is raised.
+        """
+
+    def cycle_ended(self, summary: CycleSummary) -> None:  # noqa: B027 - a pool without statistics does nothing
+        """Publish the result of a cycle, after its outcome is in the audit log. A failure is reported, and changes nothing else.
+
+        :param summary: that of ``negotiator_cycle_ended``.
         """
 
     def close(self) -> None:  # noqa: B027 - a pool without connections has nothing to end
@@ -74,8 +79,8 @@ class PoolSource:
     """A type of live pool, which a bundle chooses by its name (``source:`` in pool.yaml).
 
     ``open`` is called when the program starts, and again when a new bundle has other settings; it should not wait for the
-    pool.
+    pool. Its ``PoolControl`` carries out what the daemons of the pool request.
     """
 
     name: str
-    open: Callable[[PoolContext], LivePool]
+    open: Callable[[PoolContext, PoolControl], LivePool]

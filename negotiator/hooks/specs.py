@@ -173,7 +173,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
     Example::
 
         class LastFirst(RequestOrder):
-            def __init__(self, context):
+            def __init__(self, context, control):
                 self.left = list(context.requests)
 
             def next(self):
@@ -194,17 +194,17 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
 def negotiator_pool_sources() -> Iterable[PoolSource]:  # type: ignore[empty-body]
     """Add types of live pools, for the key ``source:`` of ``pool.yaml`` and ``negotiator serve``.
 
-    Called once when a bundle is loaded. A failure refuses the bundle. ``open`` returns a ``LivePool``, whose ``fetch`` and
-    ``deliver`` are called in each cycle: if ``fetch`` raises an exception there is no cycle, if ``deliver`` does, it is
-    unknown who has the matches, and they stay charged until ``claim_timeout``.
+    Called once when a bundle is loaded. A failure refuses the bundle. ``open`` returns a ``LivePool``, whose ``fetch``,
+    ``deliver`` and ``cycle_ended`` are called in each cycle: if ``fetch`` raises an exception there is no cycle, if ``deliver``
+    does, it is unknown who has the matches, and they stay charged until ``claim_timeout``.
 
     Example::
 
         class Spool(LivePool):
-            def __init__(self, context):
+            def __init__(self, context, control):
                 self.folder = Path("/var/spool/pool")
 
-            def fetch(self, ads, now):
+            def fetch(self, ads):
                 for file in sorted(self.folder.glob("*.ads")):
                     ads.add(file.name, [file.read_text()])
 

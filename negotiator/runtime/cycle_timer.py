@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import queue
 import signal
 import threading
 import time
@@ -15,6 +13,7 @@ from typing import Any, Self
 import attrs
 
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
+from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.stop_request import StopRequest
 
 #: Seconds that a call of a plugin may go on after SIGTERM or SIGINT, before it ends the process.
@@ -38,6 +37,7 @@ class CycleTimer:
     :param every: seconds between the beginnings of two cycles; None starts each when the one before has ended.
     :param count: None sets no limit.
     :param stop: ends the current cycle.
+    :param trigger: starts a cycle before its time.
     """
 
     reload: Callable[[str], None]
@@ -45,9 +45,8 @@ class CycleTimer:
     count: int | None = None
     hanging_seconds: float = HANGING_SECONDS
     stop: StopRequest = attrs.field(factory=StopRequest)
+    trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
     _stopping: bool = False
-    # Ends a wait. Not an Event: its lock may be held by the very thread that a signal handler interrupts.
-    _woken: queue.SimpleQueue[None] = attrs.field(factory=queue.SimpleQueue)
     _before: dict[int, Any] = attrs.field(factory=dict)
 
     def __enter__(self) -> Self:
@@ -73,13 +72,13 @@ class CycleTimer:
                 if self._stopping:
                     return
             between()
+            self.trigger.is_requested = False
             number, begun = number + 1, time.monotonic()
             yield number
 
     def _wait(self, until: float, between: Callable[[], None]) -> None:
-        while not self._stopping and (left := until - time.monotonic()) > 0:
-            with contextlib.suppress(queue.Empty):
-                self._woken.get(timeout=min(left, POLL_INTERVAL))
+        while not (self._stopping or self.trigger.is_requested) and (left := until - time.monotonic()) > 0:
+            self.trigger.wait(min(left, POLL_INTERVAL))
             if not self._stopping:
                 between()
 
@@ -88,7 +87,7 @@ class CycleTimer:
 
     def _hang_up(self, _number: int, _frame: FrameType | None) -> None:
         self.reload("signal")
-        self._woken.put(None)
+        self.trigger.wake()
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         if self._stopping or (self.every is None and not self.stop.is_listening):
@@ -99,7 +98,7 @@ class CycleTimer:
         if self.every is None:
             _write(f"{signal.Signals(number).name}: {_STOPPING}")
         self._end_a_hanging_call(number)
-        self._woken.put(None)
+        self.trigger.wake()
 
     def _end_a_hanging_call(self, number: int) -> None:
         """Look at intervals whether the same call of a plugin still runs; a handler runs in the context of that call."""

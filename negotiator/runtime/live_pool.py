@@ -11,12 +11,14 @@ import attrs
 from negotiator.bundle import Bundle
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import PluginFailureError, PoolError
-from negotiator.hooks.answers import Attributed
+from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.pool_control import PoolControl
 from negotiator.hooks.pool_source import Decisions, LivePool, PoolContext, PoolSource
+from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault, PoolAds, Snapshot
 
 R = TypeVar("R")
@@ -29,11 +31,11 @@ class ServedPool:
     """A live pool, opened for one bundle and opened again for a new one with other settings.
 
     :param bundle: returns the bundle that is in force.
-    :param clock: returns the time in seconds since the epoch.
+    :param control: carries out what the daemons of the pool request.
     """
 
     bundle: Callable[[], Bundle]
-    clock: Callable[[], float]
+    control: PoolControl
     _opened: tuple[Attributed[PoolSource], PoolContext, LivePool] | None = attrs.field(
         default=None, init=False
     )
@@ -46,7 +48,7 @@ class ServedPool:
         """
         ads = PoolAds()
         source, pool = self._pool()
-        _called(source, pool.fetch, ads, self.clock())
+        _called(source, pool.fetch, ads)
         return ads.snapshot(), ads.claims
 
     def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
@@ -54,7 +56,7 @@ class ServedPool:
         source, pool = self._pool()
         found: dict[str, Delivery] = {}
         discarded = {job: each.reason for each in result.discarded for job in each.jobs}
-        decisions = Decisions(result.number, result.matches, result.rejections, discarded, vault)
+        decisions = Decisions(result.matches, result.rejections, discarded, vault)
         failure = "the plugin did not say what became of the match"
         try:
             for each in _called(source, pool.deliver, decisions):
@@ -68,6 +70,20 @@ class ServedPool:
             found.get(match.id) or Delivery(match, DeliveryStatus.UNKNOWN, failure)
             for match in result.matches
         ]
+
+    def cycle_ended(self, summary: CycleSummary) -> tuple[HookFailure, ...]:
+        """Let the pool publish the result of a cycle; a failure changes nothing else."""
+        if self._opened is None:
+            return ()
+        source, _, pool = self._opened
+        try:
+            pool.cycle_ended(summary)
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and nothing depends on it
+            raise_if_interrupted(error)
+            line = failed_line(error, pool.cycle_ended)
+            hook = f"cycle_ended of the source {source.record.name}"
+            return (HookFailure(source.plugin, source.version, hook, describe_error(error), line),)
+        return ()
 
     def close(self) -> None:
         """End all connections; the next call opens the pool again."""
@@ -90,7 +106,7 @@ class ServedPool:
         if self._opened is not None and self._opened[:2] != (source, context):
             self.close()
         if self._opened is None:
-            pool = _called(source, source.record.open, context)
+            pool = _called(source, source.record.open, context, self.control)
             if not isinstance(pool, LivePool):
                 raise PluginFailureError(
                     f"plugin {source.plugin}: open of the source {source.record.name}: expected a LivePool, got"

@@ -77,6 +77,7 @@ class Runtime:
     :param monotonic: returns the seconds that time limits go by, from any beginning.
     :param stop: an administrator's wish that a cycle ends.
     :param watch: called with the progress of each cycle, until its decisions are complete.
+    :param publish: called with the summary of each cycle, after its outcome is recorded; returns what failed.
     """
 
     bundle: Bundle
@@ -90,6 +91,7 @@ class Runtime:
     monotonic: Callable[[], float] = time.monotonic
     stop: StopRequest = attrs.field(factory=StopRequest)
     watch: ProgressWatcher = unwatched
+    publish: Callable[[CycleSummary], Sequence[HookFailure]] = lambda _: ()
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0
@@ -256,7 +258,7 @@ class Runtime:
         )
         failures += answers.failures
         answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
-        return (*failures, *answers.failures)
+        return (*failures, *answers.failures, *self.publish(summary))
 
     def _perform_requests(self) -> Iterator[AdminResult]:
         """Carry out the requests of administrators; each is recorded before the state is written."""

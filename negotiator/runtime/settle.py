@@ -49,7 +49,7 @@ class Offline:
 
 
 @attrs.define
-class Delivered:
+class LiveSettler:
     """Hands out the matches of a live pool, after the decisions were shown.
 
     ``show`` and ``error`` are those of ``Offline``; a failure to show them changes nothing else.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from negotiator.plugin import LivePool, PoolContext, PoolSource, Section, hookimpl
+from negotiator.plugin import LivePool, PoolContext, PoolControl, PoolSource, Section, hookimpl
 from negotiator_live import pool
 from negotiator_live.settings import SECTION
 
@@ -21,5 +21,6 @@ def negotiator_pool_sources() -> Iterator[PoolSource]:
     yield PoolSource(name="htcondor", open=_open)
 
 
-def _open(context: PoolContext) -> LivePool:
+def _open(context: PoolContext, control: PoolControl) -> LivePool:
+    del control  # no daemon can connect to this program yet
     return pool.HTCondorPool(context)

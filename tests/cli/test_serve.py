@@ -32,10 +32,11 @@ from pathlib import Path
 from negotiator.plugin import Delivery, DeliveryStatus, LivePool, PoolError, PoolSource, hookimpl
 
 class Spool(LivePool):
-    def __init__(self, context):
+    def __init__(self, context, control):
         self.folder = Path(FOLDER)
+        self.control = control
 
-    def fetch(self, ads, now):
+    def fetch(self, ads):
         if not self.folder.exists():
             raise PoolError("the spool does not answer")
         for file in sorted(self.folder.glob("*.ads")):
@@ -48,6 +49,9 @@ class Spool(LivePool):
             (self.folder / f"{match.job}.claim").write_text(claim)
             yield Delivery(match, DeliveryStatus.DELIVERED)
 
+    def cycle_ended(self, summary):
+        ENDED
+
 @hookimpl
 def negotiator_pool_sources():
     yield PoolSource(name="spool", open=Spool)
@@ -58,14 +62,16 @@ def negotiator_pool_sources():
 def site(tmp_path):
     """Return a function that writes a bundle whose pool is a spool folder with so many slots and jobs."""
 
-    def make(pairs, behaviour="pass", source="source: spool\n"):
+    def make(pairs, behaviour="pass", source="source: spool\n", ended="pass"):
         spool = tmp_path / "spool"
         if pairs is not None:
             spool.mkdir()
             (spool / "pool.ads").write_text("".join(ADS.format(number) for number in range(1, pairs + 1)))
         plugins = tmp_path / "bundle" / "plugins"
         plugins.mkdir(parents=True, mode=0o755)
-        code = PLUGIN.replace("FOLDER", repr(str(spool))).replace("BEHAVIOUR", behaviour)
+        code = (
+            PLUGIN.replace("FOLDER", repr(str(spool))).replace("BEHAVIOUR", behaviour).replace("ENDED", ended)
+        )
         (plugins / "spool.py").write_text(code)
         (tmp_path / "bundle" / "pool.yaml").write_text(source + "plugins:\n  folders: [plugins]\n")
         return spool
@@ -146,6 +152,26 @@ def test_a_pool_that_does_not_answer_costs_its_cycles_only(tmp_path, site):
         process.send_signal(signal.SIGTERM)
         process.communicate()
     assert process.returncode == 0
+
+
+def test_the_pool_receives_the_summary_of_each_cycle(tmp_path, site):
+    spool = site(2, ended='(self.folder / "ended").write_text(str(len(summary.matches)))')
+    assert serve(tmp_path, "--cycles", 1)[0] == 0
+    assert (spool / "ended").read_text() == "2"
+
+
+def test_a_pool_that_fails_to_publish_a_cycle_is_reported_and_the_cycle_counts(tmp_path, site):
+    site(1, ended='raise ValueError("no room")')
+    code, out, err = serve(tmp_path, "--cycles", 1, "--json")
+    assert code == 0
+    assert "cycle_ended of the source spool" in err
+    assert "ValueError: no room" in err
+    assert len(json.loads(out)["match"]) == 1
+
+
+def test_the_pool_can_start_the_next_cycle_before_its_time(tmp_path, site):
+    site(1, ended="self.control.start_cycle()")
+    assert serve(tmp_path, "--cycles", 2, "--every", 100_000)[0] == 0
 
 
 def test_a_bundle_without_a_live_pool_is_refused_at_the_start(tmp_path, site):

@@ -8,6 +8,7 @@ import pytest
 
 from negotiator.runtime import cycle_timer as module
 from negotiator.runtime.cycle_timer import CycleTimer
+from negotiator.runtime.cycle_trigger import CycleTrigger
 
 FOREVER = 10_000_000.0
 
@@ -19,20 +20,21 @@ class Clock:
         self.now, self.waits, self.on_wait = 100.0, [], on_wait
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
 
-    def get(self, timeout):
-        self.waits.append(timeout)
-        self.now += timeout
-        self.on_wait(len(self.waits))
-        raise module.queue.Empty
+    is_requested = False
 
-    def put(self, _):
+    def wait(self, seconds):
+        self.waits.append(seconds)
+        self.now += seconds
+        self.on_wait(len(self.waits))
+
+    def wake(self):
         """Ignore a wake-up: no thread waits."""
 
 
 def timer_with(clock, *arguments):
     timer = CycleTimer(*arguments)
     if clock:
-        timer._woken = clock
+        timer.trigger = clock
     return timer
 
 
@@ -80,8 +82,8 @@ def test_a_hangup_requests_a_reload_at_once(events):
         ):
             events.append(number)
             os.kill(os.getpid(), signal.SIGHUP)
-            events.append(timer._woken.qsize())
-    assert events == [(), 1, 1, ("signal",)]
+            events.append(requests)
+    assert events == [(), 1, ["signal"], ("signal",)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -175,3 +177,20 @@ def test_a_signal_is_safe_at_any_moment(events):
         signal.raise_signal(signal.SIGTERM)
         assert list(cycles) == []
     assert len(events) == 10_000
+
+
+def test_a_requested_cycle_begins_at_once_and_the_next_one_an_interval_after_it(monkeypatch, events):
+    clock = Clock(monkeypatch)
+    clock.on_wait = lambda number: setattr(clock, "is_requested", number == 3)
+    with timer_with(clock, print, 60.0, 3) as timer:
+        events += [clock.now for _ in timer.cycles(no_request)]
+    assert events == [100.0, 103.0, 163.0]
+
+
+def test_a_cycle_requested_by_another_thread_ends_the_wait(events):
+    trigger = CycleTrigger()
+    with CycleTimer(print, FOREVER, 2, trigger=trigger) as timer:
+        for number in timer.cycles(no_request):
+            events.append(number)
+            threading.Thread(target=trigger.start_cycle).start()
+    assert events == [1, 2]

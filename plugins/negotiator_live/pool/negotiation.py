@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from negotiator_live.pool.requests import job_id
 from negotiator_live.pool.submitters import Submitter
 from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.ads import WireAd, quoted
@@ -27,7 +28,7 @@ _LONGEST_REASON: Final = 200
 
 @attrs.frozen
 class NegotiationTerms:
-    """What a negotiator tells each schedd: its name, and the attributes that distinguish jobs (``AutoClusterAttrs``).
+    """What a negotiator sends to each schedd: its name, and the attributes that distinguish jobs (``AutoClusterAttrs``).
 
     ``requests`` are asked for at a time, ``timeout`` are the seconds for all of them, and for all matches.
     """
@@ -93,12 +94,11 @@ class Negotiation:
         channel.end_message()
 
     def reject(self, request: WireAd, reason: str) -> None:
-        """Say why no further job of a request gets a slot; the user sees it as ``LastRejMatchReason``."""
+        """Send the reason why no further job of a request gets a slot; the user sees it as ``LastRejMatchReason``."""
         channel = self._opened()
         short = reason.replace("|", "/")[:_LONGEST_REASON]
-        job = f"{request['ClusterId']}.{request['ProcId']}"
         channel.put_int(DaemonCommand.REJECTED_WITH_REASON)
-        channel.put_string(f"{short} |{request.get('AutoClusterId', '')}|{job}|")
+        channel.put_string(f"{short} |{request.get('AutoClusterId', '')}|{job_id(request)}|")
         channel.end_message()
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""The request ads of schedds as job ads of a pool: whose they are is what the schedd says."""
+"""The request ads of schedds as job ads of a pool: their owner is the submitter that the schedd names."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from negotiator_live.pool.submitters import Submitter
 from negotiator_live.wire.ads import WireAd, quoted
 
 
+def job_id(request: WireAd) -> str:
+    """Return the id of the job of a request: ``cluster.proc``."""
+    return f"{request.integer('ClusterId')}.{request.integer('ProcId')}"
+
+
 def job_text(request: WireAd, submitter: Submitter) -> str:
     """Return a request in long form, as a job of this submitter and schedd, whatever the user wrote into the job's ad."""
-    job = f"{request['ClusterId']}.{request['ProcId']}"
     identity = {
         "MyType": '"Job"',
-        "GlobalJobId": quoted(f"{submitter.schedd}#{job}#{request.get('QDate', '0')}"),
+        "GlobalJobId": quoted(f"{submitter.schedd}#{job_id(request)}#{request.integer('QDate') or 0}"),
     }
     if _submitter_of(request) != submitter.name.lower():
         identity["AccountingGroup"] = quoted(submitter.name)

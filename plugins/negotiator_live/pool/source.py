@@ -14,16 +14,14 @@ from negotiator.plugin import (
     Delivery,
     DeliveryStatus,
     LivePool,
-    Match,
     PoolAds,
     PoolContext,
     Problem,
-    Rejection,
     Severity,
     Source,
-    unparse,
 )
 from negotiator_live.collector import SCHEDDS, SLOT_CLAIMS, SLOTS, SUBMITTERS_WITH_CAPABILITIES, Collector
+from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.significant import read_by_slots
@@ -32,31 +30,27 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.policy import ClientPolicy, methods_in
 from negotiator_live.security.tokens import TokenFiles
-from negotiator_live.settings import CondorPool, LivePoolSettings, Method
-from negotiator_live.wire.ads import WireAd
+from negotiator_live.settings import CondorPool, Method
 from negotiator_live.wire.errors import DaemonError
 
 T = TypeVar("T")
 
 _AT_ONCE: Final = 32
-"""Schedds that are spoken to at the same time: one that hangs delays nobody else."""
-
-_NO_SLOT: Final = "no slot remains for the job in this cycle"
+"""Negotiations at the same time: a schedd that hangs delays no other."""
 
 
 class HTCondorPool(LivePool):
     """A live HTCondor pool. Connections to schedds are kept from cycle to cycle."""
 
     def __init__(self, context: PoolContext) -> None:
-        settings = context.settings
-        pool = settings.htcondor if isinstance(settings, LivePoolSettings) else CondorPool()
+        pool: CondorPool = context.settings.htcondor
         self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
         self._job_attributes = context.job_attributes
         self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
         self._negotiations: dict[Submitter, Negotiation] = {}
 
-    def fetch(self, ads: PoolAds, now: float) -> None:  # noqa: ARG002 - daemons send their present ads
+    def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
 
         :raises PoolError: the collector does not answer.
@@ -79,19 +73,17 @@ class HTCondorPool(LivePool):
 
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time."""
-        answers = {key: _Answers(negotiation, decisions) for key, negotiation in self._by_name().items()}
-        lost = []
+        answers = {
+            key: NegotiationAnswers(negotiation, decisions) for key, negotiation in self._by_name().items()
+        }
         for match in decisions.matches:
             answer = answers.get((match.schedd, match.submitter))
-            if answer is None or not answer.add(match):
-                lost.append(
-                    Delivery(match, DeliveryStatus.FAILED, "the schedd did not offer the job in this cycle")
-                )
+            if answer is None or not answer.add_match(match):
+                yield Delivery(match, DeliveryStatus.FAILED, "the schedd did not offer the job in this cycle")
         for rejection in decisions.rejections:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
-                answer.rejections.append(rejection)
-        yield from lost
-        for answer, _ in self._each(list(answers.values()), _Answers.send):
+                answer.add_rejection(rejection)
+        for answer, _ in self._each(list(answers.values()), NegotiationAnswers.send):
             yield from answer.deliveries()
 
     def close(self) -> None:
@@ -151,91 +143,6 @@ def _client(pool: CondorPool) -> SecureClient:
     return SecureClient(
         ClientPolicy(pool.authentication, pool.encryption, pool.integrity, methods=methods), credentials
     )
-
-
-@attrs.define(eq=False)
-class _Answers:
-    """What one schedd is told about one submitter's requests."""
-
-    negotiation: Negotiation
-    decisions: Decisions
-    rejections: list[Rejection] = attrs.field(factory=list)
-    _jobs: frozenset[str] = attrs.field(init=False)
-    _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)
-    _sent: list[Match] = attrs.field(factory=list, init=False)
-    _failed: list[tuple[Match, str]] = attrs.field(factory=list, init=False)
-    _error: str = ""
-
-    @_jobs.default
-    def _offered(self) -> frozenset[str]:
-        return frozenset(map(_job, self.negotiation.requests))
-
-    def add(self, match: Match) -> bool:
-        """Add a match; False if the schedd has not offered its job."""
-        if match.job not in self._jobs:
-            return False
-        self._matches.setdefault(match.job, []).append(match)
-        return True
-
-    def send(self) -> None:
-        """Send all matches and rejections, and end the negotiation."""
-        negotiation = self.negotiation
-        try:
-            negotiation.begin_answers()
-            rejected: set[str] = set()
-            for request in negotiation.requests:
-                matches = self._matches.get(_job(request), [])
-                for match in matches:
-                    self._send_match(request, match)
-                cluster = request.get("AutoClusterId", "")
-                if (
-                    len(matches) < (request.integer("_condor_RESOURCE_COUNT") or 1)
-                    and cluster not in rejected
-                ):
-                    rejected.add(cluster)
-                    negotiation.reject(request, self._reason(request))
-            negotiation.end()
-        except DaemonError as error:
-            self._error = str(error)
-            negotiation.close()
-            raise
-
-    def deliveries(self) -> Iterator[Delivery]:
-        """Yield what became of each match, after ``send``."""
-        # Where the connection broke, the schedd may have read what was sent before.
-        status = DeliveryStatus.UNKNOWN if self._error else DeliveryStatus.DELIVERED
-        sent = {match.id for match in self._sent}
-        failed = {match.id for match, _ in self._failed}
-        yield from (Delivery(match, status, self._error) for match in self._sent)
-        yield from (Delivery(match, DeliveryStatus.FAILED, text) for match, text in self._failed)
-        for matches in self._matches.values():
-            for match in matches:
-                if match.id not in sent and match.id not in failed:
-                    yield Delivery(match, DeliveryStatus.FAILED, self._error)
-
-    def _send_match(self, request: WireAd, match: Match) -> None:
-        slot = match.slot_ad
-        claim = self.decisions.claims.take(
-            match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr")
-        )
-        if claim is None:
-            self._failed.append((match, "no claim id of the slot is left"))
-            return
-        self.negotiation.match(request, {name: unparse(text) for name, text in slot.items()}, claim)
-        self._sent.append(match)
-
-    def _reason(self, request: WireAd) -> str:
-        """Return the reason for a request: its own, else that of another request of the submitter."""
-        own = [each.reason for each in self.rejections if each.first_job == _job(request)]
-        schedd = self.negotiation.submitter.schedd.lower()
-        discarded = self.decisions.discarded.get((schedd, _job(request)))
-        others = [each.reason for each in self.rejections]
-        found = [*own, *filter(None, [discarded]), *others]
-        return found[0].text if found else _NO_SLOT
-
-
-def _job(request: WireAd) -> str:
-    return f"{request['ClusterId']}.{request['ProcId']}"
 
 
 def _problem(daemon: str, message: str) -> Problem:

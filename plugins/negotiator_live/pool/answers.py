@@ -1,0 +1,116 @@
+"""The decisions of a cycle for one submitter's requests, as one schedd receives them.
+
+Source: ``Matchmaker::negotiate`` and ``matchmakingProtocol`` (``matchmaker.cpp``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from negotiator.plugin import Decisions, Delivery, DeliveryStatus, Match, Reason, Rejection, unparse_old
+from negotiator_live.pool.negotiation import Negotiation
+from negotiator_live.pool.requests import job_id
+from negotiator_live.wire.ads import WireAd
+from negotiator_live.wire.errors import DaemonError
+
+_NO_SLOT: Final = "no slot remains for the job in this cycle"
+
+
+@attrs.define(eq=False)
+class NegotiationAnswers:
+    """The matches and rejections for the requests of one negotiation, and what became of the matches."""
+
+    negotiation: Negotiation
+    decisions: Decisions
+    _autoclusters: dict[str, str] = attrs.field(init=False)  # by job
+    _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)  # by job
+    _reasons: dict[str, Reason] = attrs.field(factory=dict, init=False)  # by autocluster
+    _sent: list[Match] = attrs.field(factory=list, init=False)
+    _failed: dict[str, str] = attrs.field(factory=dict, init=False)  # by id of the match
+    _error: str = attrs.field(default="", init=False)
+
+    @_autoclusters.default
+    def _offered(self) -> dict[str, str]:
+        return {job_id(each): _autocluster(each) for each in self.negotiation.requests}
+
+    def add_match(self, match: Match) -> bool:
+        """Add a match; False if the schedd has not offered its job."""
+        if match.job not in self._autoclusters:
+            return False
+        self._matches.setdefault(match.job, []).append(match)
+        return True
+
+    def add_rejection(self, rejection: Rejection) -> None:
+        """Add the reason for the jobs of a request; of several in one autocluster the first counts."""
+        autocluster = self._autoclusters.get(rejection.first_job)
+        if autocluster is not None:
+            self._reasons.setdefault(autocluster, rejection.reason)
+
+    def send(self) -> None:
+        """Send all matches and rejections, and end the negotiation.
+
+        :raises DaemonError: the connection failed; ``deliveries`` has what that means for each match.
+        """
+        negotiation = self.negotiation
+        try:
+            negotiation.begin_answers()
+            rejected: set[str] = set()
+            for request in negotiation.requests:
+                matches = self._matches.get(job_id(request), [])
+                for match in matches:
+                    self._send_match(request, match)
+                autocluster = _autocluster(request)
+                if len(matches) < _count(request) and autocluster not in rejected:
+                    rejected.add(autocluster)
+                    negotiation.reject(request, self._reason(request))
+            negotiation.end()
+        except DaemonError as error:
+            self._error = str(error)
+            negotiation.close()
+            raise
+
+    def deliveries(self) -> Iterator[Delivery]:
+        """Yield what became of each match, after ``send``."""
+        # Where the connection broke, the schedd may have read what was sent before.
+        status = DeliveryStatus.UNKNOWN if self._error else DeliveryStatus.DELIVERED
+        sent = {match.id for match in self._sent}
+        for match in self._all():
+            if match.id in sent:
+                yield Delivery(match, status, self._error)
+            else:
+                yield Delivery(match, DeliveryStatus.FAILED, self._failed.get(match.id, self._error))
+
+    def _all(self) -> Iterable[Match]:
+        return (match for matches in self._matches.values() for match in matches)
+
+    def _send_match(self, request: WireAd, match: Match) -> None:
+        slot = match.slot_ad
+        address = slot.string("MyAddress") or slot.string("StartdIpAddr")
+        claim = self.decisions.claims.take(match.slot, address)
+        if claim is None:
+            self._failed[match.id] = "no claim id of the slot is left"
+            return
+        # A failure from here on may come after the schedd has read the match.
+        self._sent.append(match)
+        self.negotiation.match(request, {name: unparse_old(tree) for name, tree in slot.items()}, claim)
+
+    def _reason(self, request: WireAd) -> str:
+        """Return the reason why jobs of a request got no slot, or took no part."""
+        schedd = self.negotiation.submitter.schedd.lower()
+        found = self._reasons.get(_autocluster(request)) or self.decisions.discarded.get(
+            (schedd, job_id(request))
+        )
+        return found.text if found else _NO_SLOT
+
+
+def _autocluster(request: WireAd) -> str:
+    """Return the number of the schedd's autocluster; without one each job is its own."""
+    return request.get("AutoClusterId") or job_id(request)
+
+
+def _count(request: WireAd) -> int:
+    """Return the number of jobs that a request stands for."""
+    return request.integer("_condor_RESOURCE_COUNT") or 1
