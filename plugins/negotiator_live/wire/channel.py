@@ -17,7 +17,7 @@ from negotiator_live.wire.packets import PacketCipher, PacketSocket
 
 _INT: Final = struct.Struct(">q")
 _FRACTION: Final = 2_147_483_647  # of a real: its fraction travels as this many parts of 1
-_MOST_BITS: Final = 1024  # of an exponent of a real
+_MOST_BITS: Final = 1100  # of an exponent of a real
 
 
 class Channel:
@@ -136,7 +136,7 @@ class Channel:
         fraction, exponent = self.get_int(), self.get_int()
         if abs(fraction) > _FRACTION + 1 or abs(exponent) > _MOST_BITS:
             raise malformed(self.exchange, "a real is out of range")
-        return math.ldexp(fraction / _FRACTION, min(exponent, _MOST_BITS - 1))
+        return math.ldexp(fraction / _FRACTION, min(exponent, 1023))
 
     def get_string(self) -> str:
         """Return the next string of the message."""

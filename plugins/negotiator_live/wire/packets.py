@@ -81,11 +81,11 @@ class PacketSocket:
     def own_address(self) -> tuple[str, int]:
         """Return the address and port of this side.
 
-        :raises ConnectionClosedError: the connection was closed.
+        :raises ConnectionClosedError: the connection was closed, or is none of the internet protocol.
         """
         try:
             host, port = self.socket.getsockname()[:2]
-        except OSError:
+        except (OSError, ValueError):
             raise closed(self.exchange, answered=self.answered, in_handshake=self._in_handshake) from None
         return str(host), int(port)
 

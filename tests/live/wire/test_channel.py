@@ -194,9 +194,9 @@ def test_a_real_travels_with_nine_digits(value):
 
 @pytest.mark.parametrize(("fraction", "exponent"), [(2**40, 1), (1, 5000), (-(2**40), 0), (0, -5000)])
 def test_a_real_out_of_range_is_refused(fraction, exponent):
-    with receiving(packet(integer(fraction) + integer(exponent))) as channel:
-        with pytest.raises(MalformedMessageError, match="out of range"):
-            channel.get_real()
+    sent = packet(integer(fraction) + integer(exponent))
+    with receiving(sent) as channel, pytest.raises(MalformedMessageError, match="out of range"):
+        channel.get_real()
 
 
 def test_an_ad_may_travel_without_its_types_and_what_follows_is_known_before_it_is_read():
