@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from negotiator.errors import PoolError
+
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
     from negotiator.hooks.pool_control import PoolControl
@@ -22,11 +24,13 @@ class PoolContext:
     """What a bundle says about its pool.
 
     ``settings`` are those of the plugin. ``job_attributes`` are the job attributes that the bundle reads, in lower case: only jobs
-    that are equal in them may be one request (HTCondor's significant attributes).
+    that are equal in them may be one request (HTCondor's significant attributes). If ``is_observed``, only ``observe`` and ``close``
+    are called: the pool has another negotiator, and must not learn of this one.
     """
 
     settings: Any
     job_attributes: frozenset[str]
+    is_observed: bool = False
 
 
 @attrs.frozen(eq=False)
@@ -70,6 +74,15 @@ class LivePool(ABC):
         :param summary: that of ``negotiator_cycle_ended``.
         """
 
+    def observe(self, ads: PoolAds) -> None:  # noqa: ARG002 - a pool that cannot be observed
+        """Add the ads of the pool as anybody may read them, with its jobs, and without claim ids: for shadow mode and ``fetch``.
+
+        Nothing in the pool may change: no schedd is asked to negotiate. A part that does not answer is a problem, as in ``fetch``.
+
+        :raises PoolError: the pool cannot be read, or has no such view.
+        """
+        raise PoolError(f"{type(self).__name__} cannot be observed")
+
     def close(self) -> None:  # noqa: B027 - a pool without connections has nothing to end
         """End all connections; nothing is called afterwards."""
 
@@ -79,8 +92,10 @@ class PoolSource:
     """A type of live pool, which a bundle chooses by its name (``source:`` in pool.yaml).
 
     ``open`` is called when the program starts, and again when a new bundle has other settings; it should not wait for the
-    pool. Its ``PoolControl`` carries out what the daemons of the pool request.
+    pool. Its ``PoolControl`` carries out what the daemons of the pool request. ``at`` returns settings with the pool at another
+    address, for ``negotiator fetch POOL``, or raises PoolError for an invalid one; None if its pools have no address.
     """
 
     name: str
     open: Callable[[PoolContext, PoolControl], LivePool]
+    at: Callable[[Any, str], Any] | None = None

@@ -32,10 +32,12 @@ class ServedPool:
 
     :param bundle: returns the bundle that is in force.
     :param control: carries out what the daemons of the pool request.
+    :param is_observed: the pool is only observed; ``read`` and ``settle`` are never called.
     """
 
     bundle: Callable[[], Bundle]
     control: PoolControl
+    is_observed: bool = False
     _opened: tuple[Attributed[PoolSource], PoolContext, LivePool] | None = attrs.field(
         default=None, init=False
     )
@@ -50,6 +52,16 @@ class ServedPool:
         source, pool = self._pool()
         _called(source, pool.fetch, ads)
         return ads.snapshot(), ads.claims
+
+    def observe(self, ads: PoolAds) -> None:
+        """Add the ads of the pool as anybody may read them, with its jobs; no claim ids are fetched.
+
+        :raises PoolError: the pool cannot be observed, or the bundle has no live pool.
+        :raises PluginFailureError: the plugin failed otherwise.
+        """
+        source, pool = self._pool()
+        _called(source, pool.observe, ads)
+        ads.claims.clear()
 
     def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:
         """Hand out the matches of a cycle, in their order, and return what became of each."""
@@ -102,7 +114,7 @@ class ServedPool:
         source = bundle.source.chosen
         if source is None:
             raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
-        context = PoolContext(bundle.source.settings, bundle.source.job_attributes)
+        context = PoolContext(bundle.source.settings, bundle.source.job_attributes, self.is_observed)
         if self._opened is not None and self._opened[:2] != (source, context):
             self.close()
         if self._opened is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from negotiator.plugin import LivePool, PoolContext, PoolControl, PoolSource, Section, hookimpl
 from negotiator_live import pool
-from negotiator_live.settings import SECTION
+from negotiator_live.settings import SECTION, at_collector
 
 
 @hookimpl
@@ -18,7 +18,7 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_pool_sources() -> Iterator[PoolSource]:
     """Bring the source ``htcondor``."""
-    yield PoolSource(name="htcondor", open=_open)
+    yield PoolSource(name="htcondor", open=_open, at=at_collector)
 
 
 def _open(context: PoolContext, control: PoolControl) -> LivePool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import attrs
 
 from negotiator.plugin import Problem, Section, Severity, Source
 from negotiator_live.security.policy import Requirement
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
+
+PORT: Final = 9618
+"""The port of a collector, if its address has none."""
 
 
 class Method(StrEnum):
@@ -56,6 +60,17 @@ class LivePoolSettings:
     """The keys of this plugin."""
 
     htcondor: CondorPool = attrs.field(factory=CondorPool)
+
+
+def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
+    """Return settings with another collector.
+
+    :raises AddressError: the address is invalid.
+    """
+    if ":" not in address:
+        address = f"{address}:{PORT}"
+    DaemonAddress.parse(address)
+    return attrs.evolve(settings, htcondor=attrs.evolve(settings.htcondor, collector=address))
 
 
 def _check(settings: LivePoolSettings) -> list[Problem]:

@@ -11,6 +11,7 @@ COMMANDS = {
     "audit": "Verify the audit log, and read the bundles that it names.",
     "check": "Print every problem of a policy bundle.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",
+    "fetch": "Save the ads of a live pool as files.",
     "lint": "Find mistakes in expressions.",
     "place": "Print the queue that an application would be placed in, and why.",
     "plugins": "List the plugins of a policy bundle.",

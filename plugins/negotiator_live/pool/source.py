@@ -20,9 +20,17 @@ from negotiator.plugin import (
     Severity,
     Source,
 )
-from negotiator_live.collector import SCHEDDS, SLOT_CLAIMS, SLOTS, SUBMITTERS_WITH_CAPABILITIES, Collector
+from negotiator_live.collector import (
+    SCHEDDS,
+    SLOT_CLAIMS,
+    SLOTS,
+    SUBMITTERS,
+    SUBMITTERS_WITH_CAPABILITIES,
+    Collector,
+)
 from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
+from negotiator_live.pool.observed import JobQuery, job_queries
 from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.significant import read_by_slots
 from negotiator_live.pool.submitters import Submitter, SubmitterAds, ads_of
@@ -71,6 +79,23 @@ class HTCondorPool(LivePool):
             if negotiation.requests:
                 ads.add(f"schedd {negotiation.submitter.schedd}", requests)
 
+    def observe(self, ads: PoolAds) -> None:
+        """Fetch the ads of slots, schedds, submitters and jobs, without claim ids; needs READ authorization only.
+
+        :raises PoolError: the collector does not answer.
+        """
+        for kind in (SUBMITTERS, SLOTS):
+            self._added(ads, self._collector.query(kind))
+        schedds = ads_of(self._added(ads, self._collector.query(SCHEDDS)))
+        queries, problems = job_queries(schedds, self._client, self._terms.timeout)
+        for problem in problems:
+            ads.add_problem(_problem("collector", problem))
+        for query, error in self._each(queries, JobQuery.fetch):
+            if error is not None:
+                ads.add_problem(_problem(f"schedd {query.schedd}", str(error)))
+            elif query.texts:
+                ads.add(f"schedd {query.schedd}", query.texts)
+
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time."""
         answers = {
@@ -96,7 +121,8 @@ class HTCondorPool(LivePool):
     def _added(self, ads: PoolAds, blocks: Iterable[str]) -> Sequence[str]:
         """Add ads, and return them."""
         found = list(blocks)
-        ads.add("collector", found)
+        if found:
+            ads.add("collector", found)
         return found
 
     def _take_over(self, submitters: Sequence[Submitter]) -> None:

@@ -40,7 +40,7 @@ def ad_texts(channel: Channel) -> Iterator[str]:
         is_last, data = channel.incoming.piece(_PIECE)
         found = AdPiece(rest + data, channel.exchange, encrypted=channel.is_encrypted)
         if found.ads:
-            yield _text_of(found.ads)
+            yield text_of(found.ads)
         rest = found.rest
         if found.is_over:
             if rest or not is_last:
@@ -53,8 +53,8 @@ def ad_texts(channel: Channel) -> Iterator[str]:
             raise malformed(channel.exchange, f"an ad has more than {MAX_AD} bytes")
 
 
-def _text_of(ads: list[bytes]) -> str:
-    """Return ads in long form."""
+def text_of(ads: list[bytes]) -> str:
+    """Return ads, each the texts of its attributes with NULs between, in long form."""
     joined = b"\0\0".join(ads)
     if b"\n" in joined or b"\r" in joined or not (joined and _are_attributes(joined, len(ads))):
         joined = b"\0\0".join(b"\0".join(map(_line, ad.split(b"\0"))) for ad in ads)
