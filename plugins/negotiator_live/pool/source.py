@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Final, TypeVar
 import attrs
 
 from negotiator.plugin import (
+    CycleSummary,
     Decisions,
     Delivery,
     DeliveryStatus,
@@ -20,6 +23,10 @@ from negotiator.plugin import (
     Severity,
     Source,
 )
+from negotiator_live.ads.advertiser import Advertiser
+from negotiator_live.ads.negotiator_ad import NegotiatorIdentity
+from negotiator_live.ads.own_address import own_address
+from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters
 from negotiator_live.collector import (
     SCHEDDS,
     SLOT_CLAIMS,
@@ -57,12 +64,23 @@ class HTCondorPool(LivePool):
         self._job_attributes = context.job_attributes
         self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
         self._negotiations: dict[Submitter, Negotiation] = {}
+        identity = NegotiatorIdentity(name=pool.name, address=str(own_address(pool.address)))
+        self._advertiser = Advertiser(self._collector, identity)
+        self._failed: set[str] = set()  # submitters of this cycle
+        self._request_seconds = 0.0
+        self._negotiates = False  # a pool that is only observed gets no ad
 
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
 
         :raises PoolError: the collector does not answer.
         """
+        self._negotiates = True
+        if not self._advertiser.is_advertised:
+            try:
+                self._advertiser.send()
+            except DaemonError as error:
+                ads.add_problem(_problem("collector", str(error)))
         found = SubmitterAds.of(ads_of(self._added(ads, self._collector.query(SUBMITTERS_WITH_CAPABILITIES))))
         ads.add("collector", self._collector.query(SCHEDDS))
         slots = self._added(ads, self._collector.query(SLOTS))
@@ -71,13 +89,20 @@ class HTCondorPool(LivePool):
             ads.add_problem(_problem("collector", problem))
         self._terms = attrs.evolve(self._terms, job_attributes=self._job_attributes | read_by_slots(slots))
         self._take_over(found.submitters)
+        self._fetch_requests(ads)
+
+    def _fetch_requests(self, ads: PoolAds) -> None:
+        begun = time.monotonic()
+        self._failed.clear()
         for negotiation, error in self._each(list(self._negotiations.values()), Negotiation.fetch):
             if error is not None:
+                self._failed.add(negotiation.submitter.name)
                 ads.add_problem(_problem(f"schedd {negotiation.submitter.schedd}", str(error)))
                 continue
             requests = (job_text(each, negotiation.submitter) for each in negotiation.requests)
             if negotiation.requests:
                 ads.add(f"schedd {negotiation.submitter.schedd}", requests)
+        self._request_seconds = time.monotonic() - begun
 
     def observe(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds, submitters and jobs, without claim ids; needs READ authorization only.
@@ -108,11 +133,33 @@ class HTCondorPool(LivePool):
         for rejection in decisions.rejections:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
                 answer.add_rejection(rejection)
-        for answer, _ in self._each(list(answers.values()), NegotiationAnswers.send):
+        for answer, error in self._each(list(answers.values()), NegotiationAnswers.send):
+            if error is not None:
+                self._failed.add(answer.negotiation.submitter.name)
             yield from answer.deliveries()
 
+    def cycle_ended(self, summary: CycleSummary) -> None:
+        """Publish the statistics of a cycle in the Negotiator ad.
+
+        :raises DaemonError: the collector cannot be reached, or denies the command.
+        """
+        if not self._negotiates:
+            return
+        submitters = [each.submitter for each in self._negotiations.values()]
+        negotiated = NegotiatedSubmitters(
+            submitters=len({each.name for each in submitters}),
+            schedds=len({each.address for each in submitters}),
+            idle_jobs=sum(each.idle for each in submitters),
+            failed=tuple(self._failed),
+            seconds=self._request_seconds,
+        )
+        self._advertiser.add_cycle(AdvertisedCycle.of(summary, negotiated))
+        self._advertiser.send()
+
     def close(self) -> None:
-        """Close the connections to all schedds."""
+        """Remove the Negotiator ad, and close the connections to all schedds."""
+        with contextlib.suppress(DaemonError):  # without a collector there is no ad either; or it expires
+            self._advertiser.withdraw()
         for negotiation in self._negotiations.values():
             negotiation.close()
         self._negotiations = {}

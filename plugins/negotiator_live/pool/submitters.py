@@ -13,8 +13,9 @@ from negotiator_live.wire.ads import WireAd
 
 @attrs.frozen
 class Submitter:
-    """A submitter at a schedd. ``name`` is ``user@domain``, ``tag`` the pool that the schedd advertised it to.
+    """A submitter at a schedd.
 
+    ``name`` is ``user@domain``, ``tag`` the pool that the schedd advertised it to, ``idle`` the number of its idle jobs there.
     ``capability`` is a session with the schedd in which a negotiator may speak to it; None if it gave none.
     """
 
@@ -23,6 +24,7 @@ class Submitter:
     schedd: str
     address: DaemonAddress
     capability: SecuritySession | None = attrs.field(default=None, eq=False, repr=False)
+    idle: int = attrs.field(default=0, eq=False)
 
 
 @attrs.frozen
@@ -38,7 +40,8 @@ class SubmitterAds:
         found: dict[tuple[str, str], Submitter] = {}
         problems: list[str] = []
         for ad in ads:
-            if not ad.integer("IdleJobs"):
+            idle = ad.integer("IdleJobs")
+            if not idle:
                 continue
             try:
                 address = DaemonAddress.parse(ad.string("MyAddress") or ad.string("ScheddIpAddr"))
@@ -49,6 +52,7 @@ class SubmitterAds:
             found[name, str(address)] = Submitter(
                 *(name, ad.string("SubmitterTag"), ad.string("ScheddName"), address),
                 capability=SecuritySession.of_capability(ad.string("Capability")),
+                idle=idle,
             )
         return cls(tuple(found.values()), tuple(problems))
 

@@ -111,6 +111,22 @@ def test_a_job_that_fits_nowhere_learns_which_of_its_conditions_excludes_the_slo
     site.serve_until(lambda: site.left(cluster, "LastRejMatchReason") == expected)
 
 
+def test_condor_status_shows_the_statistics_of_the_cycles_while_this_negotiator_runs(site):
+    """The sums of all cycles are those of the audit log, and no ad remains afterwards."""
+    names = ("Matches", "NumIdleJobs", "NumSchedulers", "ActiveSubmitterCount", "TotalSlots")
+    columns = [f"LastNegotiationCycle{name}{cycle}" for cycle in range(3) for name in names]
+    seen = set()
+
+    def served():
+        printed = site.pool.inside("run", "condor_status", "-negotiator", "-af", "Name", *columns).split()
+        seen.update(tuple(printed[at : at + len(names)]) for at in range(1, len(printed), len(names)))
+        return not site.left(cluster) and ("2", "2", "1", "1", "4") in seen
+
+    cluster = site.submit(2)
+    site.serve_until(served)
+    assert site.pool.inside("run", "condor_status", "-negotiator", "-af", "Name") == ""
+
+
 def test_no_claim_id_is_written_anywhere(site):
     cluster = site.submit(2)
     output = site.serve_until(lambda: not site.left(cluster))

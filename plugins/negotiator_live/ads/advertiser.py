@@ -1,0 +1,53 @@
+"""Sends the ads of this program to the collector."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from negotiator_live.ads.negotiator_ad import NUMBERS, NegotiatorIdentity
+from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
+from negotiator_live.collector import Collector
+from negotiator_live.wire.commands import DaemonCommand
+
+
+@attrs.define(eq=False)
+class Advertiser:
+    """Keeps the Negotiator ad at the collector up to date.
+
+    :param identity: what the ad says of this program.
+    :param clock: returns the time in seconds since the epoch.
+    :param numbers: yields the number of each ad. The collector counts those that it missed.
+    """
+
+    collector: Collector
+    identity: NegotiatorIdentity
+    clock: Callable[[], float] = time.time
+    numbers: Iterator[int] = NUMBERS
+    is_advertised: bool = attrs.field(default=False, init=False)
+    _cycles: deque[AdvertisedCycle] = attrs.field(factory=lambda: deque(maxlen=STATS_LENGTH), init=False)
+
+    def add_cycle(self, cycle: AdvertisedCycle) -> None:
+        """Add a completed cycle; ``send`` publishes it."""
+        self._cycles.appendleft(cycle)
+
+    def send(self) -> None:
+        """Send the Negotiator ad.
+
+        :raises DaemonError: the collector cannot be reached, or denies the command.
+        """
+        ad = self.identity.ad(self._cycles, next(self.numbers), self.clock())
+        self.collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
+        self.is_advertised = True
+
+    def withdraw(self) -> None:
+        """Remove the ad from the collector, if one was sent.
+
+        :raises DaemonError: the collector cannot be reached, or denies the command. The ad expires there.
+        """
+        if self.is_advertised:
+            self.is_advertised = False
+            self.collector.update(DaemonCommand.INVALIDATE_NEGOTIATOR_ADS, self.identity.withdrawal())
