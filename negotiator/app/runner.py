@@ -17,6 +17,7 @@ from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle
+from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.cycle.progress import CycleProgress
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import NegotiatorError, PluginFailureError, PoolError, StateError
@@ -99,8 +100,9 @@ class Runner:
 
         Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
-        :param every: seconds between the beginnings of two cycles; None to run them without a pause.
-        :param count: None for 1 cycle; with ``every``, for no end.
+        :param every: seconds between the beginnings of two cycles; None for the intervals that the bundle has for a live pool, and
+            for no pause without one.
+        :param count: None for no end; for 1 cycle without a pause.
         :return: True if all plugins that take part in decisions worked: in each cycle, or without an end in the last one.
         :raises StateError, AuditError: no match of the cycle was handed out.
         :raises OutcomeLostError, ReleaseError: matches were handed out, but their outcome is not recorded.
@@ -111,10 +113,11 @@ class Runner:
             self._pool.problems, result, self.runtime.bundle
         )
         self.runtime.watch = observer.progress
-        total = count or (1 if every is None else None)
+        intervals = self._intervals(every)
+        total = count or (1 if intervals is None else None)
         complete = True
         stop, trigger = self.runtime.stop, self.trigger
-        timer = CycleTimer(self.reloader.request, every, total, stop=stop, trigger=trigger)
+        timer = CycleTimer(self.reloader.request, intervals, total, stop=stop, trigger=trigger)
         with rare_collections(), timer:
             for number in timer.cycles(lambda: self._between_cycles(observer)):
                 complete = self._cycle(observer) and (complete or total is None)
@@ -122,6 +125,15 @@ class Runner:
                     collect_unreachable()
         self._notify(observer, finish=True)
         return complete
+
+    def _intervals(self, every: float | None) -> Callable[[], CycleIntervals] | None:
+        """Return what returns the intervals between cycles; None if there is no pause."""
+        if every is None:
+            return (lambda: self.runtime.bundle.cycle_intervals) if self.is_live else None
+        if self.is_live:
+            return lambda: CycleIntervals.every(every, self.runtime.bundle.cycle_intervals)
+        fixed = CycleIntervals.every(every)
+        return lambda: fixed
 
     def _cycle(self, observer: RunObserver) -> bool:
         """Run a cycle and forget it, before the pool is read again; return True if all plugins worked."""

@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.bundle.condor_lines import Definition
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
+from negotiator.bundle.cycle_intervals import INTERVAL_KNOBS
 from negotiator.bundle.knob_owners import KnobOwners
 from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import unused_knobs
@@ -40,7 +41,7 @@ def knob_entries(
     :param known: the settings that plugins know, with their defaults.
     :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
     """
-    core_knobs = frozenset(TIME_KNOBS.values())
+    core_knobs = frozenset((*TIME_KNOBS.values(), *INTERVAL_KNOBS))
     owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE or key in core_knobs}
     of_patterns = {key.lower(): key for key in top.entries if owners.of_pattern(key)}
     entries: dict[str, MapEntry] = {}

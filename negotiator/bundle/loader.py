@@ -12,6 +12,7 @@ import attrs
 from negotiator.bundle.condor_macros import Knobs
 from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
+from negotiator.bundle.cycle_intervals import read_cycle_intervals
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, unread
 from negotiator.bundle.knob_entries import knob_entries
@@ -112,11 +113,12 @@ class BundleLoader:
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
+        intervals, wrong_intervals = read_cycle_intervals(self.entries)
         source, wrong_source = read_source(top, bundle, settings, wrong)
-        self.problems += (*problems, *unused, *wrong_limits, *wrong_source)
+        self.problems += (*problems, *unused, *wrong_limits, *wrong_intervals, *wrong_source)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
-        if kill is None or notify is None or mode is None or limits is None:
+        if kill is None or notify is None or mode is None or limits is None or intervals is None:
             return None
         commands = SiteCommands(kill, notify)
         return attrs.evolve(
@@ -126,6 +128,7 @@ class BundleLoader:
             source=source,
             match=mode,
             time_limits=limits,
+            cycle_intervals=intervals,
             site_commands=commands,
         )
 

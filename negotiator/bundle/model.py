@@ -12,6 +12,7 @@ import attrs
 
 from negotiator import classad
 from negotiator.bundle.constraints import BoundConstraint
+from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.site_commands import SiteCommands
 from negotiator.bundle.time_limits import TimeLimits
 from negotiator.classad import Expr, bind, parse
@@ -165,6 +166,7 @@ class Bundle:
     source: ChosenSource = attrs.field(factory=ChosenSource)
     match: MatchMode = MatchMode.ONE
     time_limits: TimeLimits = attrs.field(factory=TimeLimits)
+    cycle_intervals: CycleIntervals = attrs.field(factory=CycleIntervals)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited

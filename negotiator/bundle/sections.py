@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from negotiator.bundle.cycle_intervals import INTERVAL_KNOBS
 from negotiator.bundle.file_owners import FileOwners, assign_files
 from negotiator.bundle.knob_entries import CORE
 from negotiator.bundle.knob_owners import KnobOwners, assign_patterns
@@ -30,6 +31,7 @@ from negotiator.records.text import suggest
 CORE_KEYS = (
     *("plugins", "audit", "placement", "accounting", "order", "source", "match", "kill", "notify"),
     *TIME_KNOBS.values(),
+    *INTERVAL_KNOBS,
 )
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 

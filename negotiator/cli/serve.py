@@ -15,7 +15,7 @@ from negotiator.hooks.command_targets import CommandTargets
 def serve(
     targets: CommandTargets,
     cycles: int | None,
-    every: float,
+    every: float | None,
     stable: float,
     log_format: str,
     log_level: str,

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import attrs
 
+from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.stop_request import StopRequest
@@ -27,21 +28,21 @@ _STOPPING = "the cycle ends before its next turn; a second signal ends the progr
 
 @attrs.define(eq=False)
 class CycleTimer:
-    """Starts a cycle every ``every`` seconds, ``count`` times.
+    """Starts cycles at intervals, ``count`` times.
 
     SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT ends the current cycle before its next turn, with the
-    matches it has, and starts no other one; the second has its usual effect. Without ``every`` so has the first outside
+    matches it has, and starts no other one; the second has its usual effect. Without intervals so has the first outside
     of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
     process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
 
-    :param every: seconds between the beginnings of two cycles; None starts each when the one before has ended.
+    :param intervals: returns the intervals that hold now; None starts each cycle when the one before has ended.
     :param count: None sets no limit.
     :param stop: ends the current cycle.
-    :param trigger: starts a cycle before its time.
+    :param trigger: requests a cycle before its time; the intervals have the least time until it begins.
     """
 
     reload: Callable[[str], None]
-    every: float | None = None
+    intervals: Callable[[], CycleIntervals] | None = None
     count: int | None = None
     hanging_seconds: float = HANGING_SECONDS
     stop: StopRequest = attrs.field(factory=StopRequest)
@@ -53,7 +54,7 @@ class CycleTimer:
         if threading.current_thread() is threading.main_thread():
             self._handle(signal.SIGHUP, self._hang_up)
             for number in (signal.SIGTERM, signal.SIGINT):
-                if self.every is not None or signal.getsignal(number) is not signal.SIG_IGN:
+                if self.intervals is not None or signal.getsignal(number) is not signal.SIG_IGN:
                     self._handle(number, self._end)
         return self
 
@@ -67,8 +68,8 @@ class CycleTimer:
         """Yield the number of each cycle, from 1, when it is time to begin; call ``between`` before each and while waiting."""
         number, begun = 0, 0.0
         while not self._stopping and number != self.count:
-            if number and self.every is not None:
-                self._wait(begun + self.every, between)
+            if number and self.intervals is not None:
+                self._wait(begun, time.monotonic(), self.intervals, between)
                 if self._stopping:
                     return
             between()
@@ -76,8 +77,20 @@ class CycleTimer:
             number, begun = number + 1, time.monotonic()
             yield number
 
-    def _wait(self, until: float, between: Callable[[], None]) -> None:
-        while not (self._stopping or self.trigger.is_requested) and (left := until - time.monotonic()) > 0:
+    def _wait(
+        self,
+        begun: float,
+        ended: float,
+        intervals: Callable[[], CycleIntervals],
+        between: Callable[[], None],
+    ) -> None:
+        """Wait until the cycle after one that began and ended at these times; a reload may change the intervals meanwhile."""
+        while not self._stopping:
+            now = intervals()
+            until = now.earliest(begun, ended) if self.trigger.is_requested else now.due(begun, ended)
+            left = until - time.monotonic()
+            if left <= 0:
+                return
             self.trigger.wait(min(left, POLL_INTERVAL))
             if not self._stopping:
                 between()
@@ -90,12 +103,12 @@ class CycleTimer:
         self.trigger.wake()
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
-        if self._stopping or (self.every is None and not self.stop.is_listening):
+        if self._stopping or (self.intervals is None and not self.stop.is_listening):
             signal.signal(number, self._before[number])
             signal.raise_signal(number)
             return
         self._stopping = self.stop.is_requested = True
-        if self.every is None:
+        if self.intervals is None:
             _write(f"{signal.Signals(number).name}: {_STOPPING}")
         self._end_a_hanging_call(number)
         self.trigger.wake()

@@ -15,10 +15,13 @@ from negotiator_condor.settings_without_effect import WITHOUT_EFFECT
 #: The defaults of the settings that plugins read, by plugin.
 _READ: Final[Mapping[str, Mapping[str, str]]] = {
     "the core": {
+        "NEGOTIATOR_CYCLE_DELAY": "20",
+        "NEGOTIATOR_INTERVAL": "60",
         "NEGOTIATOR_MAX_TIME_PER_CYCLE": "1200",
         "NEGOTIATOR_MAX_TIME_PER_PIESPIN": "120",
         "NEGOTIATOR_MAX_TIME_PER_SCHEDD": "120",
         "NEGOTIATOR_MAX_TIME_PER_SUBMITTER": "60",
+        "NEGOTIATOR_MIN_INTERVAL": "5",
     },
     "expressions": {
         "NEGOTIATOR_JOB_CONSTRAINT": "",

@@ -9,13 +9,11 @@ from typing import Final
 
 from negotiator.plugin import KnownSetting
 
-_EVERY: Final = "use negotiator run --every SECONDS"
-_OPTION: Final = "the time between cycles is an option of the command"
 _LOGS: Final = "this program has no log files of HTCondor's form"
 _LOG_OPTIONS: Final = "use the options --log-format and --log-level of negotiator run"
 _NETWORK: Final = "it tunes the connections of condor_negotiator, which this program does not make"
 _DAEMON: Final = "it configures the process condor_negotiator"
-_AD: Final = "no ad of the negotiator is sent to the collector"
+_AD: Final = "the Negotiator ad is sent when the program starts and after each cycle"
 _READ_AT_ONCE: Final = "all requests are read before the cycle"
 _OBSOLETE: Final = "it is the old name of another setting"
 
@@ -43,17 +41,14 @@ _DECIDING: Final = (
         default="false",
         reason="slot ads get no attributes of the other slots of their machine",
     ),
-    KnownSetting(name="NEGOTIATOR_CYCLE_DELAY", default="20", reason=_OPTION, hint=_EVERY),
     KnownSetting(
         name="NEGOTIATOR_INFORM_STARTD",
         default="false",
         reason="startds are not notified of matches, and no slot enters the state Matched",
     ),
-    KnownSetting(name="NEGOTIATOR_INTERVAL", default="60", reason=_OPTION, hint=_EVERY),
     KnownSetting(
         name="NEGOTIATOR_MATCH_EXPRS", reason="matched jobs get no attributes NegotiatorMatchExpr..."
     ),
-    KnownSetting(name="NEGOTIATOR_MIN_INTERVAL", default="5", reason=_OPTION, hint=_EVERY),
     KnownSetting(
         name="STARTD_AD_REEVAL_EXPR", reason="each cycle uses the slot ads of the pool as they are then"
     ),
@@ -71,11 +66,11 @@ _OF_THE_DAEMON: Final = tuple(
         ("MAX_ACCOUNTANT_DATABASE_SIZE", "1000000", "accounts are part of the state", ""),
         ("MAX_NEGOTIATOR_*", "$(MAX_DEFAULT_LOG)", _LOGS, _LOG_OPTIONS),
         ("MAX_NUM_NEGOTIATOR_*", "", _LOGS, _LOG_OPTIONS),
-        ("NEGOTIATION_CYCLE_STATS_LENGTH", "3", _AD, "statistics of cycles are in the audit log"),
+        ("NEGOTIATION_CYCLE_STATS_LENGTH", "3", "the Negotiator ad describes the last 3 cycles", "all are in the audit log"),
         ("NEGOTIATOR", "$(SBIN)/condor_negotiator", _DAEMON, ""),
         ("NEGOTIATOR_*_LOG", "", _LOGS, _LOG_OPTIONS),
         ("NEGOTIATOR_ADDRESS_FILE", "$(LOG)/.negotiator_address", _DAEMON, ""),
-        ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", _AD, "negotiator userprio shows the accounts"),
+        ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", "no Accounting ads are sent", "negotiator userprio shows the accounts"),
         ("NEGOTIATOR_ARGS", "", _DAEMON, ""),
         ("NEGOTIATOR_CLASSAD_LIFETIME", "", _AD, ""),
         ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", "", "who may set priority factors is configured in the bundle",
@@ -90,7 +85,7 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEGOTIATOR_LOG_KEEP_OPEN", "", _LOGS, ""),
         ("NEGOTIATOR_MATCH_LOG", "$(LOG)/MatchLog", "matches are recorded in the audit log", ""),
         ("NEGOTIATOR_MAX_FILE_DESCRIPTORS", "", _DAEMON, ""),
-        ("NEGOTIATOR_NAME", "", _AD, ""),
+        ("NEGOTIATOR_NAME", "", "the name is that of the source htcondor", "write name below htcondor in pool.yaml"),
         ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "", _DAEMON, ""),
         ("NEGOTIATOR_NUM_THREADS", "1", "the number of threads is not configured", ""),
         ("NEGOTIATOR_PORT", "", _DAEMON, ""),

@@ -6,11 +6,18 @@ import threading
 
 import pytest
 
+from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.runtime import cycle_timer as module
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 
-FOREVER = 10_000_000.0
+
+def every(seconds):
+    """Return what returns these intervals between cycles, and none for a requested cycle."""
+    return lambda: CycleIntervals(seconds, 0, 0)
+
+
+FOREVER = every(10_000_000.0)
 
 
 class Clock:
@@ -57,7 +64,7 @@ def test_count_cycles_run_and_between_is_called_before_each(events):
 def test_cycles_begin_at_the_interval_however_long_they_take(monkeypatch, events):
     """The interval is from beginning to beginning; after a longer cycle the next one begins at once."""
     clock = Clock(monkeypatch)
-    with timer_with(clock, print, 60.0, 4) as timer:
+    with timer_with(clock, print, every(60.0), 4) as timer:
         for number, takes in zip(timer.cycles(no_request), (0, 20, 90, 0), strict=False):
             events.append((number, clock.now))
             clock.now += takes
@@ -66,7 +73,7 @@ def test_cycles_begin_at_the_interval_however_long_they_take(monkeypatch, events
 
 def test_requests_are_polled_every_second_while_waiting(monkeypatch):
     clock, looks = Clock(monkeypatch), []
-    with timer_with(clock, print, 2.5, 2) as timer:
+    with timer_with(clock, print, every(2.5), 2) as timer:
         for _ in timer.cycles(lambda: looks.append(clock.now)):
             pass
     assert clock.waits == [1.0, 1.0, 0.5]
@@ -107,7 +114,7 @@ def test_a_signal_ends_a_wait_at_once(monkeypatch, events, number):
 def test_signal_handlers_are_restored():
     numbers = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
     before = [signal.getsignal(number) for number in numbers]
-    with CycleTimer(print, 1.0):
+    with CycleTimer(print, every(1.0)):
         assert all(signal.getsignal(number) not in before for number in numbers)
     assert [signal.getsignal(number) for number in numbers] == before
 
@@ -118,10 +125,10 @@ def test_a_run_without_interval_is_interrupted_like_any_command():
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("every", [None, FOREVER])
-def test_the_first_signal_in_a_cycle_stops_it_and_the_second_interrupts_it(every, events):
+@pytest.mark.parametrize("intervals", [None, FOREVER])
+def test_the_first_signal_in_a_cycle_stops_it_and_the_second_interrupts_it(intervals, events):
     def interrupt_twice():
-        with CycleTimer(print, every, 5) as timer, timer.stop.listening():
+        with CycleTimer(print, intervals, 5) as timer, timer.stop.listening():
             signal.raise_signal(signal.SIGINT)
             events.append(timer.stop.is_requested)
             signal.raise_signal(signal.SIGINT)
@@ -156,7 +163,7 @@ def test_outside_the_main_thread_no_signal_is_handled(events):
     before = signal.getsignal(signal.SIGTERM)
 
     def run():
-        with CycleTimer(print, 0.0, 2) as timer:
+        with CycleTimer(print, every(0.0), 2) as timer:
             events.extend(timer.cycles(no_request))
             assert signal.getsignal(signal.SIGTERM) is before
 
@@ -168,7 +175,7 @@ def test_outside_the_main_thread_no_signal_is_handled(events):
 
 def test_a_signal_is_safe_at_any_moment(events):
     """Even when a wait has just begun: ten thousand signals, and no wait hangs."""
-    with CycleTimer(events.append, 0.001) as timer:
+    with CycleTimer(events.append, every(0.001)) as timer:
         cycles = timer.cycles(no_request)
         for _ in range(50):
             next(cycles)
@@ -182,7 +189,7 @@ def test_a_signal_is_safe_at_any_moment(events):
 def test_a_requested_cycle_begins_at_once_and_the_next_one_an_interval_after_it(monkeypatch, events):
     clock = Clock(monkeypatch)
     clock.on_wait = lambda number: setattr(clock, "is_requested", number == 3)
-    with timer_with(clock, print, 60.0, 3) as timer:
+    with timer_with(clock, print, every(60.0), 3) as timer:
         events += [clock.now for _ in timer.cycles(no_request)]
     assert events == [100.0, 103.0, 163.0]
 
@@ -194,3 +201,35 @@ def test_a_cycle_requested_by_another_thread_ends_the_wait(events):
             events.append(number)
             threading.Thread(target=trigger.start_cycle).start()
     assert events == [1, 2]
+
+
+def begun(monkeypatch, intervals, takes, requests=()):
+    """Return when cycles begin that take so long, if others are requested at these times."""
+    clock = Clock(monkeypatch, lambda _: setattr(clock, "is_requested", any(clock.now >= at for at in left)))
+    left, found = list(requests), []
+    with timer_with(clock, print, intervals, len(takes)) as timer:
+        for _, seconds in zip(timer.cycles(no_request), takes, strict=True):
+            left[:] = [at for at in left if at > clock.now]
+            found.append(clock.now)
+            clock.now += seconds
+    return found
+
+
+def test_after_a_long_cycle_the_next_one_waits_for_the_delay(monkeypatch):
+    intervals = CycleIntervals(interval=60, minimum=5, delay=20)
+    assert begun(monkeypatch, lambda: intervals, (10, 50, 90, 1)) == [100, 160, 230, 340]
+
+
+def test_a_requested_cycle_begins_at_once_after_the_minimum_and_the_delay(monkeypatch):
+    """One request starts one cycle: the one after it begins at its time."""
+    intervals = CycleIntervals(interval=60, minimum=5, delay=3)
+    assert begun(monkeypatch, lambda: intervals, (1, 4, 1), [130]) == [100, 130, 190]
+    assert begun(monkeypatch, lambda: intervals, (1, 4, 1), [101]) == [100, 105, 165]
+    assert begun(monkeypatch, lambda: intervals, (4, 4, 1), [102]) == [100, 107, 167]
+
+
+def test_a_reload_changes_the_intervals_of_the_present_wait(monkeypatch):
+    clock = Clock(monkeypatch)
+    with timer_with(clock, print, lambda: CycleIntervals(60 if clock.now < 110 else 30, 5, 0), 2) as timer:
+        seen = [clock.now for _ in timer.cycles(no_request)]
+    assert seen == [100, 130]

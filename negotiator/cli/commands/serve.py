@@ -29,9 +29,7 @@ from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
     "--every",
     type=Seconds(min=0),
     metavar="SECONDS",
-    default=60.0,
-    show_default=True,
-    help="Time between the beginnings of two cycles.",
+    help="Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
 )
 @click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
 @click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")

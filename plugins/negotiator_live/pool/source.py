@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -64,8 +65,6 @@ class HTCondorPool(LivePool):
         self._job_attributes = context.job_attributes
         self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
         self._negotiations: dict[Submitter, Negotiation] = {}
-        identity = NegotiatorIdentity(name=pool.name, address=str(own_address(pool.address)))
-        self._advertiser = Advertiser(self._collector, identity)
         self._failed: set[str] = set()  # submitters of this cycle
         self._request_seconds = 0.0
         self._negotiates = False  # a pool that is only observed gets no ad
@@ -156,10 +155,17 @@ class HTCondorPool(LivePool):
         self._advertiser.add_cycle(AdvertisedCycle.of(summary, negotiated))
         self._advertiser.send()
 
+    @cached_property
+    def _advertiser(self) -> Advertiser:
+        """Advertises this program; made when the first cycle begins, for it looks up the name of this host."""
+        address = own_address(self._collector.address)
+        return Advertiser(self._collector, NegotiatorIdentity(name=self._terms.name, address=str(address)))
+
     def close(self) -> None:
         """Remove the Negotiator ad, and close the connections to all schedds."""
-        with contextlib.suppress(DaemonError):  # without a collector there is no ad either; or it expires
-            self._advertiser.withdraw()
+        if self._negotiates:
+            with contextlib.suppress(DaemonError):  # without a collector there is no ad either; or it expires
+                self._advertiser.withdraw()
         for negotiation in self._negotiations.values():
             negotiation.close()
         self._negotiations = {}
