@@ -24,6 +24,7 @@ from negotiator.bundle.ordering import read_ordering
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder, no_files
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.queues import read_queues, resource_expressions
+from negotiator.bundle.read_before_match import read_of_jobs
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
@@ -31,7 +32,6 @@ from negotiator.bundle.sources import read_source
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
-from negotiator.classad import Expr, references
 from negotiator.hooks import specs
 from negotiator.hooks.declarations import Section
 from negotiator.hooks.guard import Tracer
@@ -308,7 +308,7 @@ class BundleLoader:
             constraints=tuple(map(bind_constraint, constraints.records)),
             job_attributes=None
             if attributes is None
-            else attributes | _read((*resources.values(), placement.groups.tree)),
+            else attributes | read_of_jobs((*resources.values(), placement.groups.tree)),
             audit=audit,
             plugins=plugins,
             partition=queues.partition,
@@ -328,12 +328,6 @@ class BundleLoader:
 
 def _first_error(problems: Iterable[Problem]) -> str:
     return next((each.message for each in problems if each.severity is Severity.ERROR), "")
-
-
-def _read(trees: Iterable[Expr]) -> frozenset[str]:
-    """Return the job attributes, in lower case, that expressions for resources and groups read."""
-    found = map(references, trees)
-    return frozenset(name.lower() for each in found for name in (*each.my, *each.unscoped))
 
 
 def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:

@@ -129,12 +129,12 @@ class Ordering:
 class ChosenSource:
     """Where the ads of a live pool come from: the type that the bundle chooses, and the settings of its plugin.
 
-    ``job_attributes`` are those that the bundle reads of jobs, in lower case: HTCondor's significant attributes.
+    ``job_attributes`` are those that gates and placement read of jobs, in lower case; None if they cannot be found.
     """
 
     chosen: Attributed[PoolSource] | None = None
     settings: Any = None
-    job_attributes: frozenset[str] = frozenset()
+    job_attributes: frozenset[str] | None = frozenset()
 
 
 class MatchMode(enum.StrEnum):

@@ -9,7 +9,7 @@ from negotiator.bundle.model import Bundle, ChosenSource
 from negotiator.bundle.named_types import NamedTypes, first_of_each_name
 from negotiator.bundle.nodes import MapNode
 from negotiator.bundle.plugin_failures import failure_problems
-from negotiator.bundle.significant import significant_attributes
+from negotiator.bundle.read_before_match import read_before_match
 from negotiator.hooks import specs
 from negotiator.records import Problem
 
@@ -19,7 +19,7 @@ KEY: Final = "source"
 def read_source(
     top: MapNode, bundle: Bundle, settings: Mapping[str, Any], wrong: Collection[str]
 ) -> tuple[ChosenSource, tuple[Problem, ...]]:
-    """Return the live pool of a bundle, and the problems of all types; without the key the only type there is.
+    """Return the live pool that a bundle names, and the problems of all types; without the key it has none.
 
     :param bundle: with its policies.
     :param settings: of the plugins, by their names.
@@ -30,13 +30,12 @@ def read_source(
     found = first_of_each_name(answers.records)
     types = NamedTypes(KEY, "source", found)
     problems = [*failure_problems(hooks, answers.failures), *types.taken(answers.records, hooks)]
-    if KEY in top.entries:
-        chosen, unknown = types.named(top)
-        problems += unknown
-    else:
-        chosen = next(iter(found.values())) if len(found) == 1 else None
+    if KEY not in top.entries:
+        return ChosenSource(), tuple(problems)
+    chosen, unknown = types.named(top)
+    problems += unknown
     if chosen is None:
         return ChosenSource(), tuple(problems)
-    attributes, failures = significant_attributes(bundle, settings)
+    attributes, failures = read_before_match(bundle, settings)
     problems += failure_problems(hooks, (each for each in failures if each.plugin not in wrong))
     return ChosenSource(chosen, settings.get(chosen.plugin), attributes), tuple(problems)

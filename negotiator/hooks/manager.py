@@ -115,12 +115,24 @@ class HookManager:
         Return None if a plugin that filters slots or charges does not declare the attributes it reads: each job is
         then a request of its own.
         """
-        answers = self.ask(specs.negotiator_job_attributes, settings=settings)
-        declaring = self.plugins_with(specs.negotiator_job_attributes)
         reading = self.plugins_with(specs.negotiator_filter_slots) | self.plugins_with(
             specs.negotiator_charges
         )
-        if answers.failures or not reading <= declaring:
+        return self._declared(specs.negotiator_job_attributes, reading, settings)
+
+    def gate_attributes(
+        self, settings: Mapping[str, Any]
+    ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
+        """Return the job attributes that gates read, in lower case; None if a plugin with gates does not declare them."""
+        reading = self.plugins_with(specs.negotiator_gate_ads)
+        return self._declared(specs.negotiator_gate_attributes, reading, settings)
+
+    def _declared(
+        self, hook: Hook[..., str], reading: frozenset[str], settings: Mapping[str, Any]
+    ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
+        """Return the attribute names of all plugins; None if one failed, or one that is ``reading`` declares none."""
+        answers = self.ask(hook, settings=settings)
+        if answers.failures or not reading <= self.plugins_with(hook):
             return None, answers.failures
         return frozenset(answer.record for answer in answers.records), ()
 

@@ -21,15 +21,13 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class PoolContext:
-    """What a bundle says about its pool.
+    """What a bundle configures of its pool.
 
-    ``settings`` are those of the plugin. ``job_attributes`` are the job attributes that the bundle reads, in lower case: only jobs
-    that are equal in them may be one request (HTCondor's significant attributes). If ``is_observed``, only ``observe`` and ``close``
-    are called: the pool has another negotiator, and must not learn of this one.
+    ``settings`` are those of the plugin. If ``is_observed``, only ``observe`` and ``close`` are called: the pool has another
+    negotiator, and its daemons must not see this one.
     """
 
     settings: Any
-    job_attributes: frozenset[str]
     is_observed: bool = False
 
 

@@ -51,7 +51,15 @@ class SnapshotBuilder:
         return {kind: AdsOfKind(self.dictionary, first_counts=kind is PoolAdKind.JOB) for kind in _TABLES}
 
     def add_file(self, name: str, results: Iterable[FileResult]) -> None:
-        """Add the ads of a file, and its problems, at most ``MAX_PROBLEMS`` one by one."""
+        """Add the ads of a file, and its problems; a file without ads is one."""
+        if not self.add_results(name, results):
+            self.problems.append(Problem(Severity.WARNING, Source(name), "the file holds no ads"))
+
+    def add_results(self, name: str, results: Iterable[FileResult]) -> bool:
+        """Add ads, and the problems with them, at most ``MAX_PROBLEMS`` one by one; return False if there was nothing.
+
+        :param name: where they are from.
+        """
         ads = reported = others = 0
         for block in _blocks(name, map(self._readable, results)):
             ads += block.ads
@@ -64,8 +72,7 @@ class SnapshotBuilder:
         if others:
             message = f"{others} more problems in this file are not listed"
             self.problems.append(Problem(Severity.ERROR, Source(name), message))
-        if not ads and not reported:
-            self.problems.append(Problem(Severity.WARNING, Source(name), "the file holds no ads"))
+        return bool(ads or reported)
 
     def _readable(self, result: FileResult) -> ReadResult | AdBlock:
         if isinstance(result, UnreadFile):

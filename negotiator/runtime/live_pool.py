@@ -10,6 +10,7 @@ import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.cycle.result import CycleResult
+from negotiator.cycle.significant_attributes import significant_attributes
 from negotiator.errors import PluginFailureError, PoolError
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
@@ -48,8 +49,9 @@ class ServedPool:
         :raises PoolError: no cycle can run with what could be fetched, or the bundle has no live pool.
         :raises PluginFailureError: the plugin failed otherwise.
         """
-        ads = PoolAds()
         source, pool = self._pool()
+        bundle = self.bundle()
+        ads = PoolAds(lambda slots: significant_attributes(slots, bundle))
         _called(source, pool.fetch, ads)
         return ads.snapshot(), ads.claims
 
@@ -114,7 +116,7 @@ class ServedPool:
         source = bundle.source.chosen
         if source is None:
             raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
-        context = PoolContext(bundle.source.settings, bundle.source.job_attributes, self.is_observed)
+        context = PoolContext(bundle.source.settings, self.is_observed)
         if self._opened is not None and self._opened[:2] != (source, context):
             self.close()
         if self._opened is None:

@@ -23,4 +23,4 @@ def negotiator_pool_sources() -> Iterator[PoolSource]:
 
 def _open(context: PoolContext, control: PoolControl) -> LivePool:
     del control  # no daemon can connect to this program yet
-    return pool.HTCondorPool(context)
+    return pool.HTCondorPool(context.settings.htcondor)

@@ -19,7 +19,6 @@ from negotiator.plugin import (
     DeliveryStatus,
     LivePool,
     PoolAds,
-    PoolContext,
     Problem,
     Severity,
     Source,
@@ -40,7 +39,6 @@ from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.observed import JobQuery, job_queries
 from negotiator_live.pool.requests import job_text
-from negotiator_live.pool.significant import read_by_slots
 from negotiator_live.pool.submitters import Submitter, SubmitterAds, ads_of
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
@@ -58,12 +56,10 @@ _AT_ONCE: Final = 32
 class HTCondorPool(LivePool):
     """A live HTCondor pool. Connections to schedds are kept from cycle to cycle."""
 
-    def __init__(self, context: PoolContext) -> None:
-        pool: CondorPool = context.settings.htcondor
+    def __init__(self, pool: CondorPool) -> None:
         self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
-        self._job_attributes = context.job_attributes
-        self._terms = NegotiationTerms(pool.name, self._job_attributes, pool.requests, pool.timeout)
+        self._terms = NegotiationTerms(pool.name, frozenset(), pool.requests, pool.timeout)
         self._negotiations: dict[Submitter, Negotiation] = {}
         self._failed: set[str] = set()  # submitters of this cycle
         self._request_seconds = 0.0
@@ -80,13 +76,15 @@ class HTCondorPool(LivePool):
                 self._advertiser.send()
             except DaemonError as error:
                 ads.add_problem(_problem("collector", str(error)))
-        found = SubmitterAds.of(ads_of(self._added(ads, self._collector.query(SUBMITTERS_WITH_CAPABILITIES))))
+        submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
+        ads.add("collector", submitters)
         ads.add("collector", self._collector.query(SCHEDDS))
-        slots = self._added(ads, self._collector.query(SLOTS))
+        ads.add("collector", self._collector.query(SLOTS))
         ads.add("collector", self._collector.query(SLOT_CLAIMS))
+        found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
             ads.add_problem(_problem("collector", problem))
-        self._terms = attrs.evolve(self._terms, job_attributes=self._job_attributes | read_by_slots(slots))
+        self._terms = attrs.evolve(self._terms, job_attributes=ads.significant_attributes())
         self._take_over(found.submitters)
         self._fetch_requests(ads)
 
@@ -109,9 +107,10 @@ class HTCondorPool(LivePool):
         :raises PoolError: the collector does not answer.
         """
         for kind in (SUBMITTERS, SLOTS):
-            self._added(ads, self._collector.query(kind))
-        schedds = ads_of(self._added(ads, self._collector.query(SCHEDDS)))
-        queries, problems = job_queries(schedds, self._client, self._terms.timeout)
+            ads.add("collector", self._collector.query(kind))
+        schedds = list(self._collector.query(SCHEDDS))
+        ads.add("collector", schedds)
+        queries, problems = job_queries(ads_of(schedds), self._client, self._terms.timeout)
         for problem in problems:
             ads.add_problem(_problem("collector", problem))
         for query, error in self._each(queries, JobQuery.fetch):
@@ -170,13 +169,6 @@ class HTCondorPool(LivePool):
             negotiation.close()
         self._negotiations = {}
         self._client.sessions.clear()
-
-    def _added(self, ads: PoolAds, blocks: Iterable[str]) -> Sequence[str]:
-        """Add ads, and return them."""
-        found = list(blocks)
-        if found:
-            ads.add("collector", found)
-        return found
 
     def _take_over(self, submitters: Sequence[Submitter]) -> None:
         """Keep the connections of these submitters only."""
