@@ -30,8 +30,8 @@ class CondorPool:
     ``collector`` is its address: ``host:port``, or as HTCondor writes addresses. ``timeout`` are the seconds in which one daemon
     must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for the logs of schedds.
 
-    ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED nothing is
-    said to a daemon that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
+    ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED no
+    command is sent to a daemon that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
     default those of this user or, for root, of the system.
     """
 
@@ -50,7 +50,7 @@ class CondorPool:
     def address(self) -> DaemonAddress:
         """The address of the collector.
 
-        :raises AddressError: it is none.
+        :raises AddressError: invalid.
         """
         return DaemonAddress.parse(self.collector)
 

@@ -390,7 +390,7 @@ class RowBatch:
     # Who pays.
 
     def root(self, expr: Expr, *, on_rows: bool) -> Column:
-        """Return the values of an expression that is no part of another one; its owner pays.
+        """Return the values of a whole expression; its owner pays.
 
         :raises NotVectorizableError: it must be evaluated as a whole.
         """

@@ -42,7 +42,7 @@ from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.submitters import Submitter, SubmitterAds, ads_of
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
-from negotiator_live.security.policy import ClientPolicy, methods_in
+from negotiator_live.security.policy import AuthMethod, ClientPolicy
 from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.settings import CondorPool, Method
 from negotiator_live.wire.errors import DaemonError
@@ -210,7 +210,7 @@ def _client(pool: CondorPool) -> SecureClient:
         tokens=TokenFiles((Path(pool.token),)) if pool.token else TokenFiles(),
         claimed_user=pool.name if Method.CLAIMTOBE in pool.methods else "",
     )
-    methods = methods_in(" ".join(pool.methods))
+    methods = tuple(AuthMethod[each] for each in pool.methods)
     return SecureClient(
         ClientPolicy(pool.authentication, pool.encryption, pool.integrity, methods=methods), credentials
     )

@@ -56,7 +56,7 @@ class FilesystemMethod:
         return made is not None and result == 0
 
     def _make(self, name: str, extension: str, address: tuple[str, int]) -> Path | None:
-        """Make the directory; return None if it is none that a daemon may ask for, or cannot be made."""
+        """Make the directory; return None if a daemon must not request it, or it cannot be made."""
         parent, _, last = name.rpartition("/")
         found = _NAME.fullmatch(last)
         if parent != self.directory.rstrip("/") or found is None or "/" in extension:

@@ -145,10 +145,9 @@ def _check(channel: Channel, policy: ClientPolicy, answer: WireAd) -> None:
         if action not in {_YES, "NO"}:
             raise malformed(channel.exchange, f"the answer to the handshake has no valid {feature}")
         if requirement is Requirement.REQUIRED and action != _YES:
-            name = f"SEC_CLIENT_{feature.upper()}"
             raise SecurityPolicyError(
                 channel.exchange,
-                f"the daemon refuses {feature.lower()}, which {name} = REQUIRED demands here",
+                f"the daemon refuses {feature.lower()}, which is required here ({feature.lower()}: REQUIRED)",
                 f"set SEC_DEFAULT_{feature.upper()} of the {channel.exchange.daemon} to more than NEVER",
             )
 

@@ -1,14 +1,11 @@
-"""What this client requires of a session, as HTCondor's ``SEC_CLIENT_*`` and ``SEC_DEFAULT_*`` settings say."""
+"""The requirements of this client on a session; each is that of HTCondor's ``SEC_CLIENT_*`` setting."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import IntFlag, StrEnum
-from typing import Final, Self
+from typing import Final
 
 import attrs
-
-from negotiator.plugin import InvalidCallError, printable
 
 
 class Requirement(StrEnum):
@@ -64,43 +61,6 @@ class ClientPolicy:
     methods: tuple[AuthMethod, ...] = (AuthMethod.FS, AuthMethod.IDTOKENS)
     session_seconds: int = 86400
     lease_seconds: int = 3600
-
-    @classmethod
-    def of_settings(cls, settings: Mapping[str, str]) -> Self:
-        """Return the policy of a configuration.
-
-        :param settings: values by upper-case names, such as ``SEC_CLIENT_ENCRYPTION``.
-        :raises InvalidCallError: a value is invalid.
-        """
-
-        def setting(name: str) -> tuple[str, str]:
-            found = [
-                f"SEC_{level}_{name}" for level in ("CLIENT", "DEFAULT") if f"SEC_{level}_{name}" in settings
-            ]
-            return (found[0], settings[found[0]].strip()) if found else ("", "")
-
-        def requirement(name: str, default: Requirement) -> Requirement:
-            full, value = setting(name)
-            if not value:
-                return default
-            if value.upper() not in Requirement.__members__:
-                allowed = ", ".join(Requirement)
-                raise InvalidCallError(f"{full} = {printable(value)}: expected one of {allowed}")
-            return Requirement[value.upper()]
-
-        default = cls()
-        full, methods = setting("AUTHENTICATION_METHODS")
-        chosen = methods_in(methods)
-        if methods and not chosen:
-            allowed = ", ".join(_METHODS)
-            raise InvalidCallError(f"{full} = {printable(methods)}: expected one or more of {allowed}")
-        return cls(
-            authentication=requirement("AUTHENTICATION", default.authentication),
-            encryption=requirement("ENCRYPTION", default.encryption),
-            integrity=requirement("INTEGRITY", default.integrity),
-            negotiation=requirement("NEGOTIATION", default.negotiation),
-            methods=chosen or default.methods,
-        )
 
     @property
     def negotiates(self) -> bool:

@@ -37,7 +37,7 @@ class Token:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return the token of a text, None if it is none."""
+        """Return the token of a text, None if it is invalid."""
         parts = text.strip().split(".")
         if len(parts) != 3:
             return None

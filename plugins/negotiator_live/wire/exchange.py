@@ -1,4 +1,4 @@
-"""Who is spoken to about what, and until when: every error says so."""
+"""The daemon, address, command and deadline of an exchange, for its errors."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class PacketSocket:
         self.restart_digests()
 
     def restart_digests(self) -> None:
-        """Forget what was sent and received so far: the hop over a shared port is no part of a handshake."""
+        """Forget what was sent and received so far: a handshake begins after the connection through a shared port."""
         self._sent, self._received = hashlib.sha256(), hashlib.sha256()
 
     def end_handshake(self) -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from negotiator.plugin import InvalidCallError
 from negotiator_live.security.keys import SessionKey
-from negotiator_live.security.policy import AuthMethod, ClientPolicy, Requirement
+from negotiator_live.security.policy import ClientPolicy, Requirement
 from negotiator_live.security.sessions import SecuritySession, SessionCache
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.exchange import Deadline
@@ -53,29 +52,6 @@ def test_a_capability_is_a_session_and_shows_nothing():
 @pytest.mark.parametrize("text", ["", "<1>#2#3", "#[]", "a#[", "a#[x]", "a#[x] b", "a\n#[x]b", "x" * 9000])
 def test_a_claim_id_without_a_session_is_none(text):
     assert SecuritySession.of_capability(text) is None
-
-
-def test_a_policy_reads_the_settings_of_the_client_then_the_defaults():
-    policy = ClientPolicy.of_settings(
-        {
-            "SEC_CLIENT_ENCRYPTION": "required",
-            "SEC_DEFAULT_ENCRYPTION": "NEVER",
-            "SEC_DEFAULT_INTEGRITY": " Preferred ",
-            "SEC_DEFAULT_AUTHENTICATION_METHODS": "KERBEROS, IDTOKENS FS",
-        }
-    )
-    assert (policy.encryption, policy.integrity) == (Requirement.REQUIRED, Requirement.PREFERRED)
-    assert policy.authentication is Requirement.OPTIONAL
-    assert policy.methods == (AuthMethod.IDTOKENS, AuthMethod.FS)
-    assert ClientPolicy.of_settings({}) == ClientPolicy()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("SEC_CLIENT_ENCRYPTION", "yes"), ("SEC_DEFAULT_AUTHENTICATION_METHODS", "KERBEROS")]
-)
-def test_an_invalid_setting_is_named_with_what_is_allowed(name, value):
-    with pytest.raises(InvalidCallError, match=f"{name} = {value}: expected one"):
-        ClientPolicy.of_settings({name: value})
 
 
 def test_a_client_that_never_negotiates_does_so_if_something_is_required():
