@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from negotiator.hooks.access import AccessQuestion as AccessQuestion
     from negotiator.hooks.access import QueueNotice as QueueNotice
     from negotiator.hooks.access import UserGroups as UserGroups
+    from negotiator.hooks.accounts import AccountAd as AccountAd
+    from negotiator.hooks.accounts import AccountChangeKind as AccountChangeKind
+    from negotiator.hooks.accounts import AccountRequest as AccountRequest
+    from negotiator.hooks.accounts import OrderAccounts as OrderAccounts
     from negotiator.hooks.ad_kinds import AdKind as AdKind
     from negotiator.hooks.administration import Caller as Caller
     from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
@@ -99,6 +103,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
     from negotiator.hooks.pool_control import PoolControl as PoolControl
+    from negotiator.hooks.pool_control import RequestAnswer as RequestAnswer
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
     from negotiator.hooks.pool_source import PoolContext as PoolContext
@@ -172,6 +177,7 @@ else:
         "negotiator.exit_codes": "ExitCode",
         "negotiator.files": "open_lock open_regular replace_file",
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
+        "negotiator.hooks.accounts": "AccountAd AccountChangeKind AccountRequest OrderAccounts",
         "negotiator.hooks.ad_kinds": "AdKind",
         "negotiator.hooks.administration": (
             "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission PluginUsage RowsOutcome "
@@ -194,7 +200,7 @@ else:
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
-        "negotiator.hooks.pool_control": "PoolControl",
+        "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool PoolContext PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.slot_offer": (

@@ -15,6 +15,7 @@ from negotiator.pool.saved_ads import SavedAds
 from negotiator.records import Problem
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
+from negotiator.runtime.pool_requests import PoolRequests
 
 
 @attrs.frozen
@@ -48,7 +49,8 @@ def fetch_pool(
     bundle = load(targets)
     if address:
         bundle = _at(bundle, address)
-    pool = ServedPool(lambda: bundle, CycleTrigger(), is_observed=True)
+    control = PoolRequests(lambda: bundle, None, CycleTrigger())
+    pool = ServedPool(lambda: bundle, control, is_observed=True)
     try:
         with SavedAds(folder, compress=compress, replace=replace) as ads:
             pool.observe(ads)

@@ -33,6 +33,7 @@ from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
+from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
@@ -260,12 +261,13 @@ def open_runner(
         trigger = CycleTrigger()
         read = _without_claims(pool_reader(targets.pool, stdin))
         settler: Offline | LiveSettler = Offline(lambda _: False)
-        served = ServedPool(lambda: runtime.bundle, trigger) if live else None
+        requests = PoolRequests(lambda: runtime.bundle, targets.state, trigger, clock(targets))
+        served = ServedPool(lambda: runtime.bundle, requests) if live else None
         if served is not None:
             stack.callback(served.close)
             read, settler = served.read, LiveSettler(served, lambda _: False)
         pool = _CyclePool(read)
-        runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader)
+        runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader, stop=trigger.stop)
         if served is not None:
             runtime.publish = served.cycle_ended
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))

@@ -11,6 +11,7 @@ from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.records import Problem
 
 if TYPE_CHECKING:
+    from negotiator.hooks.accounts import OrderAccounts
     from negotiator.hooks.order import OrderMaker, OrderRows
     from negotiator.queues import PartitionConfig
 
@@ -57,6 +58,8 @@ class RequestOrderType:
     change that a command of the plugin requested (``CommandContext.change_order``), between two cycles; it raises
     ValueError to refuse it.
 
+    ``accounts`` are those of submitters that the order keeps in its rows, for HTCondor's tools; None for an order without.
+
     ``queue_keys`` are the keys of queues.yaml that this order follows, of ``OrderKey``; under another order ``negotiator
     check`` names them as without effect. ``check_queues`` returns the problems of their values.
 
@@ -69,6 +72,7 @@ class RequestOrderType:
     ranks: Callable[[Any], SlotRanks] = _default_ranks
     check_row: Callable[[str, Mapping[str, Any]], None] = _no_check
     change: RowsChanger = _no_change
+    accounts: OrderAccounts | None = None
     queue_keys: frozenset[str] = frozenset()
     check_queues: Callable[[PartitionConfig], Iterable[Problem]] = _no_problems
     is_default: bool = False

@@ -67,10 +67,10 @@ class CycleTimer:
     def cycles(self, between: Callable[[], None]) -> Iterator[int]:
         """Yield the number of each cycle, from 1, when it is time to begin; call ``between`` before each and while waiting."""
         number, begun = 0, 0.0
-        while not self._stopping and number != self.count:
+        while not self._is_ending and number != self.count:
             if number and self.intervals is not None:
                 self._wait(begun, time.monotonic(), self.intervals, between)
-                if self._stopping:
+                if self._is_ending:
                     return
             between()
             self.trigger.is_requested = False
@@ -85,15 +85,20 @@ class CycleTimer:
         between: Callable[[], None],
     ) -> None:
         """Wait until the cycle after one that began and ended at these times; a reload may change the intervals meanwhile."""
-        while not self._stopping:
+        while not self._is_ending:
             now = intervals()
             until = now.earliest(begun, ended) if self.trigger.is_requested else now.due(begun, ended)
             left = until - time.monotonic()
             if left <= 0:
                 return
             self.trigger.wait(min(left, POLL_INTERVAL))
-            if not self._stopping:
+            if not self._is_ending:
                 between()
+
+    @property
+    def _is_ending(self) -> bool:
+        """True if a signal or a tool of the pool ends the negotiator."""
+        return self._stopping or self.trigger.is_ending
 
     def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
         self._before[number] = signal.signal(number, handler)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from negotiator.plugin import KnownSetting, RequestOrderType, Section, SlotRanks, hookimpl
+from negotiator.plugin import (
+    KnownSetting,
+    OrderAccounts,
+    RequestOrderType,
+    Section,
+    SlotRanks,
+    hookimpl,
+)
 from negotiator_fairshare.groups.knobs import PATTERNS
 from negotiator_fairshare.settings import FairShareSettings
 
@@ -13,6 +20,8 @@ if TYPE_CHECKING:
     import click
 
     from negotiator.plugin import (
+        AccountAd,
+        AccountRequest,
         Charge,
         CounterUsage,
         Cycle,
@@ -46,6 +55,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         ranks=_ranks,
         check_row=_check_row,
         change=_change,
+        accounts=OrderAccounts(report=_report, change_text=_change_text),
         is_default=True,
     )
 
@@ -100,6 +110,18 @@ def _change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChan
     from negotiator_fairshare.account_requests import change_rows
 
     return change_rows(rows, change, settings, now)
+
+
+def _report(rows: OrderRows, settings: Any, rollup: bool) -> Iterable[AccountAd]:  # noqa: FBT001 - the contract's
+    from negotiator_fairshare.userprio.reported import account_ads
+
+    return account_ads(rows, settings, rollup=rollup)
+
+
+def _change_text(request: AccountRequest) -> str:
+    from negotiator_fairshare.accounts.changes import AccountChange
+
+    return AccountChange.of(request).to_text()
 
 
 def _ranks(settings: FairShareSettings | None) -> SlotRanks:

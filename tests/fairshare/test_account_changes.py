@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.plugin import AccountChangeKind
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
-from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind, changed
+from negotiator_fairshare.accounts.changes import AccountChange, changed
 
 NOW = 1_800_000_000
 SETTINGS = AccountSettings()
@@ -20,14 +21,14 @@ def after(kind, value=None, duration=0, accounts=ACCOUNTS, now=NOW):
 @pytest.mark.parametrize(
     ("kind", "value", "field", "expected"),
     [
-        (ChangeKind.PRIORITY, 12.3456789, "priority", 12.345679),
-        (ChangeKind.PRIORITY, 0.1, "priority", 0.5),
-        (ChangeKind.FACTOR, 250, "factor", 250.0),
-        (ChangeKind.CEILING, 10, "ceiling", 10),
-        (ChangeKind.FLOOR, 3, "floor", 3),
-        (ChangeKind.ACCUMULATED, 7200, "weighted_accumulated_usage", 7200.0),
-        (ChangeKind.BEGIN, 1_700_000_000, "begin_usage", 1_700_000_000),
-        (ChangeKind.LAST, 1_700_000_000, "last_usage", 1_700_000_000),
+        (AccountChangeKind.PRIORITY, 12.3456789, "priority", 12.345679),
+        (AccountChangeKind.PRIORITY, 0.1, "priority", 0.5),
+        (AccountChangeKind.FACTOR, 250, "factor", 250.0),
+        (AccountChangeKind.CEILING, 10, "ceiling", 10),
+        (AccountChangeKind.FLOOR, 3, "floor", 3),
+        (AccountChangeKind.ACCUMULATED, 7200, "weighted_accumulated_usage", 7200.0),
+        (AccountChangeKind.BEGIN, 1_700_000_000, "begin_usage", 1_700_000_000),
+        (AccountChangeKind.LAST, 1_700_000_000, "last_usage", 1_700_000_000),
     ],
 )
 def test_a_value_is_set_and_all_others_stay(kind, value, field, expected):
@@ -38,35 +39,39 @@ def test_a_value_is_set_and_all_others_stay(kind, value, field, expected):
 
 def test_a_value_of_an_unknown_name_makes_an_account():
     """As with condor_userprio: a ceiling may be set before the first job."""
-    assert after(ChangeKind.CEILING, 4, accounts=Accounts()).get("u@d") == AccountRecord(ceiling=4)
+    assert after(AccountChangeKind.CEILING, 4, accounts=Accounts()).get("u@d") == AccountRecord(ceiling=4)
 
 
 def test_usage_is_reset_for_one_or_all():
-    one = after(ChangeKind.RESET)
+    one = after(AccountChangeKind.RESET)
     assert (one.get("u@d").accumulated_usage, one.get("u@d").begin_usage) == (0.0, NOW)
     assert one.get("v@d") == RECORD
-    everybody, text = changed(ACCOUNTS, AccountChange(ChangeKind.RESET_ALL), NOW, SETTINGS)
+    everybody, text = changed(ACCOUNTS, AccountChange(AccountChangeKind.RESET_ALL), NOW, SETTINGS)
     assert {each.weighted_accumulated_usage for each in everybody.records.values()} == {0.0}
     assert text == "The accumulated usage was reset for all users"
 
 
 def test_an_account_is_deleted():
-    assert after(ChangeKind.DELETE).records == {"v@d": RECORD}
+    assert after(AccountChangeKind.DELETE).records == {"v@d": RECORD}
 
 
 def test_a_lease_of_a_factor_returns_to_the_factor_of_the_knobs():
     """The factor of a name without account is written down when its lease begins."""
-    accounts = after(ChangeKind.FACTOR, 5, duration=60, accounts=Accounts())
+    accounts = after(AccountChangeKind.FACTOR, 5, duration=60, accounts=Accounts())
     assert accounts.get("u@d").factor == 5.0
     assert accounts.updated(NOW + 60, AccountSettings(default_factor=3.0)).get("u@d").factor == 1000.0
 
 
 def test_a_lease_is_cancelled():
-    accounts = after(ChangeKind.CANCEL_CEILING, accounts=after(ChangeKind.CEILING, 5, duration=60))
+    accounts = after(
+        AccountChangeKind.CANCEL_CEILING, accounts=after(AccountChangeKind.CEILING, 5, duration=60)
+    )
     assert (accounts.get("u@d").ceiling, accounts.get("u@d").ceiling_lease_expiration) == (-1, 0)
 
 
-@pytest.mark.parametrize("kind", [ChangeKind.RESET, ChangeKind.DELETE, ChangeKind.CANCEL_FLOOR])
+@pytest.mark.parametrize(
+    "kind", [AccountChangeKind.RESET, AccountChangeKind.DELETE, AccountChangeKind.CANCEL_FLOOR]
+)
 def test_what_needs_an_account_is_refused_without_one(kind):
     with pytest.raises(ValueError, match="no account named u@d"):
         after(kind, accounts=Accounts())
@@ -74,22 +79,22 @@ def test_what_needs_an_account_is_refused_without_one(kind):
 
 def test_a_lease_that_does_not_hold_is_not_cancelled():
     with pytest.raises(ValueError, match="no lease of the factor"):
-        after(ChangeKind.CANCEL_FACTOR)
+        after(AccountChangeKind.CANCEL_FACTOR)
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "duration"),
     [
-        (ChangeKind.FACTOR, 0.5, 0),
-        (ChangeKind.PRIORITY, float("nan"), 0),
-        (ChangeKind.PRIORITY, None, 0),
-        (ChangeKind.CEILING, -2, 0),
-        (ChangeKind.CEILING, 2.5, 0),
-        (ChangeKind.FLOOR, -1, 0),
-        (ChangeKind.LAST, 1e300, 0),
-        (ChangeKind.DELETE, 1, 0),
-        (ChangeKind.PRIORITY, 1, 60),
-        (ChangeKind.FLOOR, 1, -60),
+        (AccountChangeKind.FACTOR, 0.5, 0),
+        (AccountChangeKind.PRIORITY, float("nan"), 0),
+        (AccountChangeKind.PRIORITY, None, 0),
+        (AccountChangeKind.CEILING, -2, 0),
+        (AccountChangeKind.CEILING, 2.5, 0),
+        (AccountChangeKind.FLOOR, -1, 0),
+        (AccountChangeKind.LAST, 1e300, 0),
+        (AccountChangeKind.DELETE, 1, 0),
+        (AccountChangeKind.PRIORITY, 1, 60),
+        (AccountChangeKind.FLOOR, 1, -60),
     ],
 )
 def test_invalid_changes_cannot_be_made(kind, value, duration):
@@ -98,7 +103,7 @@ def test_invalid_changes_cannot_be_made(kind, value, duration):
 
 
 @given(
-    st.sampled_from([ChangeKind.FACTOR, ChangeKind.CEILING]),
+    st.sampled_from([AccountChangeKind.FACTOR, AccountChangeKind.CEILING]),
     st.text(st.characters(categories=["L", "N"]), min_size=1),
     st.integers(1, 10**6),
     st.integers(0, 10**6),

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.plugin import InvalidCallError
+from negotiator.plugin import AccountChangeKind, InvalidCallError
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
-from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind
+from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.log_reader import read_log
 from negotiator_fairshare.userprio import ColumnSet, UserprioView, read_arguments, report_of
 from negotiator_fairshare.userprio.table import table_lines
@@ -69,12 +69,12 @@ def test_the_entries_of_names_are_selected():
 @pytest.mark.parametrize(
     ("line", "change"),
     [
-        ("-setprio u@d 5", AccountChange(ChangeKind.PRIORITY, "u@d", 5)),
-        ("-setc u@d -1", AccountChange(ChangeKind.CEILING, "u@d", -1)),
-        ("-setfloor u@d 2 -duration 60", AccountChange(ChangeKind.FLOOR, "u@d", 2, 60)),
-        ("-resetall", AccountChange(ChangeKind.RESET_ALL)),
-        ("-del u@d", AccountChange(ChangeKind.DELETE, "u@d")),
-        ("-cancelfactorlease u@d", AccountChange(ChangeKind.CANCEL_FACTOR, "u@d")),
+        ("-setprio u@d 5", AccountChange(AccountChangeKind.PRIORITY, "u@d", 5)),
+        ("-setc u@d -1", AccountChange(AccountChangeKind.CEILING, "u@d", -1)),
+        ("-setfloor u@d 2 -duration 60", AccountChange(AccountChangeKind.FLOOR, "u@d", 2, 60)),
+        ("-resetall", AccountChange(AccountChangeKind.RESET_ALL)),
+        ("-del u@d", AccountChange(AccountChangeKind.DELETE, "u@d")),
+        ("-cancelfactorlease u@d", AccountChange(AccountChangeKind.CANCEL_FACTOR, "u@d")),
     ],
 )
 def test_a_change_is_read(line, change):

@@ -27,7 +27,7 @@ class Clock:
         self.now, self.waits, self.on_wait = 100.0, [], on_wait
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
 
-    is_requested = False
+    is_requested = is_ending = False
 
     def wait(self, seconds):
         self.waits.append(seconds)
@@ -233,3 +233,13 @@ def test_a_reload_changes_the_intervals_of_the_present_wait(monkeypatch):
     with timer_with(clock, print, lambda: CycleIntervals(60 if clock.now < 110 else 30, 5, 0), 2) as timer:
         seen = [clock.now for _ in timer.cycles(no_request)]
     assert seen == [100, 130]
+
+
+def test_a_tool_of_the_pool_ends_the_wait_and_the_cycle(events):
+    trigger = CycleTrigger()
+    with CycleTimer(print, FOREVER, None, stop=trigger.stop, trigger=trigger) as timer:
+        for number in timer.cycles(no_request):
+            events.append(number)
+            threading.Thread(target=trigger.end).start()
+    assert events == [1]
+    assert timer.stop.is_requested

@@ -10,6 +10,7 @@ import attrs
 import click
 
 from negotiator.classad import Expr
+from negotiator.hooks.accounts import OrderAccounts
 from negotiator.hooks.declarations import Constraint, ConstraintSide, Section
 from negotiator.hooks.fields import (
     MAX_NAME,
@@ -124,6 +125,12 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     check_exactly(record.in_queue_order, bool, "True or False as in_queue_order of a RequestOrderType")
     check_exactly(record.is_default, bool, "True or False as is_default of a RequestOrderType")
     check_exactly(record.queue_keys, frozenset, "a frozenset as queue_keys of a RequestOrderType")
+    if record.accounts is not None:
+        check_exactly(
+            record.accounts, OrderAccounts, "OrderAccounts or None as accounts of a RequestOrderType"
+        )
+        if not callable(record.accounts.report) or not callable(record.accounts.change_text):
+            raise WrongAnswerError("expected functions in OrderAccounts")
     return record  # type: ignore[no-any-return]
 
 

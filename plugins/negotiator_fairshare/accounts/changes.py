@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import json
 import math
 from collections.abc import Callable, Mapping
 
 import attrs
 
+from negotiator.plugin import AccountChangeKind, AccountRequest
 from negotiator_fairshare.accounts.account import MIN_PRIORITY, UNLIMITED, AccountRecord
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.leases import LeaseKind, with_lease, without_lease
@@ -22,42 +22,24 @@ MAX_TIME = 250_000_000_000
 _MAX_SLOTS = 2_147_483_647
 
 
-class ChangeKind(enum.StrEnum):
-    """What an administrator changes: the words of condor_userprio."""
-
-    PRIORITY = "setprio"
-    FACTOR = "setfactor"
-    CEILING = "setceiling"
-    FLOOR = "setfloor"
-    ACCUMULATED = "setaccum"
-    BEGIN = "setbegin"
-    LAST = "setlast"
-    CANCEL_CEILING = "cancelceilinglease"
-    CANCEL_FLOOR = "cancelfloorlease"
-    CANCEL_FACTOR = "cancelfactorlease"
-    RESET = "resetusage"
-    RESET_ALL = "resetall"
-    DELETE = "delete"
-
-
 _LEASED = {
-    ChangeKind.FACTOR: LeaseKind.FACTOR,
-    ChangeKind.CEILING: LeaseKind.CEILING,
-    ChangeKind.FLOOR: LeaseKind.FLOOR,
+    AccountChangeKind.FACTOR: LeaseKind.FACTOR,
+    AccountChangeKind.CEILING: LeaseKind.CEILING,
+    AccountChangeKind.FLOOR: LeaseKind.FLOOR,
 }
 _CANCELLED = {
-    ChangeKind.CANCEL_FACTOR: LeaseKind.FACTOR,
-    ChangeKind.CANCEL_CEILING: LeaseKind.CEILING,
-    ChangeKind.CANCEL_FLOOR: LeaseKind.FLOOR,
+    AccountChangeKind.CANCEL_FACTOR: LeaseKind.FACTOR,
+    AccountChangeKind.CANCEL_CEILING: LeaseKind.CEILING,
+    AccountChangeKind.CANCEL_FLOOR: LeaseKind.FLOOR,
 }
-_RANGES: Mapping[ChangeKind, tuple[float, float, bool]] = {  # least, most, whole numbers only
-    ChangeKind.PRIORITY: (0.0, LARGEST, False),
-    ChangeKind.FACTOR: (MIN_FACTOR, LARGEST, False),
-    ChangeKind.CEILING: (UNLIMITED, _MAX_SLOTS, True),
-    ChangeKind.FLOOR: (0, _MAX_SLOTS, True),
-    ChangeKind.ACCUMULATED: (0.0, LARGEST, False),
-    ChangeKind.BEGIN: (0, MAX_TIME, True),
-    ChangeKind.LAST: (0, MAX_TIME, True),
+_RANGES: Mapping[AccountChangeKind, tuple[float, float, bool]] = {  # least, most, whole numbers only
+    AccountChangeKind.PRIORITY: (0.0, LARGEST, False),
+    AccountChangeKind.FACTOR: (MIN_FACTOR, LARGEST, False),
+    AccountChangeKind.CEILING: (UNLIMITED, _MAX_SLOTS, True),
+    AccountChangeKind.FLOOR: (0, _MAX_SLOTS, True),
+    AccountChangeKind.ACCUMULATED: (0.0, LARGEST, False),
+    AccountChangeKind.BEGIN: (0, MAX_TIME, True),
+    AccountChangeKind.LAST: (0, MAX_TIME, True),
 }
 
 
@@ -68,13 +50,13 @@ class AccountChange:
     :raises ValueError: the change is invalid; the message says why.
     """
 
-    kind: ChangeKind
+    kind: AccountChangeKind
     name: str = ""
     value: float | None = None
     duration: int = 0
 
     def __attrs_post_init__(self) -> None:
-        if self.kind is ChangeKind.RESET_ALL:
+        if self.kind is AccountChangeKind.RESET_ALL:
             if self.name:
                 raise ValueError(f"{self.kind} takes no name")
         else:
@@ -94,6 +76,14 @@ class AccountChange:
         if whole and self.value != int(self.value):
             raise ValueError(f"{self.kind} needs a whole number")
 
+    @classmethod
+    def of(cls, request: AccountRequest) -> AccountChange:
+        """Return the change that is requested.
+
+        :raises ValueError: it is invalid.
+        """
+        return cls(request.kind, request.account, request.value, request.duration)
+
     def to_text(self) -> str:
         """Return the change as canonical JSON, for a request to the running negotiator."""
         values = attrs.asdict(self, filter=lambda field, value: value != field.default)
@@ -108,7 +98,7 @@ class AccountChange:
         try:
             values = json.loads(text)
             kind, name, value = (
-                ChangeKind(values.pop("kind")),
+                AccountChangeKind(values.pop("kind")),
                 values.pop("name", ""),
                 values.pop("value", None),
             )
@@ -132,13 +122,13 @@ def changed(
 
     :raises ValueError: there is no such account to reset or delete, no lease to cancel, or one that holds already.
     """
-    if change.kind is ChangeKind.RESET_ALL:
+    if change.kind is AccountChangeKind.RESET_ALL:
         records = {name: _without_usage(record, now) for name, record in accounts.records.items()}
         return attrs.evolve(accounts, records=records), "The accumulated usage was reset for all users"
     known = change.name in accounts.records
     if not known and change.kind not in _RANGES:
         raise ValueError(f"no account named {change.name}")
-    if change.kind is ChangeKind.DELETE:
+    if change.kind is AccountChangeKind.DELETE:
         records = {name: record for name, record in accounts.records.items() if name != change.name}
         return attrs.evolve(
             accounts, records=records
@@ -151,7 +141,7 @@ def _changed_record(
     accounts: Accounts, change: AccountChange, now: int, settings: AccountSettings
 ) -> tuple[AccountRecord, str]:
     record, name = accounts.get(change.name), change.name
-    if change.kind is ChangeKind.RESET:
+    if change.kind is AccountChangeKind.RESET:
         return _without_usage(record, now), f"The accumulated usage of {name} was reset"
     if (lease := _CANCELLED.get(change.kind)) is not None:
         if not getattr(record, lease.expiration):
@@ -159,7 +149,7 @@ def _changed_record(
         return without_lease(record, lease), f"The lease of the {lease} of {name} was cancelled"
     value = change.value if change.value is not None else 0.0
     if change.duration:
-        if change.kind is ChangeKind.FACTOR:  # the factor before the lease is the one to return to
+        if change.kind is AccountChangeKind.FACTOR:  # the factor before the lease is the one to return to
             record = attrs.evolve(record, factor=accounts.factor(name, settings))
         lease = _LEASED[change.kind]
         number = stored(value) if lease is LeaseKind.FACTOR else int(value)
@@ -172,25 +162,25 @@ def _without_usage(record: AccountRecord, now: int) -> AccountRecord:
     return attrs.evolve(record, accumulated_usage=0.0, weighted_accumulated_usage=0.0, begin_usage=now)
 
 
-_SETTERS: Mapping[ChangeKind, Callable[[AccountRecord, float], AccountRecord]] = {
-    ChangeKind.PRIORITY: lambda record, value: attrs.evolve(
+_SETTERS: Mapping[AccountChangeKind, Callable[[AccountRecord, float], AccountRecord]] = {
+    AccountChangeKind.PRIORITY: lambda record, value: attrs.evolve(
         record, priority=max(MIN_PRIORITY, stored(value))
     ),
-    ChangeKind.FACTOR: lambda record, value: attrs.evolve(record, factor=stored(value)),
-    ChangeKind.CEILING: lambda record, value: attrs.evolve(record, ceiling=int(value)),
-    ChangeKind.FLOOR: lambda record, value: attrs.evolve(record, floor=int(value)),
-    ChangeKind.ACCUMULATED: lambda record, value: attrs.evolve(
+    AccountChangeKind.FACTOR: lambda record, value: attrs.evolve(record, factor=stored(value)),
+    AccountChangeKind.CEILING: lambda record, value: attrs.evolve(record, ceiling=int(value)),
+    AccountChangeKind.FLOOR: lambda record, value: attrs.evolve(record, floor=int(value)),
+    AccountChangeKind.ACCUMULATED: lambda record, value: attrs.evolve(
         record, weighted_accumulated_usage=stored(value)
     ),
-    ChangeKind.BEGIN: lambda record, value: attrs.evolve(record, begin_usage=int(value)),
-    ChangeKind.LAST: lambda record, value: attrs.evolve(record, last_usage=int(value)),
+    AccountChangeKind.BEGIN: lambda record, value: attrs.evolve(record, begin_usage=int(value)),
+    AccountChangeKind.LAST: lambda record, value: attrs.evolve(record, last_usage=int(value)),
 }
 _SET = {
-    ChangeKind.PRIORITY: "The priority",
-    ChangeKind.FACTOR: "The priority factor",
-    ChangeKind.CEILING: "The ceiling",
-    ChangeKind.FLOOR: "The floor",
-    ChangeKind.ACCUMULATED: "The accumulated usage",
-    ChangeKind.BEGIN: "The begin usage time",
-    ChangeKind.LAST: "The last usage time",
+    AccountChangeKind.PRIORITY: "The priority",
+    AccountChangeKind.FACTOR: "The priority factor",
+    AccountChangeKind.CEILING: "The ceiling",
+    AccountChangeKind.FLOOR: "The floor",
+    AccountChangeKind.ACCUMULATED: "The accumulated usage",
+    AccountChangeKind.BEGIN: "The begin usage time",
+    AccountChangeKind.LAST: "The last usage time",
 }

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, tzinfo
 
 import attrs
 
-from negotiator.plugin import Expr, InvalidCallError, NegotiatorError, parse
-from negotiator_fairshare.accounts.changes import AccountChange, ChangeKind
+from negotiator.plugin import AccountChangeKind, Expr, InvalidCallError, NegotiatorError, parse
+from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.userprio.autoformat import AutoFormat
 from negotiator_fairshare.userprio.columns import ColumnSet
@@ -86,7 +86,7 @@ _CONSTRAINT = "constraint"
 _RESOURCES = "getreslist"
 _AUTOFORMAT = "autoformat"
 _AUTOFORMAT_WORD = re.compile(r"-{1,2}(?:af|autof(?:o(?:r(?:m(?:a(?:t)?)?)?)?)?)(?::(.*))?", re.DOTALL)
-_CHANGES = {str(kind): kind for kind in ChangeKind}
+_CHANGES = {str(kind): kind for kind in AccountChangeKind}
 
 
 @attrs.frozen(kw_only=True)

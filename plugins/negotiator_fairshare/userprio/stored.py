@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
 import attrs
 
-from negotiator.plugin import CommandContext, CommandTargets
+from negotiator.plugin import CommandContext, CommandTargets, OrderRows
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.state_rows import ORDER, accounts_of
 from negotiator_fairshare.cycle_figures import KEY, CycleFigures, check_row
@@ -34,15 +37,20 @@ class StoredAccounts:
         :raises StateError: the folder has no state, or it cannot be read.
         """
         stored = program.order_rows(targets, ORDER)
-        valid, damaged = {}, list(stored.damaged)
-        for key, row in stored.rows.items():
+        return cls.of(stored.rows, settings_of(program, targets), stored.damaged)
+
+    @classmethod
+    def of(cls, rows: OrderRows, settings: FairShareSettings, damaged: Sequence[str] = ()) -> Self:
+        """Return the accounts of rows; damaged ones are set aside."""
+        valid, problems = {}, list(damaged)
+        for key, row in rows.items():
             try:
                 check_row(key, row)
                 valid[key] = row
             except ValueError as error:
-                damaged.append(f"row {key[:200]!r} is damaged and set aside ({error})")
+                problems.append(f"row {key[:200]!r} is damaged and set aside ({error})")
         cycle = CycleFigures.from_row(valid[KEY]) if KEY in valid else CycleFigures()
-        return cls(accounts_of(valid, 0), cycle, settings_of(program, targets), tuple(damaged))
+        return cls(accounts_of(valid, 0), cycle, settings, tuple(problems))
 
     def report(self) -> UserprioReport:
         """Return what condor_userprio shows."""
