@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from negotiator.app import parent_watch
 from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.progress import ProgressLine
@@ -23,9 +24,12 @@ def serve(
     watch: bool,
     change_bundle: bool,
     recover: bool,
+    end_with_parent: bool,
     as_json: bool,
 ) -> None:
     """Serve the live pool that the policy bundle names."""
+    if end_with_parent:
+        parent_watch.end_with_parent()
     line = ProgressLine(enabled=False)
     output = LogOutput(open_log(log_format, log_level), bundle_folder(targets), as_json, log_level, line)
     with output.reporting_errors():

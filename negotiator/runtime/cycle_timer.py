@@ -30,7 +30,7 @@ _STOPPING = "the cycle ends before its next turn; a second signal ends the progr
 class CycleTimer:
     """Starts cycles at intervals, ``count`` times.
 
-    SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT ends the current cycle before its next turn, with the
+    SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT (with intervals, or SIGQUIT) ends the current cycle before its next turn, with the
     matches it has, and starts no other one; the second has its usual effect. Without intervals so has the first outside
     of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
     process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
@@ -53,7 +53,10 @@ class CycleTimer:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._handle(signal.SIGHUP, self._hang_up)
-            for number in (signal.SIGTERM, signal.SIGINT):
+            endings = [signal.SIGTERM, signal.SIGINT]
+            if self.intervals is not None:
+                endings.append(signal.SIGQUIT)
+            for number in endings:
                 if self.intervals is not None or signal.getsignal(number) is not signal.SIG_IGN:
                     self._handle(number, self._end)
         return self

@@ -12,6 +12,7 @@ from negotiator.plugin import KnownSetting
 _LOGS: Final = "this program has no log files of HTCondor's form"
 _LOG_OPTIONS: Final = "use the options --log-format and --log-level of negotiator run"
 _NETWORK: Final = "it tunes the connections of condor_negotiator, which this program does not make"
+_MASTER: Final = "negotiator-daemon reads it from HTCondor's own configuration"
 _DAEMON: Final = "it configures the process condor_negotiator"
 _AD: Final = "the Negotiator ad is sent when the program starts and after each cycle"
 _READ_AT_ONCE: Final = "all requests are read before the cycle"
@@ -72,6 +73,8 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEGOTIATOR_ADDRESS_FILE", "$(LOG)/.negotiator_address", _DAEMON, ""),
         ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", "no Accounting ads are sent", "negotiator userprio shows the accounts"),
         ("NEGOTIATOR_ARGS", "", _DAEMON, ""),
+        ("NEGOTIATOR_AUDIT_LOG", "$(SPOOL)/negotiator-audit", _MASTER, ""),
+        ("NEGOTIATOR_BUNDLE", "", _MASTER, ""),
         ("NEGOTIATOR_CLASSAD_LIFETIME", "", _AD, ""),
         ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", "", "who may set priority factors is configured in the bundle",
          "write scheduleracl into pool.yaml"),
@@ -96,6 +99,7 @@ _OF_THE_DAEMON: Final = tuple(
          "use negotiator run --watch to read a bundle again when it changes"),
         ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", "200", _READ_AT_ONCE, ""),
         ("NEGOTIATOR_SOCKET_CACHE_SIZE", "500", _NETWORK, ""),
+        ("NEGOTIATOR_STATE", "$(SPOOL)/negotiator", _MASTER, ""),
         ("NEGOTIATOR_STATE_FILE", "", "it belongs to condor_had", ""),
         ("NEGOTIATOR_SUPER_ADDRESS_FILE", "", _DAEMON, ""),
         ("NEGOTIATOR_TIMEOUT", "30", _NETWORK, ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import Final
 
@@ -13,6 +14,9 @@ from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
 PORT: Final = 9618
 """The port of a collector, if its address has none."""
+
+#: HTCondor's tools and daemons override a setting by an environment variable of this form.
+_VARIABLE: Final = "_CONDOR_COLLECTOR_HOST"
 
 
 class Method(StrEnum):
@@ -27,7 +31,8 @@ class Method(StrEnum):
 class CondorPool:
     """``htcondor:``, the pool of the source ``htcondor``.
 
-    ``collector`` is its address: ``host:port``, or as HTCondor writes addresses. ``timeout`` are the seconds in which one daemon
+    ``collector`` is its address: ``host:port``, or as HTCondor writes addresses; without one it is that of the environment variable
+    ``_CONDOR_COLLECTOR_HOST``, else this host. ``timeout`` are the seconds in which one daemon
     must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for the logs of schedds.
 
     ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED no
@@ -35,7 +40,7 @@ class CondorPool:
     default those of this user or, for root, of the system.
     """
 
-    collector: str = "127.0.0.1:9618"
+    collector: str = ""
     timeout: float = attrs.field(default=20.0, validator=attrs.validators.gt(0))
     requests: int = attrs.field(default=200, validator=[attrs.validators.ge(1), attrs.validators.le(10_000)])
     name: str = attrs.field(default="negotiator", validator=attrs.validators.min_len(1))
@@ -52,7 +57,7 @@ class CondorPool:
 
         :raises AddressError: invalid.
         """
-        return DaemonAddress.parse(self.collector)
+        return DaemonAddress.parse(self.collector or _with_port(os.environ.get(_VARIABLE) or "127.0.0.1"))
 
 
 @attrs.frozen
@@ -62,13 +67,16 @@ class LivePoolSettings:
     htcondor: CondorPool = attrs.field(factory=CondorPool)
 
 
+def _with_port(address: str) -> str:
+    return address if ":" in address else f"{address}:{PORT}"
+
+
 def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
     """Return settings with another collector.
 
     :raises AddressError: the address is invalid.
     """
-    if ":" not in address:
-        address = f"{address}:{PORT}"
+    address = _with_port(address)
     DaemonAddress.parse(address)
     return attrs.evolve(settings, htcondor=attrs.evolve(settings.htcondor, collector=address))
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -181,3 +182,18 @@ def test_a_bundle_without_a_live_pool_is_refused_at_the_start(tmp_path, site):
     assert code == 1
     assert "unknown source tape: known are" in err
     assert not list(tmp_path.glob("var/*"))
+
+
+def test_it_ends_with_the_process_that_started_it(tmp_path, site):
+    site(0)
+    words = " ".join(command("--every", 1, "--end-with-parent"))
+    starter = f"{words} 2> log & echo $!; while [ ! -e var/audit ]; do sleep 0.1; done; sleep 0.5"
+    done = subprocess.run(
+        ["sh", "-c", starter], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True, timeout=60
+    )
+    status = Path("/proc", done.stdout.strip(), "stat")
+    end = time.monotonic() + 60
+    while status.exists() and status.read_text().split()[2] != "Z":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert "cycle" in (tmp_path / "log").read_text()

@@ -51,6 +51,7 @@ from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
     is_flag=True,
     help="Continue although the state and the audit log do not agree; this is recorded.",
 )
+@click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle, to standard output.")
 @click.option(
     "--log-format",
@@ -73,7 +74,7 @@ def serve(**given: Any) -> None:
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
     is handed out.
 
-    It runs until SIGTERM or SIGINT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
+    It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.
 
     \b

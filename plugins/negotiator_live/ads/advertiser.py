@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
+from negotiator_live.ads.address_file import remove_address_file, write_address_file
 from negotiator_live.ads.negotiator_ad import NUMBERS, NegotiatorIdentity
 from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
 from negotiator_live.collector import Collector
@@ -38,7 +39,10 @@ class Advertiser:
         """Send the Negotiator ad.
 
         :raises DaemonError: the collector cannot be reached, or denies the command.
+        :raises OSError: the address file cannot be written.
         """
+        if not self.is_advertised:
+            write_address_file(self.identity.address)
         ad = self.identity.ad(self._cycles, next(self.numbers), self.clock())
         self.collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
         self.is_advertised = True
@@ -48,6 +52,7 @@ class Advertiser:
 
         :raises DaemonError: the collector cannot be reached, or denies the command. The ad expires there.
         """
+        remove_address_file()
         if self.is_advertised:
             self.is_advertised = False
             self.collector.update(DaemonCommand.INVALIDATE_NEGOTIATOR_ADS, self.identity.withdrawal())

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import platform
 import socket
 import time
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ import attrs
 
 from negotiator_live.ads.literals import literals
 from negotiator_live.ads.statistics import AdvertisedCycle, cycle_attributes
-from negotiator_live.security.handshake import VERSION
+from negotiator_live.versions import PLATFORM, VERSION
 from negotiator_live.wire.ads import quoted
 
 STARTED: Final = time.time()
@@ -25,8 +24,6 @@ STARTED: Final = time.time()
 
 NUMBERS: Final = itertools.count()
 """The numbers of the ads that this program sends: a pool that is opened again goes on with them."""
-
-PLATFORM: Final = f"$CondorPlatform: {platform.machine()}-Python_{platform.python_version()} $"
 
 
 @attrs.frozen(kw_only=True)

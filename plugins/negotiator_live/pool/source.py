@@ -74,7 +74,7 @@ class HTCondorPool(LivePool):
         if not self._advertiser.is_advertised:
             try:
                 self._advertiser.send()
-            except DaemonError as error:
+            except (DaemonError, OSError) as error:
                 ads.add_problem(_problem("collector", str(error)))
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add("collector", submitters)

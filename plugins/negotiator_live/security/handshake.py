@@ -24,14 +24,12 @@ from negotiator_live.security.errors import (
 from negotiator_live.security.keys import KeyExchange, SessionKey
 from negotiator_live.security.policy import ClientPolicy, Requirement, wire_name
 from negotiator_live.security.sessions import SecuritySession
+from negotiator_live.versions import VERSION
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand, authorization
 from negotiator_live.wire.errors import malformed
 from negotiator_live.wire.exchange import Deadline
-
-VERSION: Final = "$CondorVersion: 25.14.1 2026-10-16 PackageID: negotiator $"
-"""The version of HTCondor whose protocol this side speaks."""
 
 _AUTHORIZED: Final = ("", "AUTHORIZED")
 _YES: Final = "YES"

@@ -121,6 +121,7 @@ def condor_pool(settings: PoolSettings | None = None, port: int = 0) -> Iterator
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env={**os.environ, "FOLDERS": "\n".join(settings.folders)},
             ) as process,
         ):
             try:

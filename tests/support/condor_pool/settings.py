@@ -18,12 +18,13 @@ _SHARED_PORT: Final = "USE_SHARED_PORT = True\nSHARED_PORT_PORT = @PORT@\n"
 class PoolSettings:
     """``mode`` is open (everyone is trusted) or secure (authentication and encryption are required).
 
-    ``more`` is HTCondor configuration, read last.
+    ``more`` is HTCondor configuration, read last. ``folders`` of this machine are seen in the pool's root folder too.
     """
 
     mode: str = "open"
     shared_port: bool = False
     more: str = ""
+    folders: tuple[str, ...] = ()
 
     def text(self, port: int) -> str:
         """Return the configuration file of a pool whose collector has this port on 127.0.0.1."""

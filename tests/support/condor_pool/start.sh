@@ -2,6 +2,7 @@
 # Start condor_master in a private copy of a root folder. This script is the first process of mount and PID namespaces of its
 # own (unshare --mount --pid --fork): the copy and all daemons end with it.
 #   start.sh ROOT PLACE CONFIGURATION USER...    PLACE: an empty folder, over which the copy is mounted
+# The folders in $FOLDERS, one a line, are seen in the copy too, under the same path, by all users.
 set -eu
 root=$1 place=$2 configuration=$3
 shift 3
@@ -25,6 +26,12 @@ done
 rm -rf pool tmp
 mkdir tmp pool
 chmod 1777 tmp
+printf %s "${FOLDERS:-}" | while IFS= read -r folder || [ -n "$folder" ]; do
+  mkdir -p ".$folder"
+  mount --bind "$folder" ".$folder"
+  above=$folder
+  while above=$(dirname "$above"); [ "$above" != / ]; do chmod a+x ".$above"; done
+done
 for folder in run log lock spool execute cred tokens.d passwords.d; do mkdir "pool/$folder"; done
 chroot . chown -R condor:condor /pool
 chown -R 0:0 pool/passwords.d pool/tokens.d

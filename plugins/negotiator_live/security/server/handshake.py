@@ -13,13 +13,13 @@ import attrs
 
 from negotiator_live.security.cipher import AesGcmCipher
 from negotiator_live.security.errors import SecurityPolicyError, UnknownSessionError
-from negotiator_live.security.handshake import VERSION
 from negotiator_live.security.server.authorizer import Authorizer, check_allowed
 from negotiator_live.security.server.methods import Verifiers
 from negotiator_live.security.server.new_session import SessionOffer
 from negotiator_live.security.server.peer import Peer
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.sessions import ServedSessions
+from negotiator_live.versions import VERSION
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand

@@ -9,7 +9,6 @@ import attrs
 
 from negotiator_live.security.cipher import AesGcmCipher
 from negotiator_live.security.errors import AuthenticationError, SecurityPolicyError
-from negotiator_live.security.handshake import VERSION
 from negotiator_live.security.keys import KeyExchange, SessionKey
 from negotiator_live.security.policy import AuthMethod, wire_name
 from negotiator_live.security.server.authorizer import Authorizer, check_allowed
@@ -17,6 +16,7 @@ from negotiator_live.security.server.methods import Verifiers
 from negotiator_live.security.server.peer import Peer
 from negotiator_live.security.server.policy import AgreedSession, ServerPolicy
 from negotiator_live.security.server.sessions import ServedSessions
+from negotiator_live.versions import VERSION
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.errors import malformed

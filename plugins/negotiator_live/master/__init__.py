@@ -1,0 +1,1 @@
+"""The start by condor_master, as the pool's daemon NEGOTIATOR."""

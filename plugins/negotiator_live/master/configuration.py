@@ -1,0 +1,98 @@
+"""What this daemon reads of HTCondor's configuration, by ``condor_config_val``."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+from pathlib import Path
+from typing import Final, Self
+
+import attrs
+
+from negotiator_live.master.arguments import DaemonArguments
+
+_PROGRAM: Final = "condor_config_val"
+_PATIENCE: Final = 30.0  # seconds
+
+
+class ConfigurationError(Exception):
+    """HTCondor's configuration cannot be read, or lacks a setting."""
+
+
+@attrs.frozen(kw_only=True)
+class DaemonConfiguration:
+    """The settings of the daemon.
+
+    ``bundle`` is the folder of the policy bundle, ``state`` and ``audit_log`` where the state and the audit log are. ``user`` is
+    whom the daemon runs as if it is started by root: a user and a group id.
+    """
+
+    bundle: Path
+    state: Path
+    audit_log: Path
+    log: Path
+    collector: str = ""
+    address_file: str = ""
+    user: tuple[int, int] | None = None
+
+    @classmethod
+    def read(cls, arguments: DaemonArguments) -> Self:
+        """Return the settings.
+
+        :raises ConfigurationError: ``condor_config_val`` does not run, or a setting is missing or invalid.
+        """
+        bundle = _value("NEGOTIATOR_BUNDLE", arguments)
+        if not bundle:
+            raise ConfigurationError(
+                "missing NEGOTIATOR_BUNDLE: write NEGOTIATOR_BUNDLE = FOLDER, the folder of the policy bundle, into HTCondor's"
+                " configuration"
+            )
+        spool = Path(_value("SPOOL", arguments) or ".")
+        log = Path(_value("NEGOTIATOR_LOG", arguments) or "NegotiatorLog")
+        if arguments.log_folder:
+            log = Path(arguments.log_folder, log.name)
+        return cls(
+            bundle=Path(bundle),
+            state=Path(_value("NEGOTIATOR_STATE", arguments) or spool / "negotiator"),
+            audit_log=Path(_value("NEGOTIATOR_AUDIT_LOG", arguments) or spool / "negotiator-audit"),
+            log=log.with_name(f"{log.name}.{arguments.log_suffix}") if arguments.log_suffix else log,
+            collector=_value("COLLECTOR_HOST", arguments).replace(",", " ").partition(" ")[0],
+            address_file=_value("NEGOTIATOR_ADDRESS_FILE", arguments),
+            user=_user(_value("CONDOR_IDS", arguments)),
+        )
+
+
+def _value(name: str, arguments: DaemonArguments) -> str:
+    """Return the value of a setting; "" if it has none."""
+    local = ["-local-name", arguments.local_name] if arguments.local_name else []
+    try:
+        done = subprocess.run(  # noqa: S603 - HTCondor's own command
+            [_PROGRAM, "-subsystem", "NEGOTIATOR", *local, name],
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ConfigurationError(f"{_PROGRAM} {name}: {error}: add its folder to PATH") from error
+    if done.returncode != 0 and "Not defined" not in done.stderr + done.stdout:
+        raise ConfigurationError(f"{_PROGRAM} {name}: {(done.stderr or done.stdout).strip()[:500]}")
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _user(ids: str) -> tuple[int, int] | None:
+    """Return whom HTCondor's daemons run as (``CONDOR_IDS``, else the user condor); None if this process is not root's."""
+    if os.geteuid() != 0:
+        return None
+    if ids:
+        user, _, group = ids.partition(".")
+        if not (user.isdecimal() and group.isdecimal()):
+            raise ConfigurationError(f"CONDOR_IDS must be UID.GID, not {ids!r}")
+        return int(user), int(group)
+    try:
+        entry = pwd.getpwnam("condor")
+    except KeyError:
+        return None
+    return entry.pw_uid, entry.pw_gid

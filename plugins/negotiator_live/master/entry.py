@@ -1,0 +1,73 @@
+"""The program ``negotiator-daemon``: prepares a process as condor_master expects it, which then runs ``negotiator serve``."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
+from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
+from negotiator_live.versions import PLATFORM, VERSION
+
+_INVALID_CALL: Final = 2
+#: What condor_master passes on to its children, and what this program does not use: sockets and the keys of a session.
+_INHERITED: Final = ("CONDOR_INHERIT", "CONDOR_PRIVATE_INHERIT")
+_FIRST_FILE: Final = 3  # after standard input, output and error
+
+
+def main() -> None:
+    """Run ``negotiator serve`` with the settings of HTCondor's configuration, in this process."""
+    try:
+        arguments = parse_arguments(sys.argv[1:])
+        if arguments.version:
+            sys.stdout.write(f"{VERSION}\n{PLATFORM}\n")
+            return
+        if arguments.configuration:
+            os.environ["CONDOR_CONFIG"] = arguments.configuration
+        configuration = DaemonConfiguration.read(arguments)
+        _prepare(arguments, configuration)
+    except (ArgumentsError, ConfigurationError, KeyError, OSError) as error:
+        sys.stderr.write(f"negotiator-daemon: {error}\n")
+        sys.exit(_INVALID_CALL)
+    os.execv(sys.executable, command(configuration))  # noqa: S606 - this program
+
+
+def command(configuration: DaemonConfiguration) -> list[str]:
+    """Return the command that serves the pool."""
+    folders = [
+        *("--bundle", str(configuration.bundle)),
+        *("--state", str(configuration.state)),
+        *("--audit-log", str(configuration.audit_log)),
+    ]
+    return [sys.executable, "-m", "negotiator", "serve", *folders, "--end-with-parent"]
+
+
+def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> None:
+    """Become HTCondor's user, open the log, and leave the settings of the pool to the next program."""
+    signal.pthread_sigmask(
+        signal.SIG_SETMASK, ()
+    )  # HTCondor's daemons block almost all, and children inherit that
+    if arguments.pid_file:
+        Path(arguments.pid_file).write_text(f"{os.getpid()}\n", encoding="ascii")
+    if configuration.user is not None:
+        user, group = configuration.user
+        os.setgroups([group])
+        os.setgid(group)
+        os.setuid(user)
+        os.environ["HOME"] = pwd.getpwuid(user).pw_dir
+    if not arguments.to_terminal:
+        log = os.open(configuration.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+    os.closerange(_FIRST_FILE, os.sysconf("SC_OPEN_MAX"))
+    for name in _INHERITED:
+        os.environ.pop(name, None)
+    given = {
+        "_CONDOR_COLLECTOR_HOST": configuration.collector,
+        "_CONDOR_NEGOTIATOR_ADDRESS_FILE": configuration.address_file,
+    }
+    os.environ.update({name: value for name, value in given.items() if value})

@@ -1,0 +1,119 @@
+"""The command line of ``negotiator-daemon``, and what it reads of HTCondor's configuration."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
+from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
+
+PROGRAM = [sys.executable, "-c", "from negotiator_live.master.entry import main; main()"]
+#: As condor_config_val answers.
+CONFIG_VAL = """#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" = -local-name ] && local=$2; shift; done
+case $1 in
+{}
+*) echo "Not defined: $1" >&2; exit 1 ;;
+esac
+"""
+SETTINGS = {
+    "NEGOTIATOR_BUNDLE": "/etc/negotiator/site",
+    "SPOOL": "/var/spool",
+    "NEGOTIATOR_LOG": "/var/log/NegotiatorLog",
+    "COLLECTOR_HOST": "cm.example.org:9620, second.example.org",
+    "CONDOR_IDS": "12.34",
+}
+
+
+@pytest.fixture
+def configured(tmp_path, monkeypatch):
+    """Return a function that puts a condor_config_val with these settings into PATH."""
+
+    def configure(settings):
+        cases = "\n".join(f'{name}) echo "{value}" ;;' for name, value in settings.items())
+        file = tmp_path / "condor_config_val"
+        file.write_text(CONFIG_VAL.format(cases))
+        file.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        return tmp_path
+
+    return configure
+
+
+def test_the_arguments_of_condor_master_are_accepted():
+    words = (
+        "-f -p 9614 -sock negotiator_1_2 -q -local-name N2 -l /var/log -a 2 -pidfile /run/n.pid -c /etc/c -t"
+    )
+    assert parse_arguments(words.split()) == DaemonArguments(
+        configuration="/etc/c",
+        local_name="N2",
+        log_folder="/var/log",
+        log_suffix="2",
+        pid_file="/run/n.pid",
+        to_terminal=True,
+    )
+
+
+@pytest.mark.parametrize("words", ["-b", "-k x", "-l", "-unknown", "-r 5", "more"])
+def test_an_argument_that_asks_for_something_else_is_refused(words):
+    with pytest.raises(ArgumentsError):
+        parse_arguments(words.split())
+
+
+def test_files_are_where_the_pool_has_them(configured):
+    configured(SETTINGS)
+    found = DaemonConfiguration.read(DaemonArguments(log_suffix="a"))
+    assert found == DaemonConfiguration(
+        bundle=Path("/etc/negotiator/site"),
+        state=Path("/var/spool/negotiator"),
+        audit_log=Path("/var/spool/negotiator-audit"),
+        log=Path("/var/log/NegotiatorLog.a"),
+        collector="cm.example.org:9620",
+        user=(12, 34) if os.geteuid() == 0 else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"NEGOTIATOR_BUNDLE": ""}, "missing NEGOTIATOR_BUNDLE: write NEGOTIATOR_BUNDLE = FOLDER"),
+        ({"CONDOR_IDS": "condor"}, "CONDOR_IDS must be UID.GID"),
+    ],
+)
+def test_a_missing_or_invalid_setting_is_named(configured, changed, message):
+    if "CONDOR_IDS" in changed and os.geteuid() != 0:
+        pytest.skip("only root becomes another user")
+    configured(SETTINGS | changed)
+    with pytest.raises(ConfigurationError, match=message):
+        DaemonConfiguration.read(DaemonArguments())
+
+
+def test_without_condor_config_val_the_message_names_it(tmp_path):
+    done = subprocess.run(
+        PROGRAM, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "condor_config_val NEGOTIATOR_BUNDLE: " in done.stderr
+
+
+def test_the_version_is_printed_as_htcondors_daemons_do(configured):
+    configured({})
+    done = subprocess.run([*PROGRAM, "-v"], capture_output=True, text=True, check=True, timeout=60)
+    version, platform = done.stdout.splitlines()
+    assert version.startswith("$CondorVersion: 25.")
+    assert platform.startswith("$CondorPlatform: ")
+
+
+def test_errors_of_the_start_are_in_the_log(configured, tmp_path):
+    """The bundle does not exist; the log belongs to the daemon's user."""
+    ids = {"CONDOR_IDS": f"{os.geteuid()}.{os.getegid()}"}
+    files = {"NEGOTIATOR_BUNDLE": tmp_path / "none", "SPOOL": tmp_path, "NEGOTIATOR_LOG": tmp_path / "Log"}
+    configured(ids | files)
+    done = subprocess.run(PROGRAM, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+    assert "none" in (tmp_path / "Log").read_text()
+    assert stat.S_IMODE((tmp_path / "Log").stat().st_mode) == 0o644

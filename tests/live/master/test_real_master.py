@@ -1,0 +1,122 @@
+"""A real condor_master starts this program as the pool's negotiator, restarts and stops it."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from condor_pool import PoolSettings, PoolUnavailableError, condor_pool, root_folder
+
+PATIENCE = 90.0
+ROOT = Path(__file__).parents[3]
+PROGRAM = Path(sys.executable).with_name("negotiator-daemon")
+SETTINGS = """DAEMON_LIST = MASTER COLLECTOR SCHEDD STARTD NEGOTIATOR
+NEGOTIATOR = {program}
+NEGOTIATOR_BUNDLE = {bundle}
+NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
+SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
+SLOT_TYPE_1_PARTITIONABLE = False
+NUM_SLOTS_TYPE_1 = 4
+"""
+POLICY = """source: htcondor
+NEGOTIATOR_INTERVAL: 1
+NEGOTIATOR_CYCLE_DELAY: 2
+"""
+SUBMIT = """executable = /bin/sleep
+arguments = 1
+log = /dev/null
+request_memory = 1
+request_disk = 1024
+queue {}
+"""
+
+
+@pytest.fixture(scope="module", params=["open", "secure", "shared port"])
+def pool(request, tmp_path_factory):
+    """Start a pool with this program as its negotiator."""
+    try:
+        root_folder()
+    except PoolUnavailableError as error:
+        pytest.skip(str(error))
+    bundle = tmp_path_factory.mktemp("bundle")
+    bundle.chmod(0o755)
+    (bundle / "pool.yaml").write_text(POLICY)
+    folders = tuple(map(str, dict.fromkeys((ROOT, sys.prefix, sys.base_prefix, bundle))))
+    mode = "open" if request.param == "open" else "secure"
+    more = SETTINGS.format(program=PROGRAM, bundle=bundle)
+    settings = PoolSettings(mode, shared_port=request.param == "shared port", more=more, folders=folders)
+    with condor_pool(settings) as started:
+        yield started
+
+
+def until(condition, pool):
+    """Wait until a condition holds; return its value."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.3)
+    queue = pool.inside("run", "condor_q", "-all", "-af:j", "JobStatus", "LastRejMatchReason", check=False)
+    pytest.fail(pool.log("NegotiatorLog")[-3000:] + pool.log("MasterLog")[-1000:] + queue)
+
+
+@pytest.fixture
+def running(pool):
+    """Return the pool once its negotiator has advertised itself."""
+    until(lambda: started(pool), pool)
+    return pool
+
+
+def started(pool):
+    """Return when the advertised negotiator was started; empty without one."""
+    return pool.inside("run", "condor_status", "-negotiator", "-af", "DaemonStartTime", check=False).strip()
+
+
+def process(pool):
+    """Return the process id of this program as condor_master's child; None if it does not run."""
+    try:
+        return pool.process(Path(sys.executable).name)
+    except PoolUnavailableError:
+        return None
+
+
+def test_a_submitted_job_runs(running):
+    cluster = running.submit(SUBMIT.format(2))
+    until(lambda: not running.inside("run", "condor_q", "-all", cluster, "-af", "ProcId"), running)
+    done = running.inside("run", "condor_history", cluster, "-af", "JobStatus")
+    assert done.split() == ["4", "4"]
+
+
+def test_it_runs_as_htcondors_user_with_its_files_where_the_pool_has_them(running):
+    owner = Path("/proc", str(process(running))).stat().st_uid
+    assert owner == (running.root / "pool" / "spool").stat().st_uid != 0
+    assert (running.root / "pool" / "spool" / "negotiator").stat().st_uid == owner
+    until(lambda: " cycle " in running.log("NegotiatorLog"), running)
+    address, version, _ = running.log(".negotiator_address").splitlines()
+    advertised = running.inside("run", "condor_status", "-negotiator", "-af", "MyAddress", "CondorVersion")
+    assert advertised == f"{address} {version}\n"
+
+
+def test_condor_reconfig_makes_it_read_its_bundle_again(running):
+    running.inside("run", "condor_reconfig")
+    until(lambda: "trigger=signal" in running.log("NegotiatorLog"), running)
+
+
+def test_condor_off_ends_it_and_removes_its_ad_and_condor_on_starts_it(running):
+    running.inside("run", "condor_off", "-negotiator")
+    until(lambda: process(running) is None, running)
+    assert started(running) == ""
+    assert running.log(".negotiator_address") == ""
+    running.inside("run", "condor_on", "-negotiator")
+    until(lambda: started(running), running)
+
+
+def test_condor_master_starts_one_that_was_killed_again(running):
+    before = process(running)
+    os.kill(before, signal.SIGKILL)
+    until(lambda: process(running) not in {before, None}, running)
+    cluster = running.submit(SUBMIT.format(1))
+    until(lambda: not running.inside("run", "condor_q", "-all", cluster, "-af", "ProcId"), running)
