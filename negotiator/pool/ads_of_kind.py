@@ -12,7 +12,7 @@ from negotiator.classad import Table
 from negotiator.records import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from negotiator.classad import ClassAd
     from negotiator.classad.tables import AdDictionary, AlikeRows, IndexArray
@@ -66,6 +66,26 @@ class AdsOfKind:
         self._replaced: dict[int, int] = {}
         self._repeated: list[int] = []
         self._positions: list[_AdPositions] = []
+        self._carried = 0  # rows of an earlier reading, which an ad may replace without being repeated
+
+    def continued(self, dictionary: AdDictionary, keys: Collection[AdKey]) -> AdsOfKind:
+        """Return the ads that have one of these keys, for a later reading: an ad that is added takes the place of its earlier one.
+
+        :param dictionary: that of these ads.
+        """
+        later = AdsOfKind(dictionary, first_counts=self._first_counts)
+        rows = {key: self._replaced.get(row, row) for key, row in self._rows.items() if key in keys}
+        later._table = self._table.copy_of(np.fromiter(rows.values(), np.int64, len(rows)))
+        later._rows = {key: row for row, key in enumerate(rows)}
+        later._carried = len(rows)
+        unknown = np.zeros(len(rows), np.int64)
+        later._positions.append(_AdPositions(0, "the cycle before", unknown, unknown))
+        return later
+
+    @property
+    def keys(self) -> Collection[AdKey]:
+        """The keys of the ads that count, in the order of ``table``."""
+        return self._rows.keys()
 
     def add(self, file: str, parts: Sequence[KeyedAds]) -> list[RepeatedKey]:
         """Add ads of a file; return those whose key an earlier ad has."""
@@ -92,8 +112,9 @@ class AdsOfKind:
         repeated = []
         for place in np.flatnonzero(np.array(earlier, np.int64) != rows).tolist():
             row, first = rows[place], earlier[place]
-            source = self._source(self._replaced.get(first, first))
-            repeated.append(RepeatedKey(int(orders[place]), keys[place], positions.source(row), source))
+            if first >= self._carried or first in self._replaced:
+                source = self._source(self._replaced.get(first, first))
+                repeated.append(RepeatedKey(int(orders[place]), keys[place], positions.source(row), source))
             self._repeated.append(row)
             if not self._first_counts:
                 self._replaced[first] = row

@@ -47,6 +47,12 @@ class AlikeReader:
         self.budget = budget
         self._matcher = AdMatcher(dictionary)
 
+    def continued(self, budget: ReadingBudget) -> AlikeReader:
+        """Return a reader for a later reading, which has found the patterns of ads already."""
+        later = AlikeReader(self.dictionary, budget)
+        later._matcher = self._matcher
+        return later
+
     def read(self, text: str, start: int, line: int, file: str) -> ReadText:
         """Read the ads of a text of whole lines, from an offset on, where the line with this number begins."""
         found = self._matcher.scan(text, start, line)

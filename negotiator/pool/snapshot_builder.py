@@ -16,13 +16,12 @@ from negotiator.pool.limits import MAX_PROBLEMS
 from negotiator.pool.parsed_ad import AdBlock, FileResult, ParsedAd, ReadResult, UnreadFile, shorten
 from negotiator.pool.reading_budget import ReadingBudget
 from negotiator.pool.snapshot import Snapshot
-from negotiator.pool.vault import ClaimVault
+from negotiator.pool.vault import ClaimVault, Secret
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from negotiator.classad import Table
     from negotiator.classad.tables import AdDictionary
     from negotiator.pool.parsed_ad import AlikeAds
 
@@ -49,6 +48,16 @@ class SnapshotBuilder:
     @ads.default
     def _no_ads(self) -> dict[PoolAdKind, AdsOfKind]:
         return {kind: AdsOfKind(self.dictionary, first_counts=kind is PoolAdKind.JOB) for kind in _TABLES}
+
+    def continued(self, slots: frozenset[tuple[str, str]]) -> SnapshotBuilder:
+        """Return a builder for a later reading that begins with the slots of this one that have one of these keys."""
+        later = SnapshotBuilder(dictionary=self.dictionary, vault=self.vault)
+        before = self.ads[PoolAdKind.SLOT]
+        later.ads[PoolAdKind.SLOT] = before.continued(self.dictionary, slots)
+        later.private_claims = set(self.private_claims & slots)
+        for slot in self.private_claims - slots:
+            self.vault.drop(*slot)
+        return later
 
     def add_file(self, name: str, results: Iterable[FileResult]) -> None:
         """Add the ads of a file, and its problems; a file without ads is one."""
@@ -135,12 +144,23 @@ class SnapshotBuilder:
                 self.vault.put(*slot, result.claims)
 
     def _add_private_claims(self, result: ParsedAd) -> None:
-        slot = (string_value(result.ad, "Name"), address_of(result.ad))
-        if slot[0] and result.claims:
-            self.private_claims.add(slot)
-            self.vault.put(*slot, result.claims)
+        name = string_value(result.ad, "Name")
+        if name and result.claims:
+            self.put_private_claims((name, address_of(result.ad)), result.claims)
 
-    def _claim_ids(self, slots: Table) -> tuple[int, ...] | None:
+    def put_private_claims(self, slot: tuple[str, str], claims: Iterable[Secret]) -> None:
+        """Store the claim ids of a slot (its name and address) from its private ad."""
+        self.private_claims.add(slot)
+        self.vault.put(*slot, claims)
+
+    def without_claim(self) -> tuple[str, ...]:
+        """Return the names of the slots that have no claim id."""
+        return tuple(name for name, address in self._slot_keys() if not self.vault.count(name, address))
+
+    def _slot_keys(self) -> Iterator[tuple[str, str]]:
+        return ((str(name), str(address)) for name, address in self.ads[PoolAdKind.SLOT].keys)
+
+    def _claim_ids(self) -> tuple[int, ...] | None:
         """Return how many claim ids each slot has; None without private ads: then they are not known.
 
         A pool of files may have the private ads of some machines only: of a slot of another machine they are not known,
@@ -149,8 +169,8 @@ class SnapshotBuilder:
         if not self.private_claims:
             return None
         known = frozenset(address for _, address in self.private_claims)
-        keys = [(string_value(ad, "Name"), address_of(ad)) for ad in slots.ads]
-        return tuple(self.vault.count(name, address) if address in known else 1 for name, address in keys)
+        count = self.vault.count
+        return tuple([count(name, address) if address in known else 1 for name, address in self._slot_keys()])
 
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""
@@ -163,7 +183,7 @@ class SnapshotBuilder:
             private=self.counts[PoolAdKind.PRIVATE],
             other=self.counts[PoolAdKind.OTHER] + self.counts[PoolAdKind.UNKNOWN],
             problems=tuple(self.problems),
-            claim_ids=self._claim_ids(tables[PoolAdKind.SLOT]),
+            claim_ids=self._claim_ids(),
             unread=tuple(self.unread),
         )
 

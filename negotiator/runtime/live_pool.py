@@ -20,7 +20,7 @@ from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pool_control import PoolControl
 from negotiator.hooks.pool_source import Decisions, LivePool, PoolContext, PoolSource
 from negotiator.hooks.summary import CycleSummary
-from negotiator.pool import ClaimVault, PoolAds, Snapshot
+from negotiator.pool import ClaimVault, PoolAds, PoolReading, Snapshot
 
 R = TypeVar("R")
 
@@ -42,6 +42,7 @@ class ServedPool:
     _opened: tuple[Attributed[PoolSource], PoolContext, LivePool] | None = attrs.field(
         default=None, init=False
     )
+    _before: PoolReading | None = attrs.field(default=None, init=False)
 
     def read(self) -> tuple[Snapshot, ClaimVault]:
         """Return the ads of the pool at present, and the claim ids of its slots.
@@ -51,8 +52,10 @@ class ServedPool:
         """
         source, pool = self._pool()
         bundle = self.bundle()
-        ads = PoolAds(lambda slots: significant_attributes(slots, bundle))
+        ads = PoolAds(lambda slots: significant_attributes(slots, bundle), self._before)
+        self._before = None  # of a cycle that fails nothing is taken over
         _called(source, pool.fetch, ads)
+        self._before = ads.reading
         return ads.snapshot(), ads.claims
 
     def observe(self, ads: PoolAds) -> None:
@@ -104,6 +107,7 @@ class ServedPool:
         if self._opened is None:
             return
         (source, _, pool), self._opened = self._opened, None
+        self._before = None
         try:
             pool.close()
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and nothing depends on it

@@ -29,7 +29,6 @@ from negotiator_live.ads.own_address import own_address
 from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters
 from negotiator_live.collector import (
     SCHEDDS,
-    SLOT_CLAIMS,
     SLOTS,
     SUBMITTERS,
     SUBMITTERS_WITH_CAPABILITIES,
@@ -39,6 +38,7 @@ from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.observed import JobQuery, job_queries
 from negotiator_live.pool.requests import job_text
+from negotiator_live.pool.slots import fetch_slots
 from negotiator_live.pool.submitters import Submitter, SubmitterAds, ads_of
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
@@ -76,11 +76,10 @@ class HTCondorPool(LivePool):
                 self._advertiser.send()
             except (DaemonError, OSError) as error:
                 ads.add_problem(_problem("collector", str(error)))
+        fetch_slots(self._collector, ads)
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add("collector", submitters)
         ads.add("collector", self._collector.query(SCHEDDS))
-        ads.add("collector", self._collector.query(SLOTS))
-        ads.add("collector", self._collector.query(SLOT_CLAIMS))
         found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
             ads.add_problem(_problem("collector", problem))

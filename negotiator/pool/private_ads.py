@@ -1,0 +1,60 @@
+"""Finds the claim ids of slots in the text of private ads, without making ads of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from negotiator.classad.syntax import fold
+from negotiator.pool.longform import whole_lines
+from negotiator.pool.vault import Secret, claim_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: A string without escapes; other values are read as expressions.
+_LINE: Final = re.compile(
+    r'^(Name|MyAddress|StartdIpAddr|ClaimId|Capability|ClaimIdList) = "([^"\\\n]*)"$',
+    re.MULTILINE | re.IGNORECASE,
+)
+_ADDRESSES: Final = ("myaddress", "startdipaddr")
+
+
+class SlotKey(NamedTuple):
+    """The name of a slot, and the address of its startd."""
+
+    name: str
+    address: str
+
+
+def ad_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the text of each ad: the lines up to a blank one."""
+    rest = ""
+    for block in whole_lines(texts):
+        *ads, rest = (rest + block).split("\n\n")
+        yield from filter(str.strip, ads)
+    if rest.strip():
+        yield rest
+
+
+def slot_key(ad: str) -> SlotKey | None:
+    """Return the key of the slot that the text of an ad names; None if its name is missing or no plain string."""
+    return _key(_strings(ad))
+
+
+def slot_claims(ad: str) -> tuple[SlotKey, tuple[Secret, ...]] | None:
+    """Return a slot and its claim ids, from the text of a private ad; None if they are not plain strings."""
+    found = _strings(ad)
+    key = _key(found)
+    claims = tuple(secret for name, value in found.items() for secret in claim_ids(name, value))
+    return (key, claims) if key and claims else None
+
+
+def _strings(ad: str) -> dict[str, str]:
+    return {fold(name): value for name, value in _LINE.findall(ad)}
+
+
+def _key(strings: dict[str, str]) -> SlotKey | None:
+    name = strings.get("name")
+    address = next(filter(None, map(strings.get, _ADDRESSES)), "")
+    return SlotKey(name, address) if name else None
