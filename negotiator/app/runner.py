@@ -33,6 +33,7 @@ from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
+from negotiator.runtime.notices import Notices
 from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
@@ -53,6 +54,9 @@ class RunObserver(Protocol):
 
     def notice(self, text: str) -> None:
         """Receive the notices of repairs of the audit log, and of damaged rows of the state, found when they were opened."""
+
+    def peer(self, text: str) -> None:
+        """Receive a sentence on a daemon or a tool of a live pool, such as a command that was denied."""
 
     def admin(self, done: AdminResult) -> None:
         """Receive a request of an administrator, and its answer."""
@@ -84,7 +88,7 @@ class Runner:
     """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one.
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
-    If ``is_live``, a pool that cannot be read costs its cycle only: the next one is tried at its time.
+    ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a pool that cannot be read costs its cycle only: the next one is tried at its time.
     """
 
     runtime: Runtime
@@ -95,6 +99,7 @@ class Runner:
     _pool: _CyclePool
     is_live: bool = False
     trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
+    peers: Notices = attrs.field(factory=Notices)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -166,6 +171,8 @@ class Runner:
     def _between_cycles(self, observer: RunObserver) -> None:
         with _nothing_handed_out(_IN_THIS_CYCLE):
             reloads, requests = self.runtime.between_cycles()
+        for text in self.peers.take():
+            observer.peer(text)
         self._notify(observer)
         for done in requests:
             observer.admin(done)
@@ -271,7 +278,7 @@ def open_runner(
         if served is not None:
             runtime.publish = served.cycle_ended
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
-        yield Runner(runtime, reloader, log, notices, settler, pool, live, trigger)
+        yield Runner(runtime, reloader, log, notices, settler, pool, live, trigger, requests.notices)
 
 
 @contextmanager

@@ -69,6 +69,10 @@ class TableOutput:
         """Print the notices of repairs of the audit log, made when it was opened."""
         click.echo(f"audit log: {printable(text)}", err=True)
 
+    def peer(self, text: str) -> None:
+        """Print a sentence on a daemon or a tool of a live pool."""
+        click.echo(f"warning: {printable(text)}", err=True)
+
     def hook_call(self, text: str) -> None:
         """Print a call of a hook."""
         click.echo(text, err=True)
@@ -153,6 +157,10 @@ class LogOutput:
     def notice(self, text: str) -> None:
         """Print the notices of repairs of the audit log, made when it was opened."""
         self.log.warning("audit log repaired", detail=text)
+
+    def peer(self, text: str) -> None:
+        """Print a sentence on a daemon or a tool of a live pool."""
+        self.log.warning("peer", detail=text)
 
     def hook_call(self, text: str) -> None:
         """Print a call of a hook, at any level but warning and error."""

@@ -61,5 +61,8 @@ class PoolControl(Protocol):
         :raises StateError: the state cannot be written; nothing was requested.
         """
 
+    def notice(self, text: str) -> None:
+        """Log a sentence, such as a command that was denied, and who sent it. Too many of them in a short time are only counted."""
+
     def stop(self) -> None:
         """End the negotiator as a SIGTERM does: the present cycle ends before its next turn, and no other one starts."""

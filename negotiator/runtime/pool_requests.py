@@ -21,6 +21,7 @@ from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.pool_control import PoolControl, RequestAnswer
 from negotiator.records.text import printable
 from negotiator.runtime.cycle_trigger import CycleTrigger
+from negotiator.runtime.notices import Notices
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.stored_matches import stored_matches
 
@@ -41,6 +42,7 @@ class PoolRequests:
     state: Path | None
     trigger: CycleTrigger
     clock: Callable[[], float] = time.time
+    notices: Notices = attrs.field(factory=Notices)
 
     def start_cycle(self) -> None:
         """Start the next cycle now, or as soon as the present one has ended."""
@@ -72,6 +74,10 @@ class PoolRequests:
     def reload(self, by: str, wait: float = 0.0) -> RequestAnswer:
         """See ``PoolControl.reload``."""
         return self._request(by, AdminAction.RELOAD, wait)
+
+    def notice(self, text: str) -> None:
+        """See ``PoolControl.notice``."""
+        self.notices.add(text)
 
     def stop(self) -> None:
         """End the negotiator as a SIGTERM does."""

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from negotiator.plugin import LivePool, PoolContext, PoolControl, PoolSource, Section, hookimpl
+from negotiator.plugin import (
+    Access,
+    AccessDecision,
+    AccessKind,
+    AccessQuestion,
+    LivePool,
+    PoolContext,
+    PoolControl,
+    PoolSource,
+    Section,
+    hookimpl,
+)
 from negotiator_live import pool
-from negotiator_live.settings import SECTION, at_collector
+from negotiator_live.security.users import matches
+from negotiator_live.settings import SECTION, LivePoolSettings, at_collector
+
+_RULE: Final = "administrators of htcondor:"
 
 
 @hookimpl
@@ -21,6 +36,22 @@ def negotiator_pool_sources() -> Iterator[PoolSource]:
     yield PoolSource(name="htcondor", open=_open, at=at_collector)
 
 
+@hookimpl
+def negotiator_access(questions: Sequence[AccessQuestion], settings: LivePoolSettings) -> Iterator[Access]:
+    """Let the administrators of ``htcondor:`` change what administrators of the scheduler do, such as accounts.
+
+    Their names have a domain; those of local users have none.
+    """
+    administrators = settings.htcondor.administrators
+    for question in questions:
+        is_one = (
+            question.act is AccessKind.CONFIGURE
+            and "@" in question.user
+            and matches(question.user, administrators)
+        )
+        decision = AccessDecision.GRANT if is_one else AccessDecision.ABSTAIN
+        yield Access(decision, _RULE, f"{question.user} is {'' if is_one else 'not '}one of {_RULE}")
+
+
 def _open(context: PoolContext, control: PoolControl) -> LivePool:
-    del control  # no daemon can connect to this program yet
-    return pool.HTCondorPool(context.settings.htcondor)
+    return pool.HTCondorPool(context.settings.htcondor, None if context.is_observed else control)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
 import attrs
 
-from negotiator.plugin import Problem, Section, Severity, Source
+from negotiator.plugin import Problem, Section, Severity, Source, printable
 from negotiator_live.security.policy import Requirement
+from negotiator_live.security.users import is_pattern
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
 PORT: Final = 9618
@@ -17,6 +20,7 @@ PORT: Final = 9618
 
 #: HTCondor's tools and daemons override a setting by an environment variable of this form.
 _VARIABLE: Final = "_CONDOR_COLLECTOR_HOST"
+_ENDPOINT: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})", re.ASCII)
 
 
 class Method(StrEnum):
@@ -38,6 +42,12 @@ class CondorPool:
     ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED no
     command is sent to a daemon that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
     default those of this user or, for root, of the system.
+
+    ``listen`` is where tools and schedds connect to this program: ``host:port`` (port 0 is any that is free); empty for no
+    port. ``administrators``, ``daemons`` and ``readers`` are who may send which commands there: patterns such as
+    ``condor@example.org``, ``*@example.org``, ``*@*`` (everybody who authenticated), ``*`` (everybody). ``uid_domain`` is the domain of
+    the users of this host, ``trust_domain`` that of tokens, and ``signing_keys`` the file or folder with the keys that
+    signed them; the defaults are the domain of this host, ``uid_domain``, and HTCondor's folder.
     """
 
     collector: str = ""
@@ -49,7 +59,25 @@ class CondorPool:
     integrity: Requirement = Requirement.OPTIONAL
     methods: tuple[Method, ...] = (Method.FS, Method.IDTOKENS)
     token: str = ""
+    listen: str = ""
+    administrators: tuple[str, ...] = ()
+    daemons: tuple[str, ...] = ("*@*",)
+    readers: tuple[str, ...] = ("*",)
+    uid_domain: str = ""
+    trust_domain: str = ""
+    signing_keys: str = "/etc/condor/passwords.d"
     source: Source | None = None
+
+    @property
+    def listen_endpoint(self) -> tuple[str, int]:
+        """The host and port of ``listen``.
+
+        :raises AddressError: invalid.
+        """
+        found = _ENDPOINT.fullmatch(self.listen)
+        if found is None or int(found[3]) >= 1 << 16:
+            raise AddressError(f"{printable(self.listen[:200])}: invalid, expected host:port")
+        return found[1] or found[2], int(found[3])
 
     @property
     def address(self) -> DaemonAddress:
@@ -83,12 +111,28 @@ def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
 
 def _check(settings: LivePoolSettings) -> list[Problem]:
     pool = settings.htcondor
+    place = pool.source or Source("pool.yaml")
+    return [Problem(Severity.ERROR, place, f"htcondor: {text}", hint) for text, hint in _errors(pool)]
+
+
+def _errors(pool: CondorPool) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the settings, and a hint."""
     try:
         pool.address  # noqa: B018 - parses it
     except AddressError as error:
-        place = pool.source or Source("pool.yaml")
-        return [Problem(Severity.ERROR, place, f"htcondor: collector: {error}", "write host:port")]
-    return []
+        yield f"collector: {error}", "write host:port"
+    if pool.listen:
+        try:
+            pool.listen_endpoint  # noqa: B018 - parses it
+        except AddressError as error:
+            yield f"listen: {error}", "write host:port, such as 0.0.0.0:9614"
+    for key in ("administrators", "daemons", "readers"):
+        for each in getattr(pool, key):
+            if not is_pattern(each):
+                yield (
+                    f"{key}: invalid user {printable(each[:200])!r}",
+                    "write name@domain, *@domain, *@* or *",
+                )
 
 
 SECTION = Section(schema=LivePoolSettings, check=_check)

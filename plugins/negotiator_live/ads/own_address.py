@@ -10,7 +10,7 @@ _UNKNOWN = "127.0.0.1"
 
 
 def own_address(collector: DaemonAddress) -> DaemonAddress:
-    """Return the address of this host towards a collector, with port 0: nothing listens there.
+    """Return the address of this host towards a collector, with port 0, for a program without a port.
 
     ``noUDP``: schedds do not send RESCHEDULE by UDP.
     """

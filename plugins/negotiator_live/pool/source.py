@@ -19,6 +19,7 @@ from negotiator.plugin import (
     DeliveryStatus,
     LivePool,
     PoolAds,
+    PoolControl,
     Problem,
     Severity,
     Source,
@@ -34,6 +35,7 @@ from negotiator_live.collector import (
     SUBMITTERS_WITH_CAPABILITIES,
     Collector,
 )
+from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.observed import JobQuery, job_queries
@@ -56,7 +58,17 @@ _AT_ONCE: Final = 32
 class HTCondorPool(LivePool):
     """A live HTCondor pool. Connections to schedds are kept from cycle to cycle."""
 
-    def __init__(self, pool: CondorPool) -> None:
+    def __init__(self, pool: CondorPool, control: PoolControl | None = None) -> None:
+        """Open a pool.
+
+        :param control: carries out the commands of tools and schedds; None for a pool that is only observed.
+        :raises PoolError: the port of ``listen`` cannot be used.
+        """
+        self._daemon = (
+            DaemonListener.start(pool, control, own_address(pool.address).primary.host)
+            if pool.listen and control is not None
+            else None
+        )
         self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
         self._terms = NegotiationTerms(pool.name, frozenset(), pool.requests, pool.timeout)
@@ -156,11 +168,13 @@ class HTCondorPool(LivePool):
     @cached_property
     def _advertiser(self) -> Advertiser:
         """Advertises this program; made when the first cycle begins, for it looks up the name of this host."""
-        address = own_address(self._collector.address)
+        address = own_address(self._collector.address) if self._daemon is None else self._daemon.address
         return Advertiser(self._collector, NegotiatorIdentity(name=self._terms.name, address=str(address)))
 
     def close(self) -> None:
-        """Remove the Negotiator ad, and close the connections to all schedds."""
+        """Close the port, remove the Negotiator ad, and close the connections to all schedds."""
+        if self._daemon is not None:
+            self._daemon.close()
         if self._negotiates:
             with contextlib.suppress(DaemonError):  # without a collector there is no ad either; or it expires
                 self._advertiser.withdraw()

@@ -11,6 +11,7 @@ SECRET_MARKER: Final = "ZKM"  # noqa: S105 - the marker, not a secret
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
 _QUOTE: Final = re.compile(r'(?<!\\)"')  # a backslash is special before a quote only
+_NUMBER: Final = re.compile(r"[+-]?\d{1,300}(?:\.\d{0,300})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
@@ -55,6 +56,11 @@ class WireAd(Mapping[str, str]):
         """Return the value of an integer literal; None if missing or something else."""
         text = self.get(name, "")
         return int(text) if _INTEGER.fullmatch(text) else None
+
+    def number(self, name: str) -> float | None:
+        """Return the value of a literal that is an integer or a real; None if missing or something else."""
+        text = self.get(name, "")
+        return float(text) if _NUMBER.fullmatch(text) else None
 
     def boolean(self, name: str) -> bool:
         """Return True if the attribute is ``true``."""

@@ -129,14 +129,20 @@ class Channel:
         return self.incoming.integer()
 
     def get_real(self) -> float:
-        """Return the next real of the message.
+        """Return the next real of the message: the shortest decimal that the sender may have meant.
 
         :raises MalformedMessageError: its fraction or its exponent is out of range.
         """
         fraction, exponent = self.get_int(), self.get_int()
-        if abs(fraction) > _FRACTION + 1 or abs(exponent) > _MOST_BITS:
+        if abs(fraction) > _FRACTION or abs(exponent) > _MOST_BITS:
             raise malformed(self.exchange, "a real is out of range")
-        return math.ldexp(fraction / _FRACTION, min(exponent, 1023))
+        if fraction == 0:
+            return 0.0
+        # The sender cuts the fraction: 500.0 arrives as 499.9999998.
+        low, high = (
+            math.ldexp(each / _FRACTION, min(exponent, 1023)) for each in (abs(fraction), abs(fraction) + 1)
+        )
+        return math.copysign(_shortest(low, high), fraction)
 
     def get_string(self) -> str:
         """Return the next string of the message."""
@@ -186,3 +192,10 @@ class Channel:
     def end_received(self) -> None:
         """Finish the message that is being received."""
         self.incoming.end()
+
+
+def _shortest(low: float, high: float) -> float:
+    """Return the number with the fewest digits in an interval."""
+    middle = low + (high - low) / 2
+    candidates = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return next((each for each in candidates if low <= each <= high), low)

@@ -1,0 +1,112 @@
+"""The commands that show accounts.
+
+Source: ``Accountant::ReportState`` and ``Matchmaker::QUERY_ADS_commandHandler``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from negotiator.plugin import AccountAd, ClassAd, CommandError, Expr, NegotiatorError, parse
+from negotiator_live.ads.literals import literal
+from negotiator_live.daemon.request import CommandHandler, CommandRequest
+from negotiator_live.wire.ads import WireAd
+from negotiator_live.wire.commands import DaemonCommand
+
+MOST_SECONDS: Final = 5.0
+"""Seconds that the constraint of a query may be evaluated for; it competes with the cycle for the processor."""
+
+_LONGEST: Final = 10_000  # characters of a constraint
+_CONSTRAINT: Final = "_Constraint"
+_UPDATE: Final = "LastUpdate"
+
+
+def priorities(request: CommandRequest) -> None:
+    """Send all accounts as one ad, whose attributes end with the number of the account."""
+    _send_numbered(request, request.control.accounts())
+
+
+def priorities_rolled_up(request: CommandRequest) -> None:
+    """Send all accounts as one ad; groups have the sums of the groups below them."""
+    _send_numbered(request, request.control.accounts(rollup=True))
+
+
+def resources(request: CommandRequest) -> None:
+    """Send the slots that a submitter uses: those of its matches that last, with the time of each match."""
+    submitter = request.channel.get_string()
+    request.channel.end_received()
+    found = [each for each in request.control.matches() if each.submitter == submitter]
+    ad: dict[str, str] = {}
+    for number, each in enumerate(sorted(found, key=lambda match: match.slot), 1):
+        ad |= {f"Name{number}": literal(each.slot), f"StartTime{number}": str(int(each.at))}
+    request.reply(ad, types=False)
+
+
+def query(request: CommandRequest) -> None:
+    """Send an ad for each account for which the query's Requirements are true."""
+    wanted = request.ad()
+    channel = request.channel
+    names = frozenset(wanted.string("Projection").replace(",", " ").lower().split())
+    limit = wanted.integer("LimitResults")
+    for sent, ad in enumerate(_selected(request.control.accounts(), wanted)):
+        if limit is not None and sent >= limit:
+            break
+        channel.put_int(1)
+        channel.put_ad(
+            {name: literal(value) for name, value in ad.items() if not names or name.lower() in names}
+        )
+    channel.put_int(0)
+    channel.end_message()
+
+
+def _send_numbered(request: CommandRequest, accounts: Sequence[AccountAd]) -> None:
+    request.end_without_message()
+    ad = {
+        f"{name}{number}": literal(value)
+        for number, account in enumerate(accounts, 1)
+        for name, value in account.items()
+        if name != _UPDATE
+    }
+    updates = [account[_UPDATE] for account in accounts if _UPDATE in account]
+    ad[_UPDATE] = literal(updates[0] if updates else 0)
+    ad["NumSubmittors"] = str(len(accounts))
+    request.reply(ad, types=False)
+
+
+def _selected(accounts: Sequence[AccountAd], wanted: WireAd) -> Iterator[AccountAd]:
+    """Yield the accounts for which the Requirements of a query are true."""
+    constraint = _constraint(wanted.get("Requirements", "true"))
+    end = time.monotonic() + MOST_SECONDS
+    for account in accounts:
+        if constraint is not None and time.monotonic() > end:
+            raise CommandError(f"the constraint of the query takes more than {MOST_SECONDS:g} s")
+        if constraint is None or _is_true(account, constraint):
+            yield account
+
+
+def _constraint(text: str) -> Expr | None:
+    """Return the expression of a query; None for ``true``."""
+    if text.strip().lower() == "true":
+        return None
+    if len(text) > _LONGEST:
+        raise CommandError(f"the constraint of the query has more than {_LONGEST} characters")
+    try:
+        return parse(text)
+    except NegotiatorError as error:
+        raise CommandError(f"the constraint of the query is invalid: {error}") from error
+
+
+def _is_true(account: Mapping[str, str | int | float | bool], constraint: Expr) -> bool:
+    value = ClassAd(account.items()).with_items([(_CONSTRAINT, constraint)]).evaluate(_CONSTRAINT)
+    return isinstance(value, bool | int | float) and bool(value)
+
+
+HANDLERS: Final[dict[DaemonCommand, CommandHandler]] = {
+    DaemonCommand.GET_PRIORITY: priorities,
+    DaemonCommand.GET_PRIORITY_ROLLUP: priorities_rolled_up,
+    DaemonCommand.GET_RESLIST: resources,
+    DaemonCommand.QUERY_ACCOUNTING_ADS: query,
+}
+"""The handlers of the commands that show accounts; each needs READ authorization."""

@@ -1,0 +1,83 @@
+"""The daemon: a port of this program with the commands that the pool's tools and schedds send."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Final, Self
+
+import attrs
+
+from negotiator.plugin import PoolControl, PoolError
+from negotiator_live.daemon.access import CommandAccess
+from negotiator_live.daemon.commands import LEVELS, RESUMABLE
+from negotiator_live.daemon.listener import Listener, bound_socket
+from negotiator_live.daemon.server import CommandServer
+from negotiator_live.security.policy import AuthMethod
+from negotiator_live.security.server.filesystem import FilesystemVerifier
+from negotiator_live.security.server.handshake import SecureServer
+from negotiator_live.security.server.methods import Verifiers
+from negotiator_live.security.server.policy import ServerPolicy
+from negotiator_live.security.server.signing_keys import SigningKeys
+from negotiator_live.security.server.tokens import TokenVerifier
+from negotiator_live.settings import CondorPool, Method
+from negotiator_live.wire.addresses import DaemonAddress, Endpoint
+
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
+
+
+@attrs.frozen(eq=False)
+class DaemonListener:
+    """A running daemon. ``address`` is what the Negotiator ad publishes."""
+
+    address: DaemonAddress
+    _listener: Listener
+
+    @classmethod
+    def start(cls, pool: CondorPool, control: PoolControl, own_host: str) -> Self:
+        """Listen where the settings say.
+
+        :param own_host: the address of this host towards the pool, published if the port is open on all of them.
+        :raises PoolError: the port cannot be used.
+        """
+        host, port = pool.listen_endpoint
+        try:
+            listening = bound_socket(host, port)
+        except OSError as error:
+            raise PoolError(
+                f"htcondor: listen: {pool.listen}: {error.strerror or error}; does another negotiator run here?"
+            ) from error
+        return cls.over(listening, pool, control, own_host)
+
+    @classmethod
+    def over(cls, listening: socket.socket, pool: CondorPool, control: PoolControl, own_host: str) -> Self:
+        """Listen on a socket that listens already, and take it over."""
+        server = CommandServer(
+            _secure_server(pool), command_access(pool), control, control.notice, pool.timeout
+        )
+        listener = Listener(listening, server.serve)
+        host, port = listener.endpoint
+        endpoint = Endpoint(own_host if host in _EVERYWHERE else host, port)
+        return cls(DaemonAddress(endpoint, {"noUDP": ""}), listener)  # else schedds send RESCHEDULE by UDP
+
+    def close(self) -> None:
+        """Close the port and all connections."""
+        self._listener.close()
+
+
+def command_access(pool: CondorPool) -> CommandAccess:
+    """Return who may send which command."""
+    users = {"readers": pool.readers, "daemons": pool.daemons, "administrators": pool.administrators}
+    return CommandAccess(LEVELS, users, RESUMABLE)
+
+
+def _secure_server(pool: CondorPool) -> SecureServer:
+    methods = tuple(AuthMethod[each] for each in pool.methods)
+    domain = pool.uid_domain or socket.getfqdn().partition(".")[2] or socket.getfqdn()
+    verifiers = Verifiers(
+        FilesystemVerifier(domain),
+        TokenVerifier(SigningKeys(Path(pool.signing_keys)), pool.trust_domain or domain),
+        believes_claims=Method.CLAIMTOBE in pool.methods,
+    )
+    policy = ServerPolicy(pool.authentication, pool.encryption, pool.integrity, methods)
+    return SecureServer(policy, verifiers)

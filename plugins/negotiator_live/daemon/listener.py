@@ -1,0 +1,93 @@
+"""Accepts connections from a listening socket, whoever opened that, and serves a bounded number of them at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+AT_ONCE: Final = 16
+"""Connections that are served at the same time: a peer that stalls costs one of them for one timeout."""
+
+WAITING: Final = 64
+"""Connections that wait to be served; further ones are closed at once."""
+
+_BACKLOG: Final = 128
+_PAUSE: Final = 0.05  # seconds after a connection that could not be accepted
+
+#: Serves a connection from a host and a port.
+ConnectionServer = Callable[[socket.socket, str, int], None]
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at an address; port 0 is any that is free.
+
+    :raises OSError: the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+
+
+class Listener:
+    """Accepts connections in a thread of its own until it is closed. Takes over the socket."""
+
+    def __init__(self, listening: socket.socket, serve: ConnectionServer) -> None:
+        self._listening, self._serve = listening, serve
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._is_closed = False
+        self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="command")
+        self._thread = threading.Thread(target=self._accept, name="commands", daemon=True)
+        self._thread.start()
+
+    @property
+    def endpoint(self) -> tuple[str, int]:
+        """The host and the port where the socket listens."""
+        host, port = self._listening.getsockname()[:2]
+        return str(host), int(port)
+
+    def close(self) -> None:
+        """Accept no more connections, and end those that are being served."""
+        with self._lock:
+            self._is_closed = True
+            still_open = list(self._open)
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        for each in still_open:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._listening.close()
+        for each in still_open:
+            each.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, address = self._listening.accept()
+            except OSError:
+                if self._is_closed:
+                    return
+                time.sleep(_PAUSE)  # the peer is gone, or there are too many open files
+                continue
+            with self._lock:
+                is_refused = self._is_closed or len(self._open) >= AT_ONCE + WAITING
+                if not is_refused:
+                    self._open.add(connection)
+            if is_refused:
+                connection.close()
+            else:
+                self._workers.submit(self._served, connection, str(address[0]), int(address[1]))
+
+    def _served(self, connection: socket.socket, host: str, port: int) -> None:
+        try:
+            self._serve(connection, host, port)
+        finally:
+            with self._lock:
+                self._open.discard(connection)
+            connection.close()

@@ -1,0 +1,61 @@
+"""A command that a peer may send, as its handler gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import attrs
+
+from negotiator.plugin import AccountRequest, PoolControl, RequestAnswer
+from negotiator_live.security.server.handshake import AcceptedCommand
+from negotiator_live.wire.ads import WireAd
+from negotiator_live.wire.channel import Channel
+from negotiator_live.wire.commands import DaemonCommand
+
+
+@attrs.frozen
+class CommandRequest:
+    """A command and its connection; ``wait`` are the seconds that a peer waits for an answer."""
+
+    accepted: AcceptedCommand
+    channel: Channel
+    control: PoolControl
+    wait: float = 10.0
+
+    @property
+    def command(self) -> DaemonCommand:
+        """The command."""
+        return self.accepted.command
+
+    @property
+    def user(self) -> str:
+        """The name of the peer, for the access policy and the records."""
+        return self.accepted.peer.name
+
+    def end_without_message(self) -> None:
+        """Finish a command that has no message: in a session an empty one is not even sent."""
+        if not self.accepted.in_session:
+            self.channel.end_received()
+
+    def ad(self) -> WireAd:
+        """Return the ad that is the message."""
+        found = self.channel.get_ad()
+        self.channel.end_received()
+        return found
+
+    def reply(self, ad: Mapping[str, str], *, types: bool = True) -> None:
+        """Send an ad as the answer."""
+        self.channel.put_ad(ad, types=types)
+        self.channel.end_message()
+
+    def change(self, change: AccountRequest, wait: float = 0.0) -> RequestAnswer:
+        """Request the change of an account.
+
+        :raises NegotiatorError: it is invalid, or cannot be requested.
+        """
+        return self.control.change_account(self.user, change, wait)
+
+
+#: Carries out a command: raises ``DaemonError`` if the peer fails, another ``NegotiatorError`` if the command does.
+CommandHandler: TypeAlias = Callable[[CommandRequest], None]

@@ -1,0 +1,68 @@
+"""Serves one connection: the handshake, the command, and what is logged of failures."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from negotiator.plugin import NegotiatorError, PoolControl, printable
+from negotiator_live.daemon.access import CommandAccess
+from negotiator_live.daemon.commands import HANDLERS
+from negotiator_live.daemon.request import CommandRequest
+from negotiator_live.security.errors import UnknownSessionError
+from negotiator_live.security.server.handshake import AcceptedCommand, SecureServer
+from negotiator_live.wire.addresses import DaemonAddress, Endpoint
+from negotiator_live.wire.channel import Channel
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
+from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
+
+MAX_REQUEST: Final = 1 << 18
+"""Bytes of a message of a peer."""
+
+_ANSWER: Final = 0.5  # of the time of a connection: how long a command waits for its answer
+
+
+@attrs.frozen
+class CommandServer:
+    """Carries out the commands of peers; may be used by several threads.
+
+    ``timeout`` are the seconds for one connection. ``report`` logs a sentence about a peer.
+    """
+
+    secure: SecureServer
+    access: CommandAccess
+    control: PoolControl
+    report: Callable[[str], None]
+    timeout: float = 20.0
+
+    def serve(self, connection: socket.socket, host: str, port: int) -> None:
+        """Serve a connection from a peer at this address, and close it. Nothing is raised."""
+        address = DaemonAddress(Endpoint(host, port))
+        exchange = Exchange(DaemonKind.CLIENT, "", address, DaemonCommand.DC_AUTHENTICATE)
+        with Channel(connection, exchange, Deadline(self.timeout)) as channel:
+            channel.incoming.limit = MAX_REQUEST
+            try:
+                accepted = self.secure.accept(channel, self.access)
+                if accepted is not None:
+                    self._run(accepted, channel)
+            except UnknownSessionError:
+                pass  # the client begins a new one
+            except ConnectionClosedError as error:
+                if channel.packets.answered:  # not a mere look whether the port is open
+                    self.report(str(error))
+            except DaemonError as error:
+                self.report(str(error))
+            except NegotiatorError as error:
+                self.report(f"{channel.exchange}: {printable(str(error))}")
+            except Exception as error:  # noqa: BLE001 - whatever a peer sends, it costs its connection only
+                self.report(
+                    f"{channel.exchange}: internal error: {type(error).__name__}: {printable(str(error))}"
+                )
+
+    def _run(self, accepted: AcceptedCommand, channel: Channel) -> None:
+        request = CommandRequest(accepted, channel, self.control, self.timeout * _ANSWER)
+        HANDLERS[accepted.command](request)

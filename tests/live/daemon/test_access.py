@@ -1,0 +1,63 @@
+"""Patterns of users, the settings of the daemon, and what its administrators may do elsewhere."""
+
+import pytest
+
+from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion
+from negotiator_live.hooks import negotiator_access
+from negotiator_live.security.users import is_pattern, matches
+from negotiator_live.settings import SECTION, CondorPool, LivePoolSettings
+
+
+@pytest.mark.parametrize(
+    ("pattern", "users"),
+    [
+        ("*", {"", "ann", "ann@a.org", "bob@a.org", "bob@b.org"}),
+        ("*@*", {"ann@a.org", "bob@a.org", "bob@b.org"}),
+        ("*@A.org", {"ann@a.org", "bob@a.org"}),
+        ("bob@*", {"bob@a.org", "bob@b.org"}),
+        ("ann@a.org", {"ann@a.org"}),
+        ("Ann@a.org", set()),
+    ],
+)
+def test_a_pattern_has_users(pattern, users):
+    assert {
+        each for each in ("", "ann", "ann@a.org", "bob@a.org", "bob@b.org") if matches(each, [pattern])
+    } == users
+
+
+@pytest.mark.parametrize("text", ["", "ann", "a*@b", "@b", "a@", "a b@c", "**", "*@a.*", "a@b@c", "a@b c"])
+def test_anything_else_is_no_pattern(text):
+    assert not is_pattern(text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"listen": "9618"}, "htcondor: listen: 9618: invalid, expected host:port"),
+        ({"listen": "h:70000"}, "htcondor: listen: h:70000: invalid, expected host:port"),
+        ({"administrators": ("root",)}, "htcondor: administrators: invalid user 'root'"),
+        ({"readers": ("a b",)}, "htcondor: readers: invalid user 'a b'"),
+        ({"daemons": ("*@",)}, "htcondor: daemons: invalid user '*@'"),
+    ],
+)
+def test_invalid_settings_are_named(settings, message):
+    (problem,) = SECTION.check(LivePoolSettings(CondorPool(**settings)))
+    assert problem.message == message
+
+
+@pytest.mark.parametrize("listen", ["", "127.0.0.1:0", "[::1]:9614", "cm.example.org:9614"])
+def test_a_port_is_written_with_its_host(listen):
+    assert SECTION.check(LivePoolSettings(CondorPool(listen=listen))) == []
+
+
+def test_administrators_of_the_pool_may_configure_and_local_users_are_not_meant():
+    settings = LivePoolSettings(CondorPool(administrators=("condor@example.org", "*")))
+    asked = [
+        AccessQuestion("condor@example.org", (), AccessKind.CONFIGURE),
+        AccessQuestion("unauthenticated@unmapped", (), AccessKind.CONFIGURE),
+        AccessQuestion("condor", (), AccessKind.CONFIGURE),
+        AccessQuestion("condor@example.org", (), AccessKind.CONFIGURE_QUEUES),
+        AccessQuestion("condor@example.org", (), AccessKind.ADMINISTER, "root.a"),
+    ]
+    answers = [each.decision for each in negotiator_access(asked, settings)]
+    assert answers == [AccessDecision.GRANT] * 2 + [AccessDecision.ABSTAIN] * 3

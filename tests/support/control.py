@@ -1,0 +1,50 @@
+"""A negotiator for tests of the daemon: it notes what is requested."""
+
+import attrs
+
+from negotiator.plugin import AccountChangeKind, CommandError, RequestAnswer, StoredMatch
+
+ACCOUNTS = (
+    {"Name": "<none>", "IsAccountingGroup": True, "Priority": 0.0, "LastUpdate": 1_700_000_000},
+    {"Name": "ann@example.org", "IsAccountingGroup": False, "Priority": 500.5, "LastUpdate": 1_700_000_000},
+    {"Name": 'b"b@example.org', "IsAccountingGroup": False, "Priority": 1e-5, "LastUpdate": 1_700_000_000},
+)
+
+
+def stored_match(slot, submitter="ann@example.org"):
+    return StoredMatch(submitter=submitter, schedd="s", job="1.0", slot=slot, at=1_700_000_000.5)
+
+
+@attrs.define
+class NotingControl:
+    """Implements ``PoolControl``; ``answer`` is the answer to all requests."""
+
+    noted: list = attrs.field(factory=list)
+    notices: list = attrs.field(factory=list)
+    answer: RequestAnswer = attrs.field(factory=lambda: RequestAnswer(ok=True, text="done"))
+
+    def start_cycle(self):
+        self.noted.append("cycle")
+
+    def accounts(self, *, rollup=False):
+        self.noted.append(("accounts", rollup))
+        return ACCOUNTS
+
+    def matches(self):
+        return (stored_match("slot2@h"), stored_match("slot1@h"), stored_match("slot3@h", "bob@example.org"))
+
+    def change_account(self, by, request, wait=0.0):
+        if request.kind is AccountChangeKind.FACTOR and request.value is not None and request.value < 1:
+            raise CommandError("setfactor needs a value from 1")
+        self.noted.append((by, request, wait > 0))
+        return self.answer
+
+    def reload(self, by, wait=0.0):
+        self.noted.append(("reload", by, wait))
+        return self.answer
+
+    def notice(self, text):
+        self.notices.append(text)
+
+    def stop(self):
+        self.noted.append("stop")
