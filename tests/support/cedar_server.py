@@ -44,12 +44,13 @@ class HandshakeServer:
 
     def _run(self):
         try:
-            self._serve()
+            self.serve()
         except Exception as error:  # noqa: BLE001 - what the client does is tested, not this
             self.error = error
             self.channel.close()
 
-    def _serve(self):
+    def serve(self):
+        """Answer a handshake, in this thread."""
         channel = self.channel
         assert channel.get_int() == 60010
         self.wishes = channel.get_ad()

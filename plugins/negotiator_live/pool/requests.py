@@ -23,7 +23,8 @@ def job_text(request: WireAd, submitter: Submitter) -> str:
     return WireAd({**kept, **identity}).text() + "\n"
 
 
-_REPLACED = frozenset({"mytype", "globaljobid"})
+#: A request has no JobStatus: with one, the ad would be that of one job (``_condor_RESOURCE_COUNT`` is the user's then).
+_REPLACED = frozenset({"mytype", "globaljobid", "jobstatus"})
 
 
 def _submitter_of(request: WireAd) -> str:

@@ -1,0 +1,168 @@
+"""Cycles with schedds that a test plays: what each receives, and that none delays the others."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from negotiator_live.wire.commands import DaemonCommand
+from played_pool import PlayedSchedd, played_pool
+from queueing import records
+
+SLOT = {
+    "MyType": '"Machine"',
+    "Machine": '"h"',
+    "State": '"Unclaimed"',
+    "Requirements": "true",
+    "Cpus": "1",
+    "Memory": "100",
+    "Disk": "100",
+}
+POOL = """source: htcondor
+htcondor:
+  collector: {}
+  timeout: {}
+"""
+
+
+def slot(number, **more):
+    name, address = f'"slot{number}@h"', f'"<127.0.0.1:9?n={number}>"'
+    return {**SLOT, "Name": name, "MyAddress": address, **more}
+
+
+def request(cluster, autocluster=1, count=1, **more):
+    """Return a request ad of a schedd."""
+    ids = {"ClusterId": str(cluster), "ProcId": "0", "AutoClusterId": str(autocluster)}
+    job = {"Owner": '"ann"', "User": '"ann@d"', "Requirements": "true"}
+    return {**ids, "_condor_RESOURCE_COUNT": str(count), **job, **more}
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Return a function: one cycle with these slots and schedds; it returns the output."""
+
+    def run(slots, schedds, timeout=20):
+        with played_pool(slots, schedds) as collector:
+            (tmp_path / "bundle").mkdir()
+            (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, timeout))
+            command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--cycles", "1"]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
+        return done.returncode, done.stderr
+
+    return run
+
+
+def test_a_match_has_the_claim_id_and_the_ad_of_its_slot_in_the_syntax_of_the_wire(served):
+    """A backslash in a string is sent as the startd advertises it."""
+    schedd = PlayedSchedd("s", [request(7)])
+    folder = '"C:\\data \\"new\\""'
+    assert served([slot(1, Folder=folder, Start="TARGET.Age > 1 || true")], [schedd])[0] == 0
+    [(claim, ad)] = schedd.matches
+    assert claim == "claim of slot1@h"
+    assert (ad["Folder"], ad["Start"]) == (folder, "TARGET.Age > 1 || true")
+    assert (ad["_condor_RESOURCE_CLUSTER"], ad["_condor_RESOURCE_PROC"]) == ("7", "0")
+
+
+def test_each_autocluster_is_rejected_once_with_the_reason_of_its_own(served):
+    asks = "TARGET.Memory > {}"
+    requests = [
+        request(1, 11, Requirements=asks.format(500)),
+        request(2, 12, Requirements=asks.format(600)),
+        request(3, 11, Requirements=asks.format(500)),
+    ]
+    schedd = PlayedSchedd("s", requests)
+    assert served([slot(1)], [schedd])[0] == 0
+    assert schedd.rejections == [
+        "the job's Requirements: TARGET.Memory > 500 |11|1.0|",
+        "the job's Requirements: TARGET.Memory > 600 |12|2.0|",
+    ]
+
+
+@pytest.mark.parametrize("more", [{}, {"JobStatus": "1"}], ids=["now", "versions that send whole job ads"])
+def test_a_request_for_several_jobs_gets_a_slot_for_each_and_a_rejection_for_the_rest(served, more):
+    schedd = PlayedSchedd("s", [request(1, count=3, **more)])
+    assert served([slot(1), slot(2)], [schedd])[0] == 0
+    assert {claim for claim, _ in schedd.matches} == {"claim of slot1@h", "claim of slot2@h"}
+    assert len(schedd.rejections) == 1
+
+
+def test_the_schedd_is_sent_the_attributes_in_which_its_jobs_must_be_equal(served):
+    schedd = PlayedSchedd("s", [request(1)])
+    served([slot(1, Requirements="START", Start='TARGET.Project =!= "x"')], [schedd])
+    names = schedd.header.string("AutoClusterAttrs").split(",")
+    assert {"project", "requestmemory", "jobuniverse"} <= set(names)
+
+
+def test_of_a_hundred_schedds_one_that_never_answers_delays_none(served, tmp_path):
+    """It is released only after the program has ended."""
+    schedds = [PlayedSchedd(f"s{number}", [request(number)]) for number in range(1, 100)]
+    silent = PlayedSchedd("silent", [], threading.Event())
+    slots = [slot(number) for number in range(1, 101)]
+    _, printed = served(slots, [silent, *schedds], timeout=4)
+    assert [len(each.matches) for each in schedds] == [1] * 99
+    [line] = [line for line in printed.splitlines() if "silent" in line]
+    assert f"schedd silent at <{silent.address}>, command NEGOTIATE" in line
+    assert len(records(tmp_path / "var" / "audit", "match")) == 99
+
+
+def closes(_channel):
+    """Close the connection."""
+
+
+def answers_with_a_number(channel):
+    channel.put_int(999)
+    channel.end_message()
+
+
+def offers_a_job_without_ids(channel):
+    channel.put_int(DaemonCommand.JOB_INFO)
+    channel.put_ad({"Owner": '"eve"'})
+    channel.end_message()
+
+
+def offers_an_ad_of_too_many_attributes(channel):
+    channel.put_int(DaemonCommand.JOB_INFO)
+    channel.put_int(2**40)
+    channel.end_message()
+
+
+def offers_more_than_was_requested(channel):
+    for number in range(1000):
+        channel.put_int(DaemonCommand.JOB_INFO)
+        channel.put_ad(request(number))
+        channel.end_message()
+
+
+class HostileSchedd(PlayedSchedd):
+    """A schedd that answers a negotiation in another way than agreed."""
+
+    def __init__(self, behave):
+        super().__init__("hostile", [])
+        self.behave = behave
+
+    def __call__(self, channel, _command):
+        channel.get_ad()
+        channel.end_received()
+        channel.get_int()
+        channel.get_int()
+        channel.end_received()
+        self.behave(channel)
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        closes,
+        answers_with_a_number,
+        offers_a_job_without_ids,
+        offers_an_ad_of_too_many_attributes,
+        offers_more_than_was_requested,
+    ],
+)
+def test_a_schedd_that_breaks_the_protocol_is_named_and_the_others_are_served(served, behave):
+    good, hostile = PlayedSchedd("good", [request(1)]), HostileSchedd(behave)
+    _, printed = served([slot(1)], [hostile, good])
+    assert [claim for claim, _ in good.matches] == ["claim of slot1@h"]
+    assert f"schedd hostile at <{hostile.address}>, command NEGOTIATE" in printed
+    assert "Traceback" not in printed
