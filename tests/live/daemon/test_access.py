@@ -3,9 +3,12 @@
 import pytest
 
 from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion
+from negotiator_live.daemon.daemon import command_access
 from negotiator_live.hooks import negotiator_access
+from negotiator_live.security.server.peer import Level, Peer
 from negotiator_live.security.users import is_pattern, matches
 from negotiator_live.settings import SECTION, CondorPool, LivePoolSettings
+from negotiator_live.wire.commands import DaemonCommand
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,15 @@ def test_administrators_of_the_pool_may_configure_and_local_users_are_not_meant(
     ]
     answers = [each.decision for each in negotiator_access(asked, settings)]
     assert answers == [AccessDecision.GRANT] * 2 + [AccessDecision.ABSTAIN] * 3
+
+
+def test_the_scopes_of_a_token_limit_an_administrator():
+    access = command_access(CondorPool(administrators=("boss@a.org",), daemons=()))
+    boss = Peer("boss@a.org", "IDTOKENS")
+    reading = boss.limited_to([Level.READ])
+    assert access.allows(boss, DaemonCommand.SET_PRIORITY)
+    assert not access.allows(reading, DaemonCommand.SET_PRIORITY)
+    assert access.allows(reading, DaemonCommand.GET_PRIORITY)
+    assert "is not good for ADMINISTRATOR" in access.hint(reading, DaemonCommand.SET_PRIORITY)
+    assert "nobody has NEGOTIATOR" in access.hint(boss, DaemonCommand.DC_NOP_NEGOTIATOR)
+    assert "add * (which allows it to anybody) to daemons" in access.hint(Peer(), DaemonCommand.RESCHEDULE)

