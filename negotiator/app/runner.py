@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.app.caller import caller
 from negotiator.app.pool_view import pool_reader
+from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, ShadowReport, ShadowTotals, report_values
 from negotiator.app.targets import bundle_folder, clock, examine, load
 from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
@@ -39,6 +40,7 @@ from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
 from negotiator.runtime.settle import LiveSettler, Offline
+from negotiator.runtime.shadow import ObservedPool, ShadowSettler
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
@@ -79,6 +81,9 @@ class RunObserver(Protocol):
     def cycle(self, report: CycleReport) -> None:
         """Receive a completed cycle."""
 
+    def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
+        """Receive, in shadow mode, what the pool's negotiator did since the cycle before; after ``cycle``."""
+
     def no_cycle(self, error: NegotiatorError) -> None:
         """Receive why a cycle of a live pool did not take place; nothing was handed out in it."""
 
@@ -89,17 +94,19 @@ class Runner:
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
     ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a pool that cannot be read costs its cycle only: the next one is tried at its time.
+    ``shadow`` compares the cycles of shadow mode.
     """
 
     runtime: Runtime
     reloader: Reloader
     audit: AuditLog | None
     notices: tuple[str, ...]
-    settler: Offline | LiveSettler
+    settler: Offline | LiveSettler | ShadowSettler
     _pool: _CyclePool
     is_live: bool = False
     trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
     peers: Notices = attrs.field(factory=Notices)
+    shadow: ShadowComparison | None = None
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -154,11 +161,19 @@ class Runner:
         if self.settler.error:
             raise self.settler.error
         observer.cycle(report)
+        if self.shadow is not None and (compared := self.shadow.next(report)) is not None:
+            self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
+            observer.shadow(compared, self.shadow.totals)
         self._notify(observer)
         return not report.result.failures
 
     def _notify(self, observer: RunObserver, *, finish: bool = False) -> None:
-        """Notify people of draining queues, and the observer of what failed there, which changes nothing else."""
+        """Notify people of draining queues, and the observer of what failed there, which changes nothing else.
+
+        Nobody is notified in shadow mode.
+        """
+        if self.shadow is not None:
+            return
         try:
             ended = self.runtime.notify(finish=finish)
         except (AuditError, StateError) as error:
@@ -193,6 +208,7 @@ def run_cycles(
     change_bundle: bool = False,
     recover: bool = False,
     live: bool = False,
+    shadow: bool = False,
 ) -> bool:
     """Open a runner, run cycles, and close it.
 
@@ -207,6 +223,7 @@ def run_cycles(
         change_bundle=change_bundle,
         recover=recover,
         live=live,
+        shadow=shadow,
     ) as runner:
         problems = runner.runtime.bundle.problems
         observer.problems(each for each in problems if each.severity is Severity.WARNING)
@@ -226,6 +243,7 @@ def open_runner(
     change_bundle: bool = False,
     recover: bool = False,
     live: bool = False,
+    shadow: bool = False,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -237,6 +255,7 @@ def open_runner(
     :param change_bundle: let the state belong to this bundle from now on.
     :param recover: continue although the state and the audit log do not agree; that is recorded.
     :param live: serve the live pool of the bundle instead of files.
+    :param shadow: with ``live``: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``live`` is true.
     :raises BundleChangedError: the state belongs to another bundle.
@@ -267,18 +286,24 @@ def open_runner(
                 use_bundle(store, bundle, log, user, now)
         trigger = CycleTrigger()
         read = _without_claims(pool_reader(targets.pool, stdin))
-        settler: Offline | LiveSettler = Offline(lambda _: False)
+        settler: Offline | LiveSettler | ShadowSettler = Offline(lambda _: False)
         requests = PoolRequests(lambda: runtime.bundle, targets.state, trigger, clock(targets))
-        served = ServedPool(lambda: runtime.bundle, requests) if live else None
+        served = ServedPool(lambda: runtime.bundle, requests, is_observed=shadow) if live else None
         if served is not None:
             stack.callback(served.close)
             read, settler = served.read, LiveSettler(served, lambda _: False)
+            if shadow:
+                read, settler = ObservedPool(served), ShadowSettler(lambda _: False)
         pool = _CyclePool(read)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader, stop=trigger.stop)
-        if served is not None:
+        runtime.is_shadow = shadow
+        if served is not None and not shadow:
             runtime.publish = served.cycle_ended
         notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
-        yield Runner(runtime, reloader, log, notices, settler, pool, live, trigger, requests.notices)
+        compared = ShadowComparison() if shadow else None
+        yield Runner(
+            *(runtime, reloader, log, notices, settler, pool, live, trigger, requests.notices, compared)
+        )
 
 
 @contextmanager

@@ -75,7 +75,11 @@ def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
 
 
 def outcome_records(
-    result: CycleResult, delivered: Iterable[str], failed: Mapping[str, str], printed: Iterable[str] = ()
+    result: CycleResult,
+    delivered: Iterable[str],
+    failed: Mapping[str, str],
+    printed: Iterable[str] = (),
+    withheld: Iterable[str] = (),
 ) -> list[Record]:
     """Return the records of what became of a cycle's matches: one, or several of 5000 matches each.
 
@@ -84,9 +88,10 @@ def outcome_records(
     :param delivered: the ids of matches that their receivers confirmed.
     :param failed: the reasons why others were not delivered, by id.
     :param printed: the ids of matches that were written to the output of the program, which was flushed.
+    :param withheld: the ids of matches that nobody got, because another negotiator serves the pool.
     """
-    confirmed, shown = frozenset(delivered), frozenset(printed)
-    known = confirmed | shown | frozenset(failed)
+    confirmed, shown, kept_back = frozenset(delivered), frozenset(printed), frozenset(withheld)
+    known = confirmed | shown | kept_back | frozenset(failed)
     ids = [match.id for match in result.matches]
     parts = [
         ids[start : start + _MATCHES_AN_OUTCOME] for start in range(0, len(ids), _MATCHES_AN_OUTCOME)
@@ -98,6 +103,7 @@ def outcome_records(
             "parts": len(parts),
             "delivered": [bounded(each) for each in part if each in confirmed],
             "printed": [bounded(each) for each in part if each in shown],
+            **({"withheld": [bounded(each) for each in part if each in kept_back]} if kept_back else {}),
             "failed": {bounded(each): bounded(failed[each], _WHY) for each in part if each in failed},
             "unknown": [bounded(each) for each in part if each not in known],
         }

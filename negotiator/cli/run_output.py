@@ -15,6 +15,7 @@ import structlog
 
 from negotiator.app.cycle_report import CycleProgress, CycleReport, CycleResult, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
+from negotiator.app.shadow import ShadowReport, ShadowTotals, report_values, totals_values
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
 from negotiator.cli.cycle_summary import print_summary
@@ -25,6 +26,7 @@ from negotiator.cli.progress import ProgressLine
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_plugin_failures, print_report
 from negotiator.cli.selection import Selection
+from negotiator.cli.shadow import print_shadow_report
 from negotiator.cli.time_limits import owner
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.hooks.answers import HookFailure
@@ -123,6 +125,9 @@ class TableOutput:
         if not self.selection.is_detailed:
             click.echo("Details: --full, or --user NAME, --queue PATH, --job ID")
         click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
+
+    def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
+        """Print nothing: only cycles that run on are compared."""
 
     def no_cycle(self, error: NegotiatorError) -> None:
         """Print why a cycle did not take place."""
@@ -228,6 +233,12 @@ class LogOutput:
             bundle=result.digest[:_DIGITS],
             **({"head": report.head} if report.head else {}),
         )
+
+    def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
+        """Print what the pool's negotiator did since a cycle, and the totals: at most a screen."""
+        print_shadow_report(self.log, report, totals)
+        if self.as_json:
+            click.echo(json.dumps({"shadow_report": report_values(report), "totals": totals_values(totals)}))
 
     def no_cycle(self, error: NegotiatorError) -> None:
         """Print why a cycle did not take place."""

@@ -22,6 +22,7 @@ def serve(
     log_level: str,
     *,
     watch: bool,
+    shadow: bool,
     change_bundle: bool,
     recover: bool,
     end_with_parent: bool,
@@ -42,5 +43,6 @@ def serve(
             change_bundle=change_bundle,
             recover=recover,
             live=True,
+            shadow=shadow,
         )
     sys.exit(ExitCode.DONE if complete or cycles is None else ExitCode.PLUGIN)

@@ -15,13 +15,14 @@ class DeliveryStatus(enum.StrEnum):
 
     ``DELIVERED``: its receiver in the pool confirmed it. ``PRINTED``: it was written to the output of the program, and
     the output was flushed; nobody confirmed it. ``FAILED``: nobody has it, so it is released. ``UNKNOWN``: somebody may
-    have it, so it stays charged until ``claim_timeout``.
+    have it, so it stays charged until ``claim_timeout``. ``WITHHELD``: nobody has it, since another negotiator serves the pool.
     """
 
     DELIVERED = "delivered"
     PRINTED = "printed"
     FAILED = "failed"
     UNKNOWN = "unknown"
+    WITHHELD = "withheld"
 
 
 @attrs.frozen

@@ -38,6 +38,7 @@ from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.settle import Settler
+from negotiator.runtime.shadow import uncharged, without_idle_jobs
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
 from negotiator.runtime.stop_request import StopRequest
@@ -77,6 +78,7 @@ class Runtime:
     :param monotonic: returns the seconds that time limits go by, from any beginning.
     :param stop: an administrator's wish that a cycle ends.
     :param watch: called with the progress of each cycle, until its decisions are complete.
+    :param is_shadow: another negotiator serves the pool: all records are marked, and no match is charged after its cycle.
     :param publish: called with the summary of each cycle, after its outcome is recorded; returns what failed.
     """
 
@@ -92,6 +94,7 @@ class Runtime:
     stop: StopRequest = attrs.field(factory=StopRequest)
     watch: ProgressWatcher = unwatched
     publish: Callable[[CycleSummary], Sequence[HookFailure]] = lambda _: ()
+    is_shadow: bool = False
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0
@@ -173,6 +176,13 @@ class Runtime:
         done = tuple(self._answered(each, reload) if self._awaits_reload(each) else each for each in done)
         return (() if reload is None else (reload,)), done
 
+    def record_shadow_report(self, values: Mapping[str, object]) -> None:
+        """Record how the decisions of a cycle in shadow mode differ from those of the pool's negotiator.
+
+        :raises AuditError: it could not be recorded.
+        """
+        self._record([{"kind": "shadow_report", **values}])
+
     def notify(self, *, finish: bool = False) -> tuple[DrainNotified, ...]:
         """Notify people of draining queues: start the next commands, and record and return those that ended.
 
@@ -194,6 +204,8 @@ class Runtime:
             self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
         )
         result = run_cycle(snapshot, self.bundle, cycle, state, time=limits, watch=self.watch)
+        if self.is_shadow:
+            result = uncharged(result, run_cycle(without_idle_jobs(snapshot), self.bundle, cycle, state))
         return state, attrs.evolve(
             result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
         )
@@ -212,7 +224,7 @@ class Runtime:
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
         ids = {
             status: [match.id for match in with_status(deliveries, status)]
-            for status in (DeliveryStatus.DELIVERED, DeliveryStatus.PRINTED)
+            for status in (DeliveryStatus.DELIVERED, DeliveryStatus.PRINTED, DeliveryStatus.WITHHELD)
         }
         try:
             self._record(outcome_records(result, failed=_undelivered(deliveries), **ids))
@@ -352,7 +364,7 @@ class Runtime:
         if self.audit:
             for bundle in (*new_bundles, self.bundle):
                 self.audit.store_bundle(bundle.digest, bundle.files)
-            self.audit.append(records)
+            self.audit.append([{**each, "shadow": True} for each in records] if self.is_shadow else records)
             self.audit.sync()
 
 

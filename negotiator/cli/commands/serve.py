@@ -31,6 +31,11 @@ from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
     metavar="SECONDS",
     help="Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
 )
+@click.option(
+    "--shadow",
+    is_flag=True,
+    help="Run beside the pool's own negotiator: decide, hand out nothing, and report the differences.",
+)
 @click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
 @click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
 @click.option(
@@ -74,6 +79,9 @@ def serve(**given: Any) -> None:
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
     is handed out.
 
+    With --shadow the pool keeps its own negotiator: this one observes the pool (READ authorization is enough), decides, hands out nothing,
+    and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.
+
     It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.
 
@@ -91,6 +99,7 @@ def serve(**given: Any) -> None:
     \b
     Examples:
       negotiator serve --bundle policies/site
+      negotiator serve --shadow --bundle policies/site
       negotiator serve --bundle policies/site --every 20 --watch --log-format json
     """
     from negotiator.cli import serve as implementation

@@ -1,0 +1,1 @@
+"""Explains decisions: what the pool's other negotiator decided instead."""

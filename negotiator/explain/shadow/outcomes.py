@@ -1,0 +1,118 @@
+"""What the pool's negotiator did with each job that was idle in one snapshot, as the next snapshot shows it."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from negotiator.explain.shadow.observation import Observation, ObservedJob, ObservedSlot, family, part_number
+from negotiator.explain.shadow.report import Cause, JobKey
+
+#: Seconds from the claim of a slot to its first job; a job that starts later has taken over a claim.
+_FIRST_JOB: Final = 10.0
+
+
+class Became(enum.Enum):
+    """What became of a job."""
+
+    MATCHED = "matched"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+
+
+@attrs.frozen
+class ObservedOutcome:
+    """What became of a job; ``slot`` is the one it runs on, ``reason`` that of a rejection, ``cause`` why no more is known."""
+
+    became: Became
+    slot: str = ""
+    reason: str = ""
+    cause: Cause | None = None
+
+
+@attrs.frozen(eq=False)
+class ObservedOutcomes:
+    """The outcomes of the jobs of two observations, the earlier one first."""
+
+    before: Observation
+    after: Observation
+
+    def of(self, key: JobKey) -> ObservedOutcome:
+        """Return what became of a job that was idle before."""
+        was, job = self.before.jobs[key], self.after.jobs.get(key)
+        if job is None or not (job.is_idle or job.is_running):
+            return ObservedOutcome(Became.UNKNOWN, cause=Cause.LEFT)
+        if job.is_idle:
+            return self._idle(key, was, job)
+        cause = self._why_not_matched(key, was, job)
+        return ObservedOutcome(Became.UNKNOWN if cause else Became.MATCHED, job.slot, cause=cause)
+
+    def was_free(self, slot: str) -> bool:
+        """True if a slot, or the partitionable slot of which it is a part, was free before and had what the part has now."""
+        whole = self.before.slots.get(family(slot))
+        part = self.after.slots.get(slot)
+        if whole is None or not whole.is_free:
+            return False
+        return part is None or not (part.cpus > whole.cpus or part.memory > whole.memory)
+
+    def newcomers(self, whole: str) -> list[JobKey]:
+        """Return the jobs that run on a slot or its parts and did not before."""
+        return [key for key in self.after.families.get(whole, ()) if self._is_new(key)]
+
+    def _is_new(self, key: JobKey) -> bool:
+        was = self.before.jobs.get(key)
+        return was is None or not was.is_running or was.slot != self.after.jobs[key].slot
+
+    def _idle(self, key: JobKey, was: ObservedJob, job: ObservedJob) -> ObservedOutcome:
+        if not _equal(was.started, job.started):
+            return ObservedOutcome(Became.UNKNOWN, cause=Cause.RAN_BETWEEN)
+        time, reason = self.after.rejections.get((key[0], job.submitter, job.kind), (0.0, ""))
+        if time > was.seen:
+            return ObservedOutcome(Became.REJECTED, reason=reason)
+        return ObservedOutcome(Became.UNKNOWN, cause=Cause.NOT_CONSIDERED)
+
+    def _why_not_matched(self, key: JobKey, was: ObservedJob, job: ObservedJob) -> Cause | None:
+        """Return why a running job was not matched by a decision on the earlier state of the pool; None if it was."""
+        slot, earlier = self.after.slots.get(job.slot), self.before.slots.get(job.slot)
+        if slot is None or family(job.slot) not in self.before.slots:
+            return Cause.SLOT_UNKNOWN
+        if earlier is not None and not earlier.is_free and _equal(earlier.since, slot.since):
+            return Cause.CLAIM_REUSED
+        if slot.since <= was.seen:
+            return Cause.MATCHED_BEFORE
+        if job.started - slot.since > _FIRST_JOB:
+            return Cause.CLAIM_REUSED
+        if (earlier is not None and not earlier.is_free) or not self.was_free(job.slot):
+            return Cause.SLOT_FREED_LATER
+        return (
+            None
+            if self._first_on.get((family(job.slot), key[0], job.submitter)) == key
+            else Cause.SLOT_DIVIDED
+        )
+
+    @cached_property
+    def _first_on(self) -> Mapping[tuple[str, str, str], JobKey]:
+        """The job that each match was for: the first new one of a submitter on a slot or its parts."""
+        found: dict[tuple[str, str, str], JobKey] = {}
+        for whole in self.after.families:
+            for key in sorted(self.newcomers(whole), key=self._order):
+                found.setdefault((whole, key[0], self.after.jobs[key].submitter), key)
+        return found
+
+    def _order(self, key: JobKey) -> tuple[float, int]:
+        job = self.after.jobs[key]
+        return (job.started if not math.isnan(job.started) else math.inf, part_number(job.slot))
+
+
+def is_changed(before: ObservedSlot, after: ObservedSlot) -> bool:
+    """True if a slot was used in between, or is used otherwise than before."""
+    return before.state != after.state or not _equal(before.since, after.since)
+
+
+def _equal(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
