@@ -22,7 +22,6 @@ from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 MAX_REQUESTS: Final = 100_000
 """Requests of one submitter in one cycle: a schedd must not keep the others waiting for ever."""
 
-_CLUSTER, _PROC = "_condor_RESOURCE_CLUSTER", "_condor_RESOURCE_PROC"
 _LONGEST_REASON: Final = 200
 
 
@@ -90,7 +89,7 @@ class Negotiation:
         channel = self._opened()
         channel.put_int(DaemonCommand.PERMISSION_AND_AD)
         channel.put_string(claim)
-        channel.put_ad({**slot, _CLUSTER: request["ClusterId"], _PROC: request["ProcId"]})
+        channel.put_ad({**slot, **_matched(request)})
         channel.end_message()
 
     def reject(self, request: WireAd, reason: str) -> None:
@@ -182,3 +181,16 @@ class Negotiation:
         if request.integer("ClusterId") is None or request.integer("ProcId") is None:
             raise malformed(channel.exchange, "a job without ClusterId and ProcId")
         return request
+
+
+def _matched(request: WireAd) -> dict[str, str]:
+    """Return what the ad of a matched slot says of its job; the startd advertises the limits while it runs."""
+    cluster, proc = request["ClusterId"], request["ProcId"]
+    found = {
+        "_condor_RESOURCE_CLUSTER": cluster,
+        "_condor_RESOURCE_PROC": proc,
+        "ResourceRequestCluster": cluster,
+        "ResourceRequestProc": proc,
+    }
+    limits = request.string("ConcurrencyLimits")
+    return found | ({"MatchedConcurrencyLimits": quoted(limits.lower())} if limits else {})

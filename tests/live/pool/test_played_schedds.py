@@ -64,6 +64,13 @@ def test_a_match_has_the_claim_id_and_the_ad_of_its_slot_in_the_syntax_of_the_wi
     assert (ad["_condor_RESOURCE_CLUSTER"], ad["_condor_RESOURCE_PROC"]) == ("7", "0")
 
 
+def test_a_match_names_the_concurrency_limits_of_its_job(served):
+    schedd = PlayedSchedd("s", [request(1, ConcurrencyLimits='"SW1:2, sw2"')])
+    served([slot(1)], [schedd])
+    [(_, ad)] = schedd.matches
+    assert ad.string("MatchedConcurrencyLimits") == "sw1:2, sw2"
+
+
 def test_each_autocluster_is_rejected_once_with_the_reason_of_its_own(served):
     asks = "TARGET.Memory > {}"
     requests = [
