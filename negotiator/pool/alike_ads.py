@@ -15,26 +15,34 @@ import numpy as np
 from negotiator.classad.tables import AlikeRows
 from negotiator.pool.ad_matching import AdMatcher, AdSpan
 from negotiator.pool.ad_pattern import AdPattern, LineForm, add_plain
-from negotiator.pool.new_expressions import NEW, parse_new_values
-from negotiator.pool.parsed_ad import AlikeAds
+from negotiator.pool.new_expressions import NEW, AlikeValues, WaitingAds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.tables import AdDictionary, IndexArray
+    from negotiator.classad.tables import AdDictionary
+    from negotiator.pool.parsed_ad import AlikeAds
     from negotiator.pool.reading_budget import ReadingBudget
 
 
 @attrs.frozen(eq=False)
-class ReadText:
-    """The ads of a text: those that are alike, and where all others are; and where the lines below the last ad begin."""
+class AlikeText:
+    """The ads of a text: those that are alike, and where all others are; and where the lines below the last ad begin.
 
-    alike: Sequence[AlikeAds]
+    Ads that are alike may wait for the parsing of their values: ``alike`` has them when they are parsed.
+    """
+
+    values: Sequence[AlikeValues]
+    waiting: WaitingAds
     others: Sequence[AdSpan]
     rest: int
     line: int
+
+    def alike(self) -> tuple[AlikeAds, ...]:
+        """Return the ads that are alike and wait no more."""
+        return tuple([ads for values in self.values if (ads := values.known()) is not None])
 
 
 class AlikeReader:
@@ -53,46 +61,37 @@ class AlikeReader:
         later._matcher = self._matcher
         return later
 
-    def read(self, text: str, start: int, line: int, file: str) -> ReadText:
-        """Read the ads of a text of whole lines, from an offset on, where the line with this number begins."""
+    def read(self, text: str, start: int, line: int, file: str) -> AlikeText:
+        """Find the ads of a text of whole lines, from an offset on, where the line with this number begins."""
         found = self._matcher.scan(text, start, line)
-        others = list(found.others)
-        alike = []
+        values = []
         for ads in found.alike:
             texts = ads.texts()
-            rows, known = self._rows(ads.pattern, texts, len(ads), file)
+            rows = self._rows(ads.pattern, texts, len(ads))
+            values.append(AlikeValues(ads, rows, texts, file, self.budget))
             self._refine(ads.pattern, texts)
-            others += [ads.span(place) for place in np.delete(np.arange(len(ads)), known).tolist()]
-            if len(rows):
-                alike.append(AlikeAds(rows, np.array(ads.lines, np.int64)[known]))
-        return ReadText(alike, sorted(others), found.rest, found.line)
+        return AlikeText(values, WaitingAds(values), sorted(found.others), found.rest, found.line)
 
-    def _rows(
-        self, pattern: AdPattern, texts: Mapping[int, Sequence[str]], size: int, file: str
-    ) -> tuple[AlikeRows, IndexArray]:
-        """Return the ads whose values are constants, known, or within their owners' budgets, and which of them these are."""
+    def _rows(self, pattern: AdPattern, texts: Mapping[int, Sequence[str]], size: int) -> AlikeRows:
+        """Return the ads; the code of a value is ``NEW`` if it is neither a constant nor known."""
         codes: dict[int, NDArray[Any]] = dict(pattern.codes)
-        remembered = {line: pattern.spellings[line].lines for line in texts}
         for line, column in texts.items():
             codes[line] = self._codes(pattern, line, column)
         columns = tuple([codes[line] for line in range(len(codes))])
-        rows = AlikeRows(self.dictionary, pattern.layout, columns, size)
-        waiting = {line: column for line, column in texts.items() if bool((codes[line] == NEW).any())}
-        known = parse_new_values(rows, waiting, file, self.budget)
-        for line, before in remembered.items():
-            if pattern.spellings[line].lines - before > size // 2:
-                pattern.spellings[line].stop_remembering()
-        return rows.take(known) if len(known) < size else rows, known
+        return AlikeRows(self.dictionary, pattern.layout, columns, size)
 
     def _codes(self, pattern: AdPattern, line: int, texts: Sequence[str]) -> NDArray[np.int32]:
         """Return the codes of the values of a line, (N,); ``NEW`` if one is neither a constant nor known."""
         distinct = list(dict.fromkeys(texts))
-        form = pattern.forms[line]
-        codes = (
-            add_plain(pattern.spellings[line].entries, form, distinct)
-            if form.is_plain
-            else self.dictionary.codes_of_lines(distinct)
-        )
+        form, spelling = pattern.forms[line], pattern.spellings[line]
+        if form.is_plain:
+            codes = add_plain(spelling.entries, form, distinct)
+        else:
+            before = spelling.lines
+            codes = self.dictionary.codes_of_lines(distinct)
+            new = spelling.lines - before + np.count_nonzero(codes == NEW)
+            if new > len(texts) // 2:
+                spelling.stop_remembering()
         if len(distinct) == len(texts):
             return codes.astype(np.int32)
         code_of = dict(zip(distinct, codes.tolist(), strict=True))

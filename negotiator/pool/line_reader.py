@@ -26,7 +26,7 @@ from negotiator.pool.vault import Secret, claim_ids
 from negotiator.records import Problem, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from negotiator.classad.tables import AdDictionary, Row
     from negotiator.pool.reading_budget import AdCost
@@ -87,10 +87,13 @@ class LineReader:
         """True if the end of the last ad was not read yet."""
         return self._open is not None
 
-    def read(self, texts: list[str], numbers: Sequence[int]) -> Iterator[ReadResult]:
+    def read(
+        self, texts: list[str], numbers: Sequence[int], before: Callable[[int], None] | None = None
+    ) -> Iterator[ReadResult]:
         """Read further lines with these numbers; yield the ads that end in them.
 
-        Only lines between ads may be left out.
+        Only lines between ads may be left out. ``before`` is called with the number of the first line of an ad before an
+        expression of it is parsed.
         """
         cells = self._cells_of(texts)
         ends = np.flatnonzero(cells == _END)
@@ -109,11 +112,20 @@ class LineReader:
                 yield self._parsed(cells[start:end], None, numbers[start])
             else:
                 places = [place - start for place in waiting[begin:stop]]
+                if before is not None:
+                    before(numbers[start])
                 yield from self._ad(texts[start:end], cells[start:end], places, numbers[start])
             start, begin = end + 1, stop
         if start < len(texts):
             self._open = self._open or _OpenAd(numbers[start])
             self._extend(self._open, texts[start:], cells[start:])
+
+    def read_whole(self, texts: list[str], numbers: Sequence[int]) -> list[ReadResult]:
+        """Read an ad with the blank line below it, also while the end of another ad was not read yet."""
+        waiting, self._open = self._open, None
+        results = list(self.read(texts, numbers))
+        self._open = waiting
+        return results
 
     def end(self) -> Iterator[ReadResult]:
         """Yield the last ad if no blank line ended it."""

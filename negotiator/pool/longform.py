@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from negotiator.pool.ad_matching import AdSpan
 from negotiator.pool.ad_pattern import FEW
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.errors import UnreadableError
@@ -151,13 +152,29 @@ def _read_block(
     start = text.find("\n\n") + 2 if lines.is_within_ad else 0
     read = alike.read(text, start, number + text.count("\n", 0, start), file)
     rest = _split(text[read.rest :])
-    texts = _split(text[:start])
-    numbers = list(range(number, number + len(texts)))
-    for ad in read.others:
-        split = _split(text[ad.start : ad.end + 1])
-        texts += split
-        numbers += range(ad.line, ad.line + len(split))
+    texts, numbers = _lines_of(text, [AdSpan(0, start - 1, number, 0), *read.others])
     texts += rest
     numbers += range(read.line, read.line + len(rest))
-    results = tuple(lines.read(texts, numbers)) if texts else ()
-    return AdBlock(file, tuple(read.alike), results), read.line + len(rest)
+    unlike: list[ReadResult] = []
+
+    def parse_above(line: int) -> None:
+        """Parse the values of alike ads above a line, so that all ads are parsed in the order of their lines."""
+        for span in read.waiting.parse_above(line):
+            unlike.extend(lines.read_whole(*_lines_of(text, [span])))
+
+    results = list(lines.read(texts, numbers, parse_above)) if texts else []
+    parse_above(read.line)
+    if unlike:
+        results = sorted([*results, *unlike], key=lambda result: result.source.line)
+    return AdBlock(file, read.alike(), tuple(results)), read.line + len(rest)
+
+
+def _lines_of(text: str, spans: Iterable[AdSpan]) -> tuple[list[str], list[int]]:
+    """Return the lines of parts of a text, and their numbers."""
+    texts: list[str] = []
+    numbers: list[int] = []
+    for span in spans:
+        split = _split(text[span.start : span.end + 1])
+        texts += split
+        numbers += range(span.line, span.line + len(split))
+    return texts, numbers

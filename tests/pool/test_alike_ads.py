@@ -154,6 +154,23 @@ def test_ads_that_exceed_their_allowance_are_charged():
     assert len(charged) == 1
 
 
+def test_owners_are_charged_in_the_order_of_the_lines():
+    """Ads with other names between them, or a fault, change nothing: of all ads the later ones have no room."""
+    forms = [
+        job,
+        lambda number, **own: f"A = {number}\n{job(number, **own)}",
+        lambda number, **own: f"B = (\n{job(number, **own)}" if number % 50 == 2 else job(number, **own),
+    ]
+    long = " || ".join(["Cpus > {0}"] * 40)
+    ads = [forms[number % 3](number, requirements=long.format(number)) for number in range(300)]
+    blocks = [job(400) + forms[1](401), "".join(ads)]
+    for parsed in (3_000, 20_000):
+        limits = ReadingLimits(parsed=parsed)
+        found, charged = facts(blocks, limits=limits)
+        assert (found, charged) == facts(blocks, by_lines=True, limits=limits)
+        assert 5 < sum("have more than" in str(each) for each in found) < 290
+
+
 POOL = (
     'MyType = "Machine"\nName = "slot{0}@h"\nMyAddress = "<1.2.3.4:{1}>"\nState = "Unclaimed"\nCpus = {0}\n\n',
     'MyType = "Job"\nClusterId = {1}\nProcId = {0}\nGlobalJobId = "s#{1}.{0}#7"\nOwner = "o"\n\n',

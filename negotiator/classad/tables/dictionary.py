@@ -236,29 +236,41 @@ class AdDictionary:
         return spellings if distinct == len(texts) else None
 
     def codes_of_lines(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Return the code of the value in each line ``Name = value``; -1 if it is neither a constant nor known."""
+        """Return the code of the value in each line ``Name = value``; -1 if it is neither a constant nor known.
+
+        No expressions are added to the attributes: those that are parsed already, but are not among the values of their
+        attribute, get -1 too.
+        """
         cells = self.known_cells(texts)
         if (new := np.flatnonzero(cells == UNKNOWN)).size:
             lines = [texts[place] for place in new.tolist()]
             cells[new] = [
-                self._parsed_cell(line) if cell == UNKNOWN else cell
+                self._stored_cell(line) if cell == UNKNOWN else cell
                 for line, cell in zip(lines, self.constant_cells(lines), strict=True)
             ]
         return np.where(cells < 0, -1, cells & _CODE_MASK)
 
     def code_of_line(self, line: str) -> int:
-        """Return the code of the value in a line ``Name = value`` that was seen before, or whose text was parsed; else -1."""
+        """Return the code of the value in a line ``Name = value`` that was seen before, or whose text was parsed; else -1.
+
+        A text that was parsed for another attribute is added to the values of this one.
+        """
         cell = self.lines.get(line, UNKNOWN)
-        cell = self._parsed_cell(line) if cell == UNKNOWN else cell
+        cell = self._stored_cell(line, add=True) if cell == UNKNOWN else cell
         return -1 if cell < 0 else cell & _CODE_MASK
 
-    def _parsed_cell(self, line: str) -> int:
-        """Return the cell of a line ``Name = expression`` that is too long to be remembered, or parsed before."""
+    def _stored_cell(self, line: str, *, add: bool = False) -> int:
+        """Return the cell of a line ``Name = expression`` that is too long to be remembered, or one of the values.
+
+        ``add``: also of an expression that was parsed for another attribute.
+        """
         if len(line) > MAX_REMEMBERED_LINE:
             return self._long_lines.get(_digest(line), UNKNOWN)
         name, _, text = line.partition(_EQUALS)
         spelling, expr = self._in_lines.get(name), self._parsed.get(text)
-        return UNKNOWN if spelling is None or expr is None else spelling.base | spelling.entries.add(expr)
+        if spelling is None or expr is None or not (add or spelling.entries.holds(expr)):
+            return UNKNOWN
+        return spelling.base | spelling.entries.add(expr)
 
     def _constant_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         """Return the cell of a line ``Name = constant`` and remember it; ``UNKNOWN`` if it is not a constant."""
