@@ -14,20 +14,17 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.keys import LARGEST, CounterKey, Ints, Mask
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain_charges import PlainFit, SumCharges
+from negotiator.ledger.one import fit_one
+from negotiator.ledger.plain_charges import NotPlainError, PlainFit, SumCharges
 from negotiator.ledger.stops import has_shared_counters
 
 #: The number of candidates that are examined one by one, and of copies that are served so; more are faster in columns.
 FEW, FEW_COPIES = 64, 8
 #: The candidates that are examined before all others are compared with the limits in columns: one of them nearly always fits.
-_FIRST = 16
+FIRST = 16
 
 #: The counter, the amount and the limit of a charge that a slot is not subject to.
 NOT_CHARGED: tuple[CounterKey, int, int] = (), 0, LARGEST
-
-
-class NotPlainError(Exception):
-    """A charge needs columns, or is invalid: the ways on columns report what is wrong with it."""
 
 
 def fit_few(
@@ -43,20 +40,17 @@ def fit_few(
     :param alike: the sums that are charged alike on all slots.
     :param varying: the numbers of the charges that depend on the slot.
     """
-    lines = {number: _Line.of(counters, charges[number], rows) for number in varying}
-    found = _fit_one(charges, alike, lines, len(rows), _FIRST) if wanted == 1 else None
-    if found is not None:
-        return found
     if has_shared_counters(charges):  # what a match adds to a counter is the total of its charges
-        return _fit_one(charges, alike, lines, len(rows), FEW) if wanted == 1 else None
+        return fit_one(counters, charges, rows, FEW) if wanted == 1 else None
+    lines = {number: _Line.of(counters, charges[number], rows) for number in varying}
     for number, (key, _, amount, room) in enumerate(zip(*alike, strict=True)):
         if key and amount * wanted > room:
             lines[number] = _Line.of(counters, charges[number], rows)
     if wanted > 1 and any(line.probes and line.has_nothing() for line in lines.values()):
         return None  # in columns a probe comes before all others
     stops = _Stops(sorted(lines.items()), wanted)
-    stops.examine(range(min(_FIRST, len(rows))))
-    if not stops.ended and len(rows) > _FIRST and not stops.examine_all(len(rows)):
+    stops.examine(range(min(FIRST, len(rows))))
+    if not stops.ended and len(rows) > FIRST and not stops.examine_all(len(rows)):
         return None
     granted = [_sums(alike, lines, place) for place in stops.places]
     return PlainFit(stops.stops, granted, _fresh(granted, lines, stops.places) if wanted > 1 else ())
@@ -113,20 +107,6 @@ class _Stops:
         return True
 
 
-def _fit_one(
-    charges: Sequence[Charge], alike: SumCharges, lines: Mapping[int, _Line], size: int, examined: int
-) -> PlainFit | None:
-    """Grant one slot, if one of the first fits, for charges that may be on one counter."""
-    stops: list[int] = []
-    for place in range(min(examined, size)):
-        sums = _sums(alike, lines, place)
-        over = sums.over(charges, sums.totals)
-        stops.append(over[0] if over else -1)
-        if not over:
-            return PlainFit(stops, [sums])
-    return PlainFit(stops, []) if len(stops) == size else None
-
-
 def _sums(alike: SumCharges, lines: Mapping[int, _Line], place: int) -> SumCharges:
     """Return the sums that a match on a candidate is charged."""
     return alike.replaced({number: line.at(place) for number, line in lines.items()})
@@ -181,7 +161,7 @@ class _Line:
                 counters, None, [counter], np.zeros(len(rows), np.int64), amounts, limits, charge.probes
             )
         codes = counter.codes[rows]
-        if codes.min() < -1:
+        if not counter.has_valid_codes and codes.min() < -1:
             raise NotPlainError
         return cls(counters, counter, counter.keys, codes, amounts, limits, charge.probes)
 

@@ -97,6 +97,11 @@ class Grouping:
         return ""
 
     @property
+    def has_valid_codes(self) -> bool:
+        """True if each code is -1 or the index of a key."""
+        return self._shape.has_valid_codes
+
+    @property
     def distinct(self) -> bool:
         """True if no two codes name the same counter."""
         return len(self._shape.codes_of) == len(self.keys)

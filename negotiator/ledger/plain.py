@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
-from negotiator.ledger.few import FEW, FEW_COPIES, NOT_CHARGED, NotPlainError, fit_few
+from negotiator.ledger.few import FEW, FEW_COPIES, FIRST, NOT_CHARGED, fit_few
 from negotiator.ledger.keys import LARGEST, CounterKey
 from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain_charges import PlainFit, SetCharges, SumCharges, has_duplicates
+from negotiator.ledger.one import fit_one
+from negotiator.ledger.plain_charges import NotPlainError, PlainFit, SetCharges, SumCharges, has_duplicates
 
 
 def plain_fit(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted: int) -> PlainFit | None:
@@ -22,6 +23,8 @@ def plain_fit(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted:
     Return None if a charge is invalid, or neither all slots are charged alike nor the first ``FEW`` serve all copies.
     """
     try:
+        if wanted == 1 and (found := fit_one(counters, charges, rows, FIRST)) is not None:
+            return found
         if int(rows[0]) < 0 or (len(rows) > 1 and int(rows.min()) < 0):
             return None
         sums, varying = _sums_alike(counters, charges)

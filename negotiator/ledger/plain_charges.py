@@ -12,6 +12,10 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.keys import CounterKey
 
 
+class NotPlainError(Exception):
+    """A charge needs columns, or is invalid: the ways on columns report what is wrong with it."""
+
+
 class SumCharges(NamedTuple):
     """The sums that a match on one slot is charged, one element for each charge.
 
