@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.app.pool_view import PoolView
 from negotiator.app.subject import Subject, resolve_subject
+from negotiator.audit.queueing import placement_fields
 from negotiator.errors import CommandError
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, Placement
@@ -45,8 +46,6 @@ class PlacementOutcome:
     @property
     def values(self) -> dict[str, Any]:
         """The outcome as plain data: the fields of the audit record, and the queues that would be created."""
-        from negotiator.audit.queueing import placement_fields  # noqa: PLC0415 - imports the room of the log
-
         fields = placement_fields(ApplicationPlacement(self.application, 1, "", self.placement))
         about = {name: field for name, field in fields.items() if name not in {"jobs", "first_job"}}
         return {"placed": self.placement.placed, **about, "created": list(self.created)}

@@ -161,7 +161,7 @@ class BundleLoader:
         return top, reader.knobs if reader else Knobs()
 
     def _configuration_reader(self) -> ConfigurationReader:
-        from negotiator.bundle.condor_reader import ConfigurationReader  # noqa: PLC0415 - few bundles need it
+        from negotiator.bundle.condor_reader import ConfigurationReader  # noqa: PLC0415 - a start takes longer; few bundles need it
 
         return ConfigurationReader(self._included, problems=self.problems)
 

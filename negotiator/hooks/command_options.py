@@ -111,7 +111,7 @@ def targets_from(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def call(*arguments: Any, **given: Any) -> Any:
-            from negotiator.hooks.command_targets import CommandTargets  # noqa: PLC0415 - not for help and completion
+            from negotiator.hooks.command_targets import CommandTargets  # noqa: PLC0415 - help and completion start without
 
             targets = CommandTargets(**{name: given.pop(name) for name in names})
             return function(*arguments, targets=targets, **given)

@@ -102,7 +102,7 @@ class Guarded:
             return check(self.implementation.function(**taken), arguments)
         except BaseException as error:
             raise_if_interrupted(error)
-            import logging  # noqa: PLC0415 - failures are rare, and only --debug reads it
+            import logging  # noqa: PLC0415 - no start imports it; failures are rare
 
             logging.getLogger(__name__).debug("%s", self._label(), exc_info=error)
             return _Raised(error)

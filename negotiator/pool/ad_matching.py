@@ -91,37 +91,27 @@ class AdMatcher:
 
     def scan(self, text: str, start: int, line: int) -> ScannedText:
         """Find the ads of a text of whole lines, from an offset on, where the line with this number begins."""
-        alike: dict[AdPattern, MatchingAds] = {}
-        others: list[AdSpan] = []
-        unknown: dict[int, list[AdSpan]] = defaultdict(list)
-        ads: MatchingAds | None = None
+        found = _Found(text)
         while True:
-            match = ads.pattern.match(text, start) if ads is not None else None
-            if ads is None or match is None:
-                while text.startswith("\n", start):
-                    start, line = start + 1, line + 1
-                end = text.find("\n\n", start) + 1
-                if not end:
-                    break
-                lines = text.count("\n", start, end)
-                found = self._match(text, start, lines)
-                if found is None:
-                    unknown[lines].append(AdSpan(start, end, line, lines))
-                    start, line = end + 1, line + lines + 1
-                    continue
-                ads, match = _ads_of(alike, found[0], text), found[1]
-            end = match.end()
-            if end - start <= ads.limit or ads.pattern.is_free(text, start, end):
-                ads.matches.append(match)
-                ads.starts.append(start)
-                ads.lines.append(line)
+            while text.startswith("\n", start):
+                start, line = start + 1, line + 1
+            end = text.find("\n\n", start) + 1
+            if not end:
+                break
+            lines = text.count("\n", start, end)
+            matched = self._match(text, start, lines)
+            if matched is None:
+                found.unknown[lines].append(AdSpan(start, end, line, lines))
+                start, line = end + 1, line + lines + 1
             else:
-                others.append(AdSpan(start, end - 1, line, len(ads.pattern.lines)))
-            start, line = end, line + len(ads.pattern.lines) + 1
-        for lines, spans in unknown.items():
-            others += self._learn_from(text, lines, spans, alike) if lines <= PLAIN_ATTRIBUTES else spans
-        many = [ads for ads in alike.values() if len(ads) >= FEW]
-        others += [ads.span(place) for ads in alike.values() if len(ads) < FEW for place in range(len(ads))]
+                start, line = found.add_run(*matched, start, line)
+        others = found.others
+        for lines, spans in found.unknown.items():
+            learned = lines <= PLAIN_ATTRIBUTES
+            others += self._learn_from(text, lines, spans, found.alike) if learned else spans
+        many = [ads for ads in found.alike.values() if len(ads) >= FEW]
+        few = [ads for ads in found.alike.values() if len(ads) < FEW]
+        others += [ads.span(place) for ads in few for place in range(len(ads))]
         return ScannedText(many, others, start, line)
 
     def _match(self, text: str, start: int, lines: int) -> tuple[AdPattern, re.Match[str]] | None:
@@ -180,6 +170,33 @@ class AdMatcher:
         patterns = self._patterns[len(before.lines)]
         if before in patterns:
             patterns[patterns.index(before)] = after
+
+
+@attrs.frozen(eq=False)
+class _Found:
+    """The ads of a text that were found so far: ``unknown`` are those that match no pattern, by the number of lines."""
+
+    text: str
+    alike: dict[AdPattern, MatchingAds] = attrs.field(factory=dict)
+    others: list[AdSpan] = attrs.field(factory=list)
+    unknown: dict[int, list[AdSpan]] = attrs.field(factory=lambda: defaultdict(list))
+
+    def add_run(
+        self, pattern: AdPattern, match: re.Match[str] | None, start: int, line: int
+    ) -> tuple[int, int]:
+        """Add an ad, and all that match the same pattern below it; return the offset and the number of the next line."""
+        text, ads, lines = self.text, _ads_of(self.alike, pattern, self.text), len(pattern.lines)
+        while match is not None:
+            end = match.end()
+            if end - start <= ads.limit or pattern.is_free(text, start, end):
+                ads.matches.append(match)
+                ads.starts.append(start)
+                ads.lines.append(line)
+            else:
+                self.others.append(AdSpan(start, end - 1, line, lines))
+            start, line = end, line + lines + 1
+            match = pattern.match(text, start)
+        return start, line
 
 
 def _ads_of(alike: dict[AdPattern, MatchingAds], pattern: AdPattern, text: str) -> MatchingAds:

@@ -33,8 +33,9 @@ class _MatchSide(AdScope):
     __slots__ = ()
 
     def enclosing(self) -> AdScope | None:
-        if self.parent is None and self.alternate is not None:
-            _build_match(self.state)
+        right = self.state.left.alternate
+        if self.parent is None and right is not None:
+            _build_match(self.state, right)
         return self.parent
 
 
@@ -56,11 +57,9 @@ def _side(state: EvaluationState, ad: AttributeMap | None) -> AdScope:
     return scope
 
 
-def _build_match(state: EvaluationState) -> None:
+def _build_match(state: EvaluationState, right: AdScope) -> None:
     """Put the two ads into their context ads, and those into the match ad."""
     left = state.left
-    right = left.alternate
-    assert right is not None  # noqa: S101 - called for the sides of a match only
     match = _Match(_MATCH, None, state)
     contexts = (AdScope(_LEFT_CONTEXT, match, state), AdScope(_RIGHT_CONTEXT, match, state))
     left.parent, right.parent = contexts
@@ -104,7 +103,7 @@ _OUTER: Final = (_MATCH, _LEFT_CONTEXT, _RIGHT_CONTEXT)
 SPECIAL_NAMES: Final = frozenset({"my", "self", "parent", "root", "toplevel", "currenttime"})
 """Names with a predefined meaning in every scope without an attribute of that name."""
 
-RESERVED: Final = SPECIAL_NAMES | _MATCH_POSITIONS.keys() | {fold(name) for ad in _OUTER for name in ad}
+RESERVED: Final = SPECIAL_NAMES.union(_MATCH_POSITIONS, (fold(name) for ad in _OUTER for name in ad))
 """Names that an ad of a match resolves although it lacks them."""
 
 

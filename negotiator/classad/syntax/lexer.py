@@ -170,8 +170,7 @@ def _hexadecimal(digits: str, following: str, negative: bool) -> tuple[str, Lite
         return (LITERAL, Literal(0)) if negative else (BAD, _NOT_DECIMAL)
     if following and following in "eE" and "e" not in fraction.lower():
         return BAD, _NO_EXPONENT
-    value = real_prefix(digits)
-    assert value is not None  # noqa: S101 - the pattern requires digits
+    value = real_prefix(digits) or 0.0  # the pattern requires digits
     return LITERAL, Literal(-value if negative else value)
 
 

@@ -290,13 +290,19 @@ class AdDictionary:
         spelling = self.spelling(name)
         if spelling is None:
             return None
+        cell = self._cell(line, spelling, text)
+        if len(line) <= MAX_REMEMBERED_LINE:
+            self._in_lines[name] = spelling
+        return cell
+
+    def _cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
+        """Return the cell of a line with this spelling of its name, and ``text`` right of the ``=``."""
         if len(line) > MAX_REMEMBERED_LINE:
             return self._long_cell(line, spelling, text)
         known = self.lines.get(line)  # it may have been read further up in the same block
         if known is not None:
             return known
         cell = spelling.base | spelling.entries.add(self._parse(text))
-        self._in_lines[name] = spelling
         if spelling.remembers_lines:
             self._remember(line, spelling, cell)
         return cell
@@ -307,9 +313,7 @@ class AdDictionary:
         :raises ParseError: it is not an expression.
         """
         name, _, text = line.partition(_EQUALS)
-        cell = self.cell(line, name, text.strip())
-        assert cell is not None  # noqa: S101 - a line with this name was stored before
-        return cell & _CODE_MASK
+        return self._cell(line, self._in_lines[name], text.strip()) & _CODE_MASK
 
     def _long_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
         digest = _digest(line)

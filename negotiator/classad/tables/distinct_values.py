@@ -198,7 +198,8 @@ class DistinctValues:
     def require(self, code: int) -> Expr:
         """Return the expression of an entry other than ``ABSENT``."""
         expr = self.expr(code)
-        assert expr is not None  # noqa: S101 - the caller knows that the ad has the attribute
+        if expr is None:
+            raise LookupError("the ad does not have the attribute")
         return expr
 
     def scan(self, code: int) -> ReferenceScan:
@@ -211,15 +212,19 @@ class DistinctValues:
 
     def column(self, pool: StringPool) -> Column:
         """Return the entries as a column, one row for each; literals with a sign or in parentheses are values."""
+        return self._computed(pool).column
+
+    def _computed(self, pool: StringPool) -> _DistinctSnapshot:
+        """Return the values computed from the entries, anew if there are more."""
         if self._snapshot is None or self._snapshot.size != len(self):
             self._snapshot = _DistinctSnapshot(len(self), self._column(pool))
-        return self._snapshot.column
+        return self._snapshot
 
     def canonical_codes(self, pool: StringPool) -> IndexArray:
         """Return for each entry the code of the first one with the same kind and value, or the same tree."""
-        column = self.column(pool)
-        assert self._snapshot is not None  # noqa: S101 - column() has made it
-        if self._snapshot.canonical is None:
+        computed = self._computed(pool)
+        if computed.canonical is None:
+            column = computed.column
             kinds = np.broadcast_to(column.kinds, (len(self),))
             trees = np.flatnonzero((kinds == Kind.EXPRESSION) | (kinds == Kind.OTHER))
             simple = np.flatnonzero((kinds != Kind.EXPRESSION) & (kinds != Kind.OTHER))
@@ -229,8 +234,8 @@ class DistinctValues:
             by_key: dict[str, int] = {}
             for code in trees.tolist():
                 canonical[code] = by_key.setdefault(tree_key(self.trees[self._payload[code]]), code)
-            self._snapshot.canonical = canonical
-        return self._snapshot.canonical
+            computed.canonical = canonical
+        return computed.canonical
 
     def _column(self, pool: StringPool) -> Column:
         kinds = np.array(self._kinds, np.uint8)

@@ -32,7 +32,7 @@ MAX_KNOWN = 10_000  # settings of another program
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
 _KNOBS = re.compile(r"[A-Za-z0-9_.*?]*[A-Za-z0-9][A-Za-z0-9_.*?]*", re.ASCII)
-_RULE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+_CONFIGURED = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
@@ -99,9 +99,7 @@ def checked_placement_rule(record: Any, arguments: Mapping[str, Any]) -> Placeme
     """Return a PlacementRule with a name that a configuration may give, and functions that can be called."""
     del arguments
     check_exactly(record, PlacementRule, "a PlacementRule")
-    name = checked_name(record.name, "name of a PlacementRule")
-    if _RULE.fullmatch(name) is None:
-        raise WrongAnswerError(f"expected letters, digits and _ as name of a PlacementRule, got {name!r}")
+    name = _configured_name(record.name, "PlacementRule")
     for function in (record.target, record.tags):
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a PlacementRule, got {kind_of(function)}")
@@ -116,9 +114,7 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
     """Return a RequestOrderType with a name that a bundle may give, and a function that can be called."""
     del arguments
     check_exactly(record, RequestOrderType, "a RequestOrderType")
-    name = checked_name(record.name, "name of a RequestOrderType")
-    if _RULE.fullmatch(name) is None:
-        raise WrongAnswerError(f"expected letters, digits and _ as name of a RequestOrderType, got {name!r}")
+    _configured_name(record.name, "RequestOrderType")
     for function in (record.make, record.ranks, record.check_row, record.change, record.check_queues):
         if not callable(function):
             raise WrongAnswerError(f"expected functions in a RequestOrderType, got {kind_of(function)}")
@@ -138,12 +134,18 @@ def checked_pool_source(record: Any, arguments: Mapping[str, Any]) -> PoolSource
     """Return a PoolSource with a name that a bundle may give, and a function that can be called."""
     del arguments
     check_exactly(record, PoolSource, "a PoolSource")
-    name = checked_name(record.name, "name of a PoolSource")
-    if _RULE.fullmatch(name) is None:
-        raise WrongAnswerError(f"expected letters, digits and _ as name of a PoolSource, got {name!r}")
+    _configured_name(record.name, "PoolSource")
     if not callable(record.open):
         raise WrongAnswerError(f"expected a function as open of a PoolSource, got {kind_of(record.open)}")
     return record  # type: ignore[no-any-return]
+
+
+def _configured_name(name: Any, record: str) -> str:
+    """Return the name by which a bundle chooses what a plugin declares: a letter, then letters, digits and _."""
+    checked = checked_name(name, f"name of a {record}")
+    if _CONFIGURED.fullmatch(checked) is None:
+        raise WrongAnswerError(f"expected letters, digits and _ as name of a {record}, got {checked!r}")
+    return checked
 
 
 def _checked_known(record: Any) -> KnownSetting:
