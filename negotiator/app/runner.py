@@ -11,6 +11,7 @@ from typing import BinaryIO, Protocol
 import attrs
 
 from negotiator.app.caller import caller
+from negotiator.app.cycle_status import CycleStatus
 from negotiator.app.pool_view import pool_reader
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, ShadowReport, ShadowTotals, report_values
 from negotiator.app.targets import bundle_folder, clock, examine, load
@@ -129,11 +130,14 @@ class Runner:
         intervals = self._intervals(every)
         total = count or (1 if intervals is None else None)
         complete = True
+        folder = self.runtime.store.folder if self.runtime.store else None
+        bundle, clock = self.runtime.bundle, self.runtime.clock
+        status = CycleStatus.begin(folder, bundle, clock, intervals, observer.notice)
         stop, trigger = self.runtime.stop, self.trigger
         timer = CycleTimer(self.reloader.request, intervals, total, stop=stop, trigger=trigger)
         with rare_collections(), timer:
             for number in timer.cycles(lambda: self._between_cycles(observer)):
-                complete = self._cycle(observer) and (complete or total is None)
+                complete = self._cycle(observer, status) and (complete or total is None)
                 if number != total:
                     collect_unreachable()
         self._notify(observer, finish=True)
@@ -148,18 +152,21 @@ class Runner:
         fixed = CycleIntervals.every(every)
         return lambda: fixed
 
-    def _cycle(self, observer: RunObserver) -> bool:
+    def _cycle(self, observer: RunObserver, status: CycleStatus) -> bool:
         """Run a cycle and forget it, before the pool is read again; return True if all plugins worked."""
+        status.cycle_begins()
         try:
             with _nothing_handed_out(_IN_THIS_CYCLE):
                 report = self.runtime.next_cycle()
         except (PoolError, PluginFailureError) as error:
             if not self.is_live:
                 raise
+            status.cycle_failed(error)
             observer.no_cycle(error)
             return False
         if self.settler.error:
             raise self.settler.error
+        status.cycle_ended(report, self.runtime.bundle, self._pool.unanswered())
         observer.cycle(report)
         if self.shadow is not None and (compared := self.shadow.next(report)) is not None:
             self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
@@ -294,7 +301,7 @@ def open_runner(
             read, settler = served.read, LiveSettler(served, lambda _: False)
             if shadow:
                 read, settler = ObservedPool(served), ShadowSettler(lambda _: False)
-        pool = _CyclePool(read)
+        pool = _CyclePool(read, lambda: served.unanswered if served is not None else ())
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader, stop=trigger.stop)
         runtime.is_shadow = shadow
         if served is not None and not shadow:
@@ -343,9 +350,10 @@ def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
 
 @attrs.define(eq=False)
 class _CyclePool:
-    """Reads the pool of each cycle. ``problems`` are those of the last ads."""
+    """Reads the pool of each cycle. ``problems`` are those of the last ads; ``unanswered`` returns what did not answer."""
 
     read: Callable[[], tuple[Snapshot, ClaimVault]]
+    unanswered: Callable[[], Sequence[Problem]]
     problems: Sequence[Problem] = ()
 
     def __call__(self) -> tuple[Snapshot, ClaimVault]:

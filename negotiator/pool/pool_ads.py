@@ -67,6 +67,7 @@ class PoolAds:
         before: PoolReading | None = None,
     ) -> None:
         self._significant = significant
+        self.unanswered: list[Problem] = []
         self._before = before if before is not None and before.updates < MAX_UPDATES else None
         self.reading = PoolReading.begin()
 
@@ -135,6 +136,7 @@ class PoolAds:
 
     def add_problem(self, problem: Problem) -> None:
         """Report what could not be fetched."""
+        self.unanswered.append(problem)
         self.reading.builder.problems.append(problem)
 
     @property

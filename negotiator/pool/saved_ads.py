@@ -69,11 +69,6 @@ class SavedAds(PoolAds):
         """Add ads, and write them without their secrets."""
         super().add(daemon, self._written(texts))
 
-    def add_problem(self, problem: Problem) -> None:
-        """Note a part of the pool that did not answer."""
-        self.unanswered.append(problem)
-        super().add_problem(problem)
-
     def save(self) -> None:
         """Give the folder its name; the files are complete, and on disk."""
         self._closing.close()

@@ -21,6 +21,7 @@ from negotiator.hooks.pool_control import PoolControl
 from negotiator.hooks.pool_source import Decisions, LivePool, PoolContext, PoolSource
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault, PoolAds, PoolReading, Snapshot
+from negotiator.records import Problem
 
 R = TypeVar("R")
 
@@ -31,6 +32,8 @@ _log = logging.getLogger(__name__)
 class ServedPool:
     """A live pool, opened for one bundle and opened again for a new one with other settings.
 
+    ``unanswered`` are the parts of the pool that did not answer when it was last read.
+
     :param bundle: returns the bundle that is in force.
     :param control: carries out what the daemons of the pool request.
     :param is_observed: the pool is only observed; ``read`` and ``settle`` are never called.
@@ -39,6 +42,7 @@ class ServedPool:
     bundle: Callable[[], Bundle]
     control: PoolControl
     is_observed: bool = False
+    unanswered: Sequence[Problem] = attrs.field(default=(), init=False)
     _opened: tuple[Attributed[PoolSource], PoolContext, LivePool] | None = attrs.field(
         default=None, init=False
     )
@@ -56,6 +60,7 @@ class ServedPool:
         self._before = None  # of a cycle that fails nothing is taken over
         _called(source, pool.fetch, ads)
         self._before = ads.reading
+        self.unanswered = tuple(ads.unanswered)
         return ads.snapshot(), ads.claims
 
     def observe(self, ads: PoolAds) -> None:
@@ -66,6 +71,7 @@ class ServedPool:
         """
         source, pool = self._pool()
         _called(source, pool.observe, ads)
+        self.unanswered = tuple(ads.unanswered)
         ads.claims.clear()
 
     def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:

@@ -19,5 +19,6 @@ COMMANDS = {
     "repl": "Read ClassAd expressions, one a line, and print their values.",
     "run": "Run negotiation cycles over the ads of a pool.",
     "serve": "Serve a live pool: negotiate with its schedds.",
+    "status": "Print whether a negotiator runs and works, and its last cycle.",
     "usage": "Print the usage of users or groups, beside their limits.",
 }

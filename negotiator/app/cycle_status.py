@@ -1,0 +1,116 @@
+"""Writes the status of a running negotiator for ``negotiator status``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import attrs
+
+from negotiator.bundle import Bundle
+from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.hooks.delivery import DeliveryStatus
+from negotiator.hooks.turn_time import TimeLimit
+from negotiator.pool.secrets import redact
+from negotiator.records import Problem
+from negotiator.records.text import printable
+from negotiator.runtime.run import CycleReport
+from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, write_status
+
+_MOST: Final = 20  # names of each kind
+_LONGEST: Final = 500  # characters of a text
+
+
+@attrs.define(eq=False)
+class CycleStatus:
+    """The status of this process, which is written before and after each cycle.
+
+    :param folder: of the state; None writes nothing.
+    :param clock: returns the time in seconds since the epoch.
+    :param intervals: returns the intervals between cycles; None if there are none.
+    :param report: called with a sentence when the status cannot be written.
+    """
+
+    folder: Path | None
+    clock: Callable[[], float]
+    intervals: Callable[[], CycleIntervals] | None
+    report: Callable[[str], None]
+    _status: NegotiatorStatus
+
+    @classmethod
+    def begin(
+        cls,
+        folder: Path | None,
+        bundle: Bundle,
+        clock: Callable[[], float],
+        intervals: Callable[[], CycleIntervals] | None,
+        report: Callable[[str], None],
+    ) -> Self:
+        """Return the status at the start, and write it."""
+        started = clock()
+        status = NegotiatorStatus.of_this_process(started, bundle.digest, _limit(bundle))
+        found = cls(folder, clock, intervals, report, status)
+        found._write(next_cycle=started)
+        return found
+
+    def cycle_begins(self) -> None:
+        """Write that a cycle runs."""
+        self._write(cycle_since=self.clock())
+
+    def cycle_ended(self, done: CycleReport, bundle: Bundle, unanswered: Sequence[Problem]) -> None:
+        """Write what a cycle did.
+
+        :param unanswered: the parts of the pool that did not answer.
+        """
+        result = done.result
+        last = LastCycle(
+            number=result.number,
+            begun=self._status.cycle_since or result.now,
+            ended=self.clock(),
+            slots=result.counts.slots,
+            jobs=result.counts.jobs,
+            matches=len(result.matches),
+            rejections=len(result.rejections),
+            undelivered=sum(each.status is DeliveryStatus.FAILED for each in done.deliveries),
+            unanswered=_texts(map(str, unanswered)),
+            plugins=_texts(str(each.plugin) for each in (*result.failures, *done.observers)),
+        )
+        self._write(
+            bundle=bundle.digest,
+            cycle_limit=_limit(bundle),
+            cycle_since=None,
+            next_cycle=self._next(last.begun),
+            last=last,
+            failure="",
+            failed=None,
+        )
+
+    def cycle_failed(self, error: Exception) -> None:
+        """Write why a cycle did not take place."""
+        now = self.clock()
+        (text,) = _texts([str(error)])
+        since = self._status.cycle_since or now
+        self._write(cycle_since=None, next_cycle=self._next(since), failure=text, failed=now)
+
+    def _next(self, begun: float) -> float | None:
+        return None if self.intervals is None else self.intervals().due(begun, self.clock())
+
+    def _write(self, **changes: Any) -> None:
+        self._status = attrs.evolve(self._status, **changes)
+        if self.folder is None:
+            return
+        try:
+            write_status(self.folder, self._status)
+        except OSError as error:
+            self.report(f"{self.folder}: cannot write the status: {error.strerror or error}")
+
+
+def _limit(bundle: Bundle) -> float:
+    return bundle.time_limits.seconds(TimeLimit.CYCLE)
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(redact(printable(each))[:_LONGEST] for each in texts))
+    more = len(found) - _MOST
+    return found if more <= 0 else (*found[:_MOST], f"and {more} more")

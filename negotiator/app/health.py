@@ -1,0 +1,85 @@
+"""Use case: whether the negotiator of a state runs and works, for administrators and monitoring."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from negotiator.exit_codes import ExitCode
+from negotiator.runtime.state import StateStore
+from negotiator.runtime.status_file import NegotiatorStatus as NegotiatorStatus
+from negotiator.runtime.status_file import is_locked, read_status
+
+#: Seconds by which a cycle may begin or end late: a busy machine, or the reading of a large pool.
+LATE: Final = 300.0
+
+
+class Health(enum.StrEnum):
+    """How a negotiator is; ``exit_code`` is that of ``negotiator status``."""
+
+    HEALTHY = "healthy"
+    NOT_RUNNING = "not running"
+    OVERDUE = "overdue"
+    NO_CYCLE = "no cycle"
+    UNANSWERED = "unanswered"
+    PLUGIN_FAILED = "plugin failed"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the exit code."""
+        return _CODES[self]
+
+
+_CODES: Final = {
+    Health.HEALTHY: ExitCode.DONE,
+    Health.NOT_RUNNING: ExitCode.NOT_DONE,
+    Health.OVERDUE: ExitCode.NOT_DONE,
+    Health.NO_CYCLE: ExitCode.POOL,
+    Health.UNANSWERED: ExitCode.POOL,
+    Health.PLUGIN_FAILED: ExitCode.PLUGIN,
+}
+
+
+@attrs.frozen
+class HealthReport:
+    """The health of the negotiator of a state. ``status`` is the last one that it wrote; None if none has run yet."""
+
+    health: Health
+    text: str
+    status: NegotiatorStatus | None
+
+
+def negotiator_health(state: Path, now: float) -> HealthReport:
+    """Return the health of the negotiator of a state.
+
+    :param now: the time in seconds since the epoch.
+    :raises StateError: there is no state in the folder, or it cannot be read.
+    """
+    StateStore.require(state)
+    status = read_status(state)
+    locked = is_locked(state)
+    runs = status is not None and status.is_alive if locked is None else locked
+    if status is None:
+        return HealthReport(Health.NOT_RUNNING, "no negotiator has written its status yet", None)
+    if not runs:
+        return HealthReport(Health.NOT_RUNNING, "no negotiator uses this state", status)
+    health, text = _of_running(status, now)
+    return HealthReport(health, text, status)
+
+
+def _of_running(status: NegotiatorStatus, now: float) -> tuple[Health, str]:
+    if status.cycle_since is not None and now > status.cycle_since + status.cycle_limit + LATE:
+        return Health.OVERDUE, f"the present cycle has not ended in {now - status.cycle_since:.0f} s"
+    if status.cycle_since is None and status.next_cycle is not None and now > status.next_cycle + LATE:
+        return Health.OVERDUE, f"the next cycle is {now - status.next_cycle:.0f} s late"
+    if status.failure:
+        return Health.NO_CYCLE, status.failure
+    last = status.last
+    if last is not None and last.unanswered:
+        return Health.UNANSWERED, "; ".join(last.unanswered)
+    if last is not None and last.plugins:
+        return Health.PLUGIN_FAILED, f"failed in the last cycle: {', '.join(last.plugins)}"
+    return Health.HEALTHY, "" if last else "no cycle has ended yet"

@@ -1,0 +1,156 @@
+"""The status of a running negotiator, as a file in the folder of its state: for monitoring, never read back by the negotiator."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any, Final, Self
+
+import attrs
+from attrs.validators import deep_iterable, instance_of, optional
+
+from negotiator.errors import StateError
+from negotiator.files import open_regular, replace_file
+
+_FILE: Final = "status.json"
+_LOCK: Final = "state.lock"
+_VERSION: Final = 1
+_MODE: Final = 0o640
+_LONGEST: Final = 1 << 20  # bytes
+
+
+def _text() -> Any:
+    return attrs.field(validator=instance_of(str))
+
+
+def _integer() -> Any:
+    return attrs.field(validator=instance_of(int))
+
+
+def _seconds() -> Any:
+    return attrs.field(validator=instance_of((int, float)))
+
+
+def _maybe_seconds() -> Any:
+    return attrs.field(default=None, validator=optional(instance_of((int, float))))
+
+
+def _texts() -> Any:
+    return attrs.field(default=(), converter=tuple, validator=deep_iterable(instance_of(str)))
+
+
+@attrs.frozen(kw_only=True)
+class LastCycle:
+    """A completed cycle. ``unanswered`` are the daemons that did not answer, ``plugins`` those that failed in it."""
+
+    number: int = _integer()
+    begun: float = _seconds()
+    ended: float = _seconds()
+    slots: int = _integer()
+    jobs: int = _integer()
+    matches: int = _integer()
+    rejections: int = _integer()
+    undelivered: int = _integer()
+    unanswered: tuple[str, ...] = _texts()
+    plugins: tuple[str, ...] = _texts()
+
+
+@attrs.frozen(kw_only=True)
+class NegotiatorStatus:
+    """What a negotiator does; times are in seconds since the epoch.
+
+    ``process`` and ``process_began`` (clock ticks since the boot) identify the process on its ``host``. ``cycle_since`` is when
+    the present cycle began, None between two cycles; it may take ``cycle_limit`` seconds and the time of its input and output.
+    ``next_cycle`` is when the next one begins at the latest. ``failure`` is why the last cycle did not take place, at ``failed``.
+    """
+
+    host: str = _text()
+    process: int = _integer()
+    process_began: int = _integer()
+    started: float = _seconds()
+    bundle: str = _text()
+    cycle_limit: float = _seconds()
+    cycle_since: float | None = _maybe_seconds()
+    next_cycle: float | None = _maybe_seconds()
+    last: LastCycle | None = attrs.field(default=None, validator=optional(instance_of(LastCycle)))
+    failure: str = attrs.field(default="", validator=instance_of(str))
+    failed: float | None = _maybe_seconds()
+
+    @classmethod
+    def of_this_process(cls, started: float, bundle: str, cycle_limit: float) -> Self:
+        """Return the status at the start."""
+        process = os.getpid()
+        return cls(
+            host=socket.gethostname(),
+            process=process,
+            process_began=_began(process),
+            started=started,
+            bundle=bundle,
+            cycle_limit=cycle_limit,
+        )
+
+    @property
+    def is_alive(self) -> bool:
+        """True if its process runs on this host."""
+        return self.host == socket.gethostname() and _began(self.process) == self.process_began != 0
+
+
+def write_status(folder: Path, status: NegotiatorStatus) -> None:
+    """Replace the status in the folder of a state.
+
+    :raises OSError: it cannot be written; the old one is unchanged.
+    """
+    values = {"version": _VERSION, **attrs.asdict(status)}
+    replace_file(folder / _FILE, json.dumps(values, sort_keys=True).encode() + b"\n", mode=_MODE)
+
+
+def read_status(folder: Path) -> NegotiatorStatus | None:
+    """Return the status in the folder of a state; None if no negotiator has run with it.
+
+    :raises StateError: it cannot be read, or another version of the program wrote it.
+    """
+    try:
+        with os.fdopen(open_regular(folder / _FILE), "rb") as opened:
+            return _status(json.loads(opened.read(_LONGEST)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise StateError(f"{folder / _FILE}: cannot read the status: {error}") from None
+
+
+def _status(values: Any) -> NegotiatorStatus:
+    if values.pop("version") != _VERSION:
+        raise ValueError("another version of the program wrote it")
+    if values.get("last") is not None:
+        values["last"] = LastCycle(**values["last"])
+    return NegotiatorStatus(**values)
+
+
+def is_locked(folder: Path) -> bool | None:
+    """Return whether a process uses the state in a folder; None if this user may not look at the lock."""
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # a negotiator that starts now waits for it
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _began(process: int) -> int:
+    """Return when a process began, in clock ticks since the boot; 0 if it does not run."""
+    try:
+        text = Path("/proc", str(process), "stat").read_text(encoding="utf-8", errors="replace")
+        state, *fields = text.rpartition(")")[2].split()
+        return 0 if state == "Z" else int(fields[18])
+    except (OSError, ValueError, IndexError):
+        return 0

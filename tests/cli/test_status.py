@@ -1,0 +1,156 @@
+"""``negotiator status``: the health of a serving negotiator, and of one that was killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+PLUGIN = """
+from pathlib import Path
+from negotiator.plugin import LivePool, PoolError, PoolSource, Problem, Severity, Source, hookimpl
+
+class Pool(LivePool):
+    def __init__(self, context, control):
+        pass
+
+    def fetch(self, ads):
+        if Path("down").exists():
+            raise PoolError("the collector does not answer")
+        if Path("silent").exists():
+            ads.add_problem(Problem(Severity.WARNING, Source("schedd s1"), "no answer within 20 s"))
+
+    def deliver(self, decisions):
+        return ()
+
+@hookimpl
+def negotiator_pool_sources():
+    yield PoolSource(name="made", open=Pool)
+"""
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Write a bundle with a made pool: it does not answer if a file ``down`` exists, and one schedd if ``silent`` does."""
+    plugins = tmp_path / "bundle" / "plugins"
+    plugins.mkdir(parents=True, mode=0o755)
+    (plugins / "made.py").write_text(PLUGIN)
+    (tmp_path / "bundle" / "pool.yaml").write_text("source: made\nplugins:\n  folders: [plugins]\n")
+    return tmp_path
+
+
+@contextmanager
+def serving(folder, every=0.2):
+    """Serve the pool until the block ends."""
+    command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--every", str(every)]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def status(folder, *arguments):
+    """Return the exit code and what is printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "negotiator", "status", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def until(folder, code, word=""):
+    """Return the printed status once it has this exit code and a word."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found, printed = status(folder)
+        if found == code and word in printed:
+            return printed
+        time.sleep(0.1)
+    pytest.fail(f"{found}: {printed}")
+
+
+def test_without_a_state_there_is_nothing_to_report(tmp_path):
+    assert status(tmp_path) == (6, "error: var/state: no state of a negotiator in this folder\n")
+
+
+def test_a_serving_negotiator_is_healthy_and_a_killed_one_does_not_run(site):
+    with serving(site) as process:
+        printed = until(site, 0, "Last cycle  ")
+        assert "Negotiator  healthy" in printed
+        assert f"Process     {process.pid} on " in printed
+        assert "Decided     0 matches, 0 rejections" in printed
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        code, printed = status(site)
+    assert (code, "Negotiator  not running: no negotiator uses this state" in printed) == (1, True)
+    assert "Last cycle  " in printed  # of the one that was killed
+
+
+def test_after_a_normal_end_none_runs(site):
+    with serving(site):
+        until(site, 0)
+    assert status(site)[0] == 1
+
+
+def test_a_schedd_that_does_not_answer_is_named_until_it_does(site):
+    (site / "silent").touch()
+    with serving(site):
+        assert "Unanswered  schedd s1: warning: no answer within 20 s" in until(site, 4)
+        (site / "silent").unlink()
+        until(site, 0)
+
+
+def test_a_cycle_that_did_not_take_place_is_reported_with_the_last_one_that_did(site):
+    with serving(site):
+        until(site, 0, "Last cycle  ")
+        (site / "down").touch()
+        printed = until(site, 4)
+        assert "Negotiator  no cycle: the collector does not answer" in printed
+        assert "Pool        0 slots, 0 jobs" in printed
+
+
+def test_a_cycle_that_is_late_is_overdue(site):
+    """The process still runs, but does not continue; --now is five minutes and a second after the next cycle."""
+    with serving(site) as process:
+        until(site, 0, "Last cycle  ")
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            values = json.loads(status(site, "--json")[1])["status"]
+            since = values["cycle_since"]
+            late = values["next_cycle"] if since is None else since + values["cycle_limit"]
+            code, printed = status(site, "--now", str(late + 301))
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+    assert (code, "Negotiator  overdue: " in printed) == (1, True)
+
+
+def test_json_has_the_whole_status(site):
+    with serving(site) as process:
+        until(site, 0, "Last cycle  ")
+        code, printed = status(site, "--json")
+    shown = json.loads(printed)
+    assert (code, shown["health"], shown["text"]) == (0, "healthy", "")
+    assert shown["status"]["process"] == process.pid
+    assert shown["status"]["last"]["ended"] >= shown["status"]["last"]["begun"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": 2}', '{"version": 1, "host": 5}', "[" * 100_000]
+)
+def test_a_damaged_status_is_an_error_of_the_state(site, text):
+    with serving(site):
+        until(site, 0)
+    (site / "var" / "state" / "status.json").write_text(text)
+    code, printed = status(site)
+    assert (code, "status.json: cannot read the status" in printed) == (6, True)
