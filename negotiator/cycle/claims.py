@@ -77,6 +77,15 @@ def slot_claims(slots: Table) -> dict[int, SlotClaim]:
     return found
 
 
+def unclaimed_slots(slots: Table) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each slot without a claim, and whether it is partitionable."""
+    partitionable = slots.alone("PartitionableSlot").is_true()
+    states = names(slots, "State").tolist()
+    for name, state, divisible in zip(slots.strings("Name"), states, partitionable.tolist(), strict=True):
+        if name and state not in CLAIMED:
+            yield name, divisible
+
+
 def owners(jobs: Table) -> Iterator[str]:
     """Yield the owner of each job in lower case, as slots name users."""
     own, users = names(jobs, "Owner"), names(jobs, "User")

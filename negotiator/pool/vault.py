@@ -6,6 +6,7 @@ cannot be printed, iterated over, copied or serialised.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Final, Never
 
 from negotiator.classad.syntax import fold
@@ -76,6 +77,14 @@ class ClaimVault:
     def count(self, slot: str, address: str) -> int:
         """Return how many claim ids a slot has."""
         return len(self.__claims.get(slot, {}).get(address, ()))
+
+    def fingerprint(self, slot: str) -> str | None:
+        """Return a digest of the next claim id of a slot, by which it is found to be another one later.
+
+        None without a claim id, or if slots of several startds have this name.
+        """
+        claims = self.__claims_of(slot, None)
+        return hashlib.sha256(claims[0].reveal().encode()).hexdigest() if claims else None
 
     def drop(self, slot: str, address: str | None = None) -> None:
         """Remove the claim ids of a slot; without an ``address``, those of all slots of this name."""

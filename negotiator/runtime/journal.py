@@ -1,12 +1,12 @@
 """The journal of matches that were handed out.
 
 They are charged until the pool shows their claims, or until it is proven that ``claim_timeout`` has passed; then as long as
-the pool shows them.
+the pool shows them. A claim may also begin and end between two cycles: the slot then has another claim id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import attrs
 
@@ -14,38 +14,78 @@ from negotiator.cycle.claims import JobsInUse, match_claims
 from negotiator.cycle.journal import JournalEntry
 
 
+@attrs.frozen
+class FreeSlot:
+    """A slot that has no claim, and the fingerprint of its claim id."""
+
+    name: str
+    claim: str
+    is_partitionable: bool
+
+
 @attrs.define
 class Journal:
-    """The entries by the key of the match, in the order in which they were made; the proven time of each beside it."""
+    """The entries by the key of the match, in the order in which they were made; the proven time of each beside it.
+
+    The fingerprints of the claim ids that were handed out are those of this process only.
+    """
 
     _entries: dict[str, JournalEntry] = attrs.field(factory=dict)
     _made: dict[str, float] = attrs.field(factory=dict)
+    _claims: dict[str, str] = attrs.field(factory=dict)
+    _replaced: frozenset[str] = frozenset()  # keys of matches that have another claim id since the last cycle
 
     @property
     def entries(self) -> tuple[JournalEntry, ...]:
         """All entries, oldest first."""
         return tuple(self._entries.values())
 
-    def add(self, entries: Iterable[JournalEntry], made: float) -> None:
+    def add(
+        self,
+        entries: Iterable[JournalEntry],
+        made: float,
+        fingerprint: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
         """Add matches, before they are handed out.
 
         :param made: the proven time when they were made (see ``JournalTime``).
+        :param fingerprint: returns that of the claim id of a slot; None if it has none.
         """
         for entry in entries:
             self._entries[entry.key] = entry
             self._made[entry.key] = made
+            if claim := fingerprint(entry.slot):
+                self._claims[entry.key] = claim
 
     def drop(self, keys: Collection[str]) -> None:
         """Remove entries by their keys."""
         for key in keys:
             self._entries.pop(key, None)
             self._made.pop(key, None)
+            self._claims.pop(key, None)
 
-    def update(self, in_use: Sequence[JobsInUse], before: float) -> JournalChange:
+    def ended_claims(self, free: Iterable[FreeSlot]) -> frozenset[str]:
+        """Return the keys of the matches on slots that have no claim, and another claim id than the one handed out.
+
+        A partitionable slot must have had another one in the last cycle too: the dynamic slot of the match may appear after the
+        partitionable slot has its next claim id.
+        """
+        slots = {each.name: each for each in free}
+        found = {
+            key: slot
+            for key, claim in self._claims.items()
+            if (slot := slots.get(self._entries[key].slot)) is not None and slot.claim != claim
+        }
+        before, self._replaced = self._replaced, frozenset(found)
+        return frozenset(key for key, slot in found.items() if key in before or not slot.is_partitionable)
+
+    def update(
+        self, in_use: Sequence[JobsInUse], before: float, ended: Collection[str] = ()
+    ) -> JournalChange:
         """Mark the matches that the pool shows, and remove those that ended.
 
-        A match has ended if the pool showed it and shows it no more, or if it was made before the proven time ``before`` and the pool has
-        never shown it.
+        A match has ended if the pool showed it and shows it no more; or if the pool has never shown it, and its key is among ``ended``
+        or it was made before the proven time ``before``.
         """
         entries = self.entries
         unseen = frozenset(match_claims(entries, in_use).unseen) if entries else frozenset[int]()
@@ -54,7 +94,7 @@ class Journal:
             if number not in unseen:
                 if not entry.shown:
                     shown.append(attrs.evolve(entry, shown=True))
-            elif entry.shown or self._made[entry.key] < before:
+            elif entry.shown or self._made[entry.key] < before or entry.key in ended:
                 gone.append(entry.key)
         self.drop(gone)
         self._entries.update((entry.key, entry) for entry in shown)

@@ -141,9 +141,9 @@ class Runtime:
         """Decide, record, settle, record and notify observers."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         with _timed(seconds, "cycle"):
-            state, result = self._decide(snapshot, cycle, begun.monotonic)
+            state, result = self._decide(snapshot, vault, cycle, begun.monotonic)
         with _timed(seconds, "record_intent"):
-            self._record_intent(result, snapshot, state)
+            self._record_intent(result, snapshot, vault, state)
         with _timed(seconds, "settle"):
             deliveries = tuple(self.settler.settle(result, vault))
         with _timed(seconds, "record_outcome"):
@@ -196,10 +196,12 @@ class Runtime:
             self._record([self._drain_record(each) for each in ended])
         return ended
 
-    def _decide(self, snapshot: Snapshot, cycle: Cycle, begun: float) -> tuple[CycleState, CycleResult]:
+    def _decide(
+        self, snapshot: Snapshot, vault: ClaimVault, cycle: Cycle, begun: float
+    ) -> tuple[CycleState, CycleResult]:
         """Run the pure cycle, and add to its result what changed between the cycles."""
         manager = self.state_manager
-        state, unknown = manager.cycle_state(snapshot, cycle.now)
+        state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
         limits = MeasuredTime(
             self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
         )
@@ -210,7 +212,9 @@ class Runtime:
             result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
         )
 
-    def _record_intent(self, result: CycleResult, snapshot: Snapshot, state: CycleState) -> None:
+    def _record_intent(
+        self, result: CycleResult, snapshot: Snapshot, vault: ClaimVault, state: CycleState
+    ) -> None:
         """Record on disk the matches about to be handed out; then take over the cycle's queues and applications."""
         inputs = {"snapshot": snapshot.digest, "state": state.digest} if self.audit else {}
         last_match = result.matches[-1].id if result.matches else self._last_match
@@ -218,7 +222,8 @@ class Runtime:
             inputs["last_match"] = last_match
         self._record(intent_records(result, self.bundle.audit, inputs))
         # The log is on disk before the state is, so after a crash the state is never ahead of it.
-        self.state_manager.adopt(result, (self.audit.head, last_match) if self.audit else None)
+        mark = (self.audit.head, last_match) if self.audit else None
+        self.state_manager.adopt(result, mark, vault)
         self._last_match = last_match
 
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:

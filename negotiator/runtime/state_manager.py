@@ -12,7 +12,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
 from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import JobsInUse
+from negotiator.cycle.claims import JobsInUse, unclaimed_slots
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
@@ -23,11 +23,12 @@ from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderRows
 from negotiator.pool.snapshot import Snapshot
+from negotiator.pool.vault import ClaimVault
 from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, QueueConfig, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
-from negotiator.runtime.journal import Journal
+from negotiator.runtime.journal import FreeSlot, Journal
 from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.state import AdminAnswer, StateStore
 from negotiator.runtime.state.cycle_rows import RowName, damaged_order_row
@@ -97,7 +98,9 @@ class StateManager:
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager
 
-    def cycle_state(self, snapshot: Snapshot, now: float) -> tuple[CycleState, tuple[HookFailure, ...]]:
+    def cycle_state(
+        self, snapshot: Snapshot, now: float, claims: ClaimVault | None = None
+    ) -> tuple[CycleState, tuple[HookFailure, ...]]:
         """Return the state for the next cycle, after removing gone applications and empty queues, and looking up groups."""
         env = Environment(now=now)
         settings = self.bundle.placement
@@ -109,7 +112,7 @@ class StateManager:
         before = self.time
         self.time = before.advanced(now, self.uptime(), pool_times(snapshot.slots))
         self.clock_jump = self.time.jump(before)
-        self._update_journal(snapshot, now)
+        self._update_journal(snapshot, now, claims or ClaimVault())
         queues = self.queues.mutable()
         self.changes += queues.clean(self.registry.busy(), now)
         self.queues = queues.view
@@ -121,14 +124,20 @@ class StateManager:
         state = CycleState(self.queues, registry, dict(self.held), journal, groups, self.order_rows)
         return state, failures
 
-    def _update_journal(self, snapshot: Snapshot, now: float) -> None:
+    def _update_journal(self, snapshot: Snapshot, now: float, claims: ClaimVault) -> None:
         """Find out which matches the pool shows, and remove those that ended."""
         if not self.journal.entries:
             return
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
         in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
-        change = self.journal.update(in_use, self.time.time - self.bundle.placement.claim_timeout)
+        free = (
+            FreeSlot(name, claim, is_partitionable)
+            for name, is_partitionable in unclaimed_slots(snapshot.slots)
+            if (claim := claims.fingerprint(name))
+        )
+        before = self.time.time - self.bundle.placement.claim_timeout
+        change = self.journal.update(in_use, before, self.journal.ended_claims(free))
         if self.store is not None and (change.shown or change.gone):
             self.store.update_matches(change.shown, change.gone)
 
@@ -138,10 +147,13 @@ class StateManager:
             return np.full(len(jobs), "", np.object_)
         return application_users(jobs, self.bundle.placement, Environment(now=now))
 
-    def adopt(self, result: CycleResult, mark: tuple[str, str] | None = None) -> None:
+    def adopt(
+        self, result: CycleResult, mark: tuple[str, str] | None = None, claims: ClaimVault | None = None
+    ) -> None:
         """Apply the result of a recorded cycle, and save it.
 
         :param mark: the head of the audit log with the intent of the cycle, and the id of the last match.
+        :param claims: the claim ids that will be handed out.
 
         :raises StateError: it cannot be written; the cycle must hand nothing out.
         """
@@ -149,7 +161,7 @@ class StateManager:
             self.queues, self.registry = result.state.queues, result.state.registry
             self.order_rows = result.state.order_rows
         self.changes.clear()
-        self.journal.add(result.journal, self.time.time)
+        self.journal.add(result.journal, self.time.time, (claims or ClaimVault()).fingerprint)
         self.write(queues=self.queues, matches=result.journal, mark=mark)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:

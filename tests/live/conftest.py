@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pool import PoolSettings, PoolUnavailableError, root_folder
+from live_site import LiveSite
 from negotiator_bench.real_pool import real_pool
 from negotiator_live.wire.addresses import DaemonAddress
 
@@ -115,3 +116,36 @@ def running_pool(request):
     settings = PoolSettings(mode, shared_port=request.param == "shared port", more=RUNNING)
     with _pool(settings) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def secure_running_pool():
+    """Start a secure pool that runs jobs on four slots."""
+    with _pool(PoolSettings("secure", more=RUNNING)) as started:
+        yield started
+
+
+@pytest.fixture
+def any_site(running_pool, tmp_path):
+    """Return a folder that serves each pool that runs jobs."""
+    yield LiveSite(*running_pool, tmp_path)
+    running_pool[0].remove_jobs()
+
+
+@pytest.fixture
+def site(secure_running_pool, tmp_path):
+    """Return a folder that serves a secure pool with four slots."""
+    yield LiveSite(*secure_running_pool, tmp_path)
+    secure_running_pool[0].remove_jobs()
+
+
+@pytest.fixture
+def site_of(tmp_path):
+    """Return a context manager: a folder that serves a pool of its own, with these settings and arguments of ``LiveSite``."""
+
+    @contextmanager
+    def start(more, mode="open", **arguments):
+        with _pool(PoolSettings(mode, more=more)) as started:
+            yield LiveSite(*started, tmp_path, **arguments)
+
+    return start

@@ -156,3 +156,14 @@ def test_a_vault_cannot_be_copied_serialised_or_iterated_over(vault, dump):
         dump(vault)
     with pytest.raises((TypeError, attrs.exceptions.NotAnAttrsClassError)):
         dump(Secret("one"))
+
+
+def test_a_fingerprint_tells_claim_ids_apart_without_showing_them(vault):
+    before = vault.fingerprint("slot1@a")
+    assert before == vault.fingerprint("slot1@a")
+    assert "one" not in before
+    vault.take("slot1@a")
+    assert vault.fingerprint("slot1@a") not in {before, None}
+    vault.take("slot1@a")
+    assert vault.fingerprint("slot1@a") is None
+    assert vault.fingerprint("nothing") is None

@@ -117,6 +117,40 @@ def test_a_match_is_charged_until_its_job_runs(world):
     assert stored(world) == []
 
 
+def test_a_match_whose_slot_is_free_with_another_claim_id_has_ended(world):
+    """Its job ran between two cycles; with the same claim id it may still begin."""
+    world.slots, world.claims = [slot(0)], {"s0@h": "first"}
+    world.jobs = [idle_job(1)]
+    world.cycle()
+    world.jobs = [idle_job(2)]
+    assert matched(world.cycle()) == []
+    world.claims = {"s0@h": "second"}
+    assert matched(world.cycle()) == [("2.0", "s0@h")]
+    assert stored(world) == ["2.0"]
+
+
+def test_a_match_is_not_over_because_its_slot_is_claimed_and_has_a_claim_id_for_preemption(world):
+    world.slots, world.claims = [slot(0)], {"s0@h": "first"}
+    world.jobs = [idle_job(1)]
+    world.cycle()
+    world.slots, world.claims = [slot(0, State='"Claimed"')], {"s0@h": "second"}
+    world.jobs = []
+    world.cycle()
+    assert stored(world) == ["1.0"]
+
+
+def test_a_match_on_a_partitionable_slot_has_ended_once_another_claim_id_was_seen_twice(world):
+    """The dynamic slot may appear after the partitionable slot has its next claim id."""
+    world.slots, world.claims = [slot(0, PartitionableSlot="true")], {"s0@h": "first"}
+    world.jobs = [idle_job(1)]
+    world.cycle()
+    world.jobs, world.claims = [], {"s0@h": "second"}
+    world.cycle()
+    assert stored(world) == ["1.0"]
+    world.cycle()
+    assert stored(world) == []
+
+
 def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
     """Like a match of another process, on its own slot."""
     world.jobs = [idle_job(1), idle_job(1, 1)]

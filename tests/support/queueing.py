@@ -10,6 +10,7 @@ import attrs
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
 from negotiator.pool import ClaimVault
+from negotiator.pool.vault import Secret
 from negotiator.queues import ROOT
 from negotiator.runtime.consistency import check_consistency
 from negotiator.runtime.journal_clock import Uptime
@@ -116,6 +117,7 @@ class World:
 
     def __init__(self, folder, chosen=None):
         self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
+        self.claims = {}  # the claim id of each slot, by the slot's name
         self.bundle = chosen or bundle(folder / "bundle")
         self.reloader = self.run = self.log = self.store = None
         self.uptime, self.boot = None, "first"  # without an uptime, that of a right wall clock
@@ -126,11 +128,17 @@ class World:
         self.store = StateStore.open(self.folder / "state")
         assert self.store.hold_lock()
         check_consistency(self.store, self.log)
-        pool = lambda: (snapshot(self.slots, self.jobs), ClaimVault())  # noqa: E731
+        pool = lambda: (snapshot(self.slots, self.jobs), self._vault())  # noqa: E731
         clock = lambda: self.now  # noqa: E731
         self.run = Runtime(self.bundle, pool, clock, PRINTED, self.log, self.store, self.reloader)
         self.run.uptime = lambda: Uptime(self.now if self.uptime is None else self.uptime, self.boot)
         return self
+
+    def _vault(self):
+        vault = ClaimVault()
+        for slot, claim in self.claims.items():
+            vault.put(slot, "<1>", [Secret(claim)])
+        return vault
 
     def stop(self):
         """Stop like a process that is killed between two cycles."""

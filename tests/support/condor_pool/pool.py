@@ -25,6 +25,7 @@ USERS: Final = ("tester", "ann", "bob", "carol")
 _SCRIPT: Final = Path(__file__).with_name("start.sh")
 _PATIENCE: Final = 1800  # seconds for one command
 _START: Final = 60.0  # seconds until the daemons are in the collector
+_REMOVAL: Final = 20.0  # seconds until removed jobs have left
 _PAUSE: Final = 0.1
 
 
@@ -68,9 +69,16 @@ class CondorPool:
         return self.inside(user, "condor_submit", "-terse", f"/tmp/{file.name}").split(".")[0]  # noqa: S108 - in the root folder
 
     def remove_jobs(self) -> None:
-        """Remove all jobs."""
+        """Remove all jobs, and wait until no slot is claimed."""
         self.inside("run", "condor_rm", "-all", check=False)
-        self.inside("run", "condor_rm", "-forcex", "-all", check=False)
+        busy = ("condor_status", "-constraint", 'State == "Claimed" || State == "Preempting"', "-af", "Name")
+        end = time.monotonic() + _REMOVAL
+        # Not -forcex at once: the claims of jobs that begin to run would remain until their leases are over.
+        while self.inside("run", "condor_q", "-all", "-af", "ProcId") or self.inside("run", *busy):
+            if time.monotonic() > end:
+                self.inside("run", "condor_rm", "-forcex", "-all", check=False)
+                return
+            time.sleep(_PAUSE)
 
     def version(self) -> str:
         """Return the version of HTCondor."""

@@ -1,0 +1,141 @@
+"""Each kind of policy keeps jobs of a real pool idle, with the reason where their user looks, and lets them run once lifted.
+
+The user sees the reason with ``condor_q -af LastRejMatchReason``.
+"""
+
+import subprocess
+import sys
+
+import attrs
+import pytest
+
+QUEUES = """partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "{acl}"
+        queues:
+          - name: default{more}
+    placementrules:
+      - name: fixed
+        value: root.default
+"""
+USER_LIMIT = """
+            limits:
+              - limit: nobody has more than two processors
+                users: ["*"]
+                maxresources: {vcore: 2}"""
+QUEUE_MAXIMUM = """
+            resources:
+              max: {vcore: 2}"""
+MATCH = """policies:
+  - name: not-for-closed-projects
+    applies_to: match
+    expression: TARGET.Memory >= (MY.Project =?= "closed" ? 1000000 : 0)
+    description: closed projects have no slots
+"""
+CLOSED = '+Project = "closed"'
+GROUP = "accounting_group = physics\naccounting_group_user = tester"
+
+
+@attrs.frozen
+class Case:
+    """Jobs that a bundle stops, how many of them get a slot nevertheless, and the reason of the others."""
+
+    reason: str
+    yaml: str = ""
+    files: dict[str, str] = attrs.field(factory=dict)
+    jobs: int = 3
+    running: int = 0
+    more: str = ""
+
+
+CASES = {
+    "gate of HTCondor": Case(
+        'NEGOTIATOR_JOB_CONSTRAINT is not true: MY.Project =!= "closed"',
+        files={"central_conf": 'NEGOTIATOR_JOB_CONSTRAINT = MY.Project =!= "closed"\n'},
+        more=CLOSED,
+    ),
+    "policy enforcement gate": Case(
+        'NEGOTIATOR_PE_JOB_ONLY_EXPR is true: MY.Project =?= "closed"',
+        'NEGOTIATOR_PE_JOB_ONLY_EXPR: MY.Project =?= "closed"\n',
+        more=CLOSED,
+    ),
+    "expression of slots": Case(
+        'NEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Project =!= "closed"',
+        'NEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Project =!= "closed"\n',
+        more=CLOSED,
+    ),
+    "expression of jobs": Case("closed projects have no slots", MATCH, more=CLOSED),
+    "access control list": Case(
+        "no placement rule has a queue for its application",
+        files={"queues_yaml": QUEUES.format(acl="ann,bob", more="")},
+    ),
+    "user limit": Case(
+        "user tester in root.default: vcore uses 2, needs 1, may have 2",
+        files={"queues_yaml": QUEUES.format(acl="*", more=USER_LIMIT)},
+        running=2,
+    ),
+    "queue maximum": Case(
+        "queue root.default: vcore uses 2, needs 1, may have 2",
+        files={"queues_yaml": QUEUES.format(acl="*", more=QUEUE_MAXIMUM)},
+        running=2,
+    ),
+    "concurrency limit": Case(
+        "concurrency limit matlab",
+        "concurrency_limits:\n  matlab: 2\n",
+        running=2,
+        more="concurrency_limits = matlab",
+    ),
+    "quota set": Case(
+        'exceeds limit "tester/////" in rule "per_user/1"',
+        files={"slots_rqs": "{\n name per_user\n limit users {*} to slots=2\n}\n"},
+        running=2,
+    ),
+    "share of a group": Case(
+        "physics",
+        files={"groups_conf": "GROUP_NAMES = physics\nGROUP_QUOTA_physics = 2\n"},
+        running=2,
+        more=GROUP,
+    ),
+}
+
+
+def running(site, cluster):
+    """Return how many jobs of a cluster run."""
+    return site.queue(cluster, "JobStatus").count("2")
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
+def test_a_policy_keeps_jobs_idle_with_its_reason_and_they_run_once_it_is_lifted(site, case):
+    site.write(case.yaml, **case.files)
+    cluster = site.submit(case.jobs, seconds=600, more=case.more)
+    with site.serving() as process:
+        process.wait_for(
+            lambda: (
+                running(site, cluster) == case.running
+                and any(case.reason in each for each in site.reasons(cluster))
+            )
+        )
+        site.write()
+        process.reload()
+        process.wait_for(lambda: running(site, cluster) == case.jobs)
+
+
+def test_a_ceiling_of_a_submitter_keeps_its_jobs_idle_until_it_is_raised(site):
+    """Fair share; the command is carried out by the running negotiator."""
+
+    def set_ceiling(weight):
+        command = [sys.executable, "-m", "negotiator", "userprio", "--bundle", "bundle"]
+        subprocess.run([*command, "-setceiling", "tester@example.org", weight], cwd=site.folder, check=True)
+
+    site.write("order: submitters\n")
+    with site.serving() as process:
+        process.wait_for_output("cycle")
+        set_ceiling("2")
+        cluster = site.submit(3, seconds=600)
+        process.wait_for(
+            lambda: running(site, cluster) == 2 and any("ceiling" in each for each in site.reasons(cluster))
+        )
+        set_ceiling("-1")
+        process.wait_for(lambda: running(site, cluster) == 3)
