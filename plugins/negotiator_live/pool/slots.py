@@ -27,8 +27,9 @@ def fetch_slots(collector: Collector, ads: PoolAds) -> None:
         changed = f"LastHeardFrom >= {ads.last_heard_from}"
         claims = _changed_claims(changed, ads.slots_without_claim)
         ads.update(collector.query(_PRESENT))
-    ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)))
+    # The claim ids first: a slot that is claimed meanwhile must not be offered with the claim id that would preempt its job.
     ads.add_claims(_COLLECTOR, collector.query(attrs.evolve(SLOT_CLAIMS, requirements=claims)))
+    ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)))
 
 
 def _changed_claims(changed: str, names: tuple[str, ...]) -> str:
