@@ -47,6 +47,10 @@ class Advertiser:
         self.collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
         self.is_advertised = True
 
+    def current_ad(self) -> dict[str, str]:
+        """Return the Negotiator ad for a query; it is not counted."""
+        return self.identity.ad(tuple(self._cycles), 0, self.clock())
+
     def withdraw(self) -> None:
         """Remove the ad from the collector, if one was sent.
 

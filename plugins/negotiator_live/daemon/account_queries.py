@@ -1,16 +1,17 @@
-"""The commands that show accounts.
+"""The commands that show accounts, and the Negotiator ad.
 
 Source: ``Accountant::ReportState`` and ``Matchmaker::QUERY_ADS_commandHandler``.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from negotiator.plugin import AccountAd, ClassAd, CommandError, Expr, NegotiatorError, parse
-from negotiator_live.ads.literals import literal
+from negotiator_live.ads.literals import literal, literals
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.commands import DaemonCommand
@@ -47,16 +48,23 @@ def resources(request: CommandRequest) -> None:
 def query(request: CommandRequest) -> None:
     """Send an ad for each account for which the query's Requirements are true."""
     wanted = request.ad()
+    limit = wanted.integer("LimitResults")
+    found = _selected(request.control.accounts(), wanted)
+    _send_ads(request, wanted, (literals(ad) for ad in itertools.islice(found, limit and max(limit, 0))))
+
+
+def negotiator_ads(request: CommandRequest) -> None:
+    """Send the Negotiator ad, whatever the query's Requirements are: there is one only."""
+    _send_ads(request, request.ad(), request.negotiator_ads())
+
+
+def _send_ads(request: CommandRequest, wanted: WireAd, ads: Iterable[Mapping[str, str]]) -> None:
+    """Send ads as the answer to a query, with the attributes of its projection."""
     channel = request.channel
     names = frozenset(wanted.string("Projection").replace(",", " ").lower().split())
-    limit = wanted.integer("LimitResults")
-    for sent, ad in enumerate(_selected(request.control.accounts(), wanted)):
-        if limit is not None and sent >= limit:
-            break
+    for ad in ads:
         channel.put_int(1)
-        channel.put_ad(
-            {name: literal(value) for name, value in ad.items() if not names or name.lower() in names}
-        )
+        channel.put_ad({name: text for name, text in ad.items() if not names or name.lower() in names})
     channel.put_int(0)
     channel.end_message()
 
@@ -108,5 +116,6 @@ HANDLERS: Final[dict[DaemonCommand, CommandHandler]] = {
     DaemonCommand.GET_PRIORITY_ROLLUP: priorities_rolled_up,
     DaemonCommand.GET_RESLIST: resources,
     DaemonCommand.QUERY_ACCOUNTING_ADS: query,
+    DaemonCommand.QUERY_NEGOTIATOR_ADS: negotiator_ads,
 }
-"""The handlers of the commands that show accounts; each needs READ authorization."""
+"""The handlers of the commands that show accounts and the Negotiator ad; each needs READ authorization."""

@@ -12,6 +12,7 @@ from negotiator.plugin import PoolControl, PoolError
 from negotiator_live.daemon.access import CommandAccess
 from negotiator_live.daemon.commands import LEVELS, RESUMABLE
 from negotiator_live.daemon.listener import Listener, bound_socket
+from negotiator_live.daemon.request import AdsReader
 from negotiator_live.daemon.server import CommandServer
 from negotiator_live.security.policy import AuthMethod
 from negotiator_live.security.server.filesystem import FilesystemVerifier
@@ -34,9 +35,10 @@ class DaemonListener:
     _listener: Listener
 
     @classmethod
-    def start(cls, pool: CondorPool, control: PoolControl, own_host: str) -> Self:
+    def start(cls, pool: CondorPool, control: PoolControl, own_host: str, negotiator_ads: AdsReader) -> Self:
         """Listen where the settings say.
 
+        :param negotiator_ads: returns the ads of this program, for queries.
         :param own_host: the address of this host towards the pool, published if the port is open on all of them.
         :raises PoolError: the port cannot be used.
         """
@@ -47,13 +49,20 @@ class DaemonListener:
             raise PoolError(
                 f"htcondor: listen: {pool.listen}: {error.strerror or error}; does another negotiator run here?"
             ) from error
-        return cls.over(listening, pool, control, own_host)
+        return cls.over(listening, pool, control, own_host, negotiator_ads)
 
     @classmethod
-    def over(cls, listening: socket.socket, pool: CondorPool, control: PoolControl, own_host: str) -> Self:
+    def over(
+        cls,
+        listening: socket.socket,
+        pool: CondorPool,
+        control: PoolControl,
+        own_host: str,
+        negotiator_ads: AdsReader,
+    ) -> Self:
         """Listen on a socket that listens already, and take it over."""
         server = CommandServer(
-            _secure_server(pool), command_access(pool), control, control.notice, pool.timeout
+            _secure_server(pool), command_access(pool), control, control.notice, negotiator_ads, pool.timeout
         )
         listener = Listener(listening, server.serve)
         host, port = listener.endpoint

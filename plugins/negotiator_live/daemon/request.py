@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -13,15 +13,23 @@ from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.commands import DaemonCommand
 
+#: Returns ads, texts of expressions by name.
+AdsReader: TypeAlias = Callable[[], Sequence[Mapping[str, str]]]
+
 
 @attrs.frozen
 class CommandRequest:
-    """A command and its connection; ``wait`` are the seconds that a peer waits for an answer."""
+    """A command and its connection.
+
+    ``wait`` are the seconds that a peer waits for an answer. ``negotiator_ads`` returns the ads of this program, texts of
+    expressions by name.
+    """
 
     accepted: AcceptedCommand
     channel: Channel
     control: PoolControl
-    wait: float = 10.0
+    wait: float
+    negotiator_ads: AdsReader
 
     @property
     def command(self) -> DaemonCommand:

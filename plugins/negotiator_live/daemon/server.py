@@ -11,7 +11,7 @@ import attrs
 from negotiator.plugin import NegotiatorError, PoolControl, printable
 from negotiator_live.daemon.access import CommandAccess
 from negotiator_live.daemon.commands import HANDLERS
-from negotiator_live.daemon.request import CommandRequest
+from negotiator_live.daemon.request import AdsReader, CommandRequest
 from negotiator_live.security.errors import UnknownSessionError
 from negotiator_live.security.server.handshake import AcceptedCommand, SecureServer
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
@@ -30,13 +30,15 @@ _ANSWER: Final = 0.5  # of the time of a connection: how long a command waits fo
 class CommandServer:
     """Carries out the commands of peers; may be used by several threads.
 
-    ``timeout`` are the seconds for one connection. ``report`` logs a sentence about a peer.
+    ``timeout`` are the seconds for one connection. ``report`` logs a sentence about a peer. ``negotiator_ads`` returns the ads
+    of this program.
     """
 
     secure: SecureServer
     access: CommandAccess
     control: PoolControl
     report: Callable[[str], None]
+    negotiator_ads: AdsReader
     timeout: float = 20.0
 
     def serve(self, connection: socket.socket, host: str, port: int) -> None:
@@ -64,5 +66,5 @@ class CommandServer:
                 )
 
     def _run(self, accepted: AcceptedCommand, channel: Channel) -> None:
-        request = CommandRequest(accepted, channel, self.control, self.timeout * _ANSWER)
+        request = CommandRequest(accepted, channel, self.control, self.timeout * _ANSWER, self.negotiator_ads)
         HANDLERS[accepted.command](request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -64,11 +64,6 @@ class HTCondorPool(LivePool):
         :param control: carries out the commands of tools and schedds; None for a pool that is only observed.
         :raises PoolError: the port of ``listen`` cannot be used.
         """
-        self._daemon = (
-            DaemonListener.start(pool, control, own_address(pool.address).primary.host)
-            if pool.listen and control is not None
-            else None
-        )
         self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
         self._terms = NegotiationTerms(pool.name, frozenset(), pool.requests, pool.timeout)
@@ -76,6 +71,12 @@ class HTCondorPool(LivePool):
         self._failed: set[str] = set()  # submitters of this cycle
         self._request_seconds = 0.0
         self._negotiates = False  # a pool that is only observed gets no ad
+        # Last, for peers may connect at once.
+        self._daemon = (
+            DaemonListener.start(pool, control, own_address(pool.address).primary.host, self._negotiator_ads)
+            if pool.listen and control is not None
+            else None
+        )
 
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
@@ -164,6 +165,9 @@ class HTCondorPool(LivePool):
         )
         self._advertiser.add_cycle(AdvertisedCycle.of(summary, negotiated))
         self._advertiser.send()
+
+    def _negotiator_ads(self) -> Sequence[Mapping[str, str]]:
+        return [self._advertiser.current_ad()]
 
     @cached_property
     def _advertiser(self) -> Advertiser:

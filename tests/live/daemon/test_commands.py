@@ -36,12 +36,14 @@ SETTINGS = {
 }
 
 
+OWN_AD = {"Name": '"negotiator"', "DaemonStartTime": "1700000000"}
+
+
 @contextlib.contextmanager
 def daemon(control=None, **more):
     """Run a daemon."""
-    listener = DaemonListener.start(
-        CondorPool(**{**SETTINGS, **more}), control or NotingControl(), "127.0.0.1"
-    )
+    pool = CondorPool(**{**SETTINGS, **more})
+    listener = DaemonListener.start(pool, control or NotingControl(), "127.0.0.1", lambda: [OWN_AD])
     try:
         yield listener
     finally:
@@ -181,16 +183,29 @@ def test_accounts_are_sent_as_one_ad_with_numbered_attributes():
     assert found["LastUpdate"] == "1700000000"
 
 
+def queried(listener, command, query):
+    """Return the ads of an answer."""
+    with sending(listener, command, "") as channel:
+        channel.put_ad({"MyType": '"Query"', **query})
+        channel.end_message()
+        found = []
+        while channel.get_int():
+            found.append(dict(channel.get_ad()))
+        channel.end_received()
+        return found
+
+
+def test_the_negotiator_ad_can_be_queried():
+    with daemon() as listener:
+        assert queried(listener, Command.QUERY_NEGOTIATOR_ADS, {}) == [OWN_AD]
+        query = {"Projection": '"Name"', "Requirements": "false"}
+        assert queried(listener, Command.QUERY_NEGOTIATOR_ADS, query) == [{"Name": '"negotiator"'}]
+
+
 def test_a_query_selects_accounts_and_attributes():
     def names(**query):
-        with daemon() as listener, sending(listener, Command.QUERY_ACCOUNTING_ADS, "") as channel:
-            channel.put_ad({"MyType": '"Query"', **query})
-            channel.end_message()
-            found = []
-            while channel.get_int():
-                found.append(dict(channel.get_ad()))
-            channel.end_received()
-            return found
+        with daemon() as listener:
+            return queried(listener, Command.QUERY_ACCOUNTING_ADS, query)
 
     assert len(names()) == len(names(Requirements="true")) == 3
     assert names(Requirements="Priority > 5", Projection='"Name,priority"') == [

@@ -129,6 +129,16 @@ def test_condor_ping_shows_what_a_peer_may_do(site):
         assert "DENY" in rows["NEGOTIATOR"] or "FAIL" in rows["NEGOTIATOR"], found
 
 
+def test_condor_reconfig_loads_the_bundle_again_and_condor_status_shows_the_ad(site):
+    with site.serving():
+        site.tool("condor_reconfig", "-negotiator")
+        waited_for(lambda: "the bundle was reloaded" in "".join(site.output), "a reload")
+        printed = site.tool(
+            "condor_status", "-negotiator", "-direct", site.negotiator_address(), "-af", "MyAddress"
+        )
+        assert printed.strip() == site.negotiator_address()
+
+
 def test_who_is_no_administrator_changes_nothing_and_is_logged_with_what_to_allow(site):
     site.write_bundle(administrators='"boss@example.org"')
     with site.serving():
