@@ -71,7 +71,7 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEGOTIATOR", "$(SBIN)/condor_negotiator", _DAEMON, ""),
         ("NEGOTIATOR_*_LOG", "", _LOGS, _LOG_OPTIONS),
         ("NEGOTIATOR_ADDRESS_FILE", "$(LOG)/.negotiator_address", _DAEMON, ""),
-        ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", "no Accounting ads are sent", "negotiator userprio shows the accounts"),
+        ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", "Accounting ads are sent after each cycle", ""),
         ("NEGOTIATOR_ARGS", "", _DAEMON, ""),
         ("NEGOTIATOR_AUDIT_LOG", "$(SPOOL)/negotiator-audit", _MASTER, ""),
         ("NEGOTIATOR_BUNDLE", "", _MASTER, ""),

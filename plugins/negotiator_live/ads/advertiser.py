@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import count
 
 import attrs
 
+from negotiator.plugin import AccountAd
+from negotiator_live.ads.accounting_ads import accounting_ads
 from negotiator_live.ads.address_file import remove_address_file, write_address_file
 from negotiator_live.ads.negotiator_ad import NUMBERS, NegotiatorIdentity
 from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
@@ -17,7 +20,7 @@ from negotiator_live.wire.commands import DaemonCommand
 
 @attrs.define(eq=False)
 class Advertiser:
-    """Keeps the Negotiator ad at the collector up to date.
+    """Keeps the Negotiator ad and the Accounting ads at the collector up to date.
 
     :param identity: what the ad says of this program.
     :param clock: returns the time in seconds since the epoch.
@@ -28,6 +31,7 @@ class Advertiser:
     identity: NegotiatorIdentity
     clock: Callable[[], float] = time.time
     numbers: Iterator[int] = NUMBERS
+    _accountings: Iterator[int] = attrs.field(factory=count, init=False)
     is_advertised: bool = attrs.field(default=False, init=False)
     _cycles: deque[AdvertisedCycle] = attrs.field(factory=lambda: deque(maxlen=STATS_LENGTH), init=False)
 
@@ -50,6 +54,15 @@ class Advertiser:
     def current_ad(self) -> dict[str, str]:
         """Return the Negotiator ad for a query; it is not counted."""
         return self.identity.ad(tuple(self._cycles), 0, self.clock())
+
+    def send_accounts(self, accounts: Iterable[AccountAd], active: Collection[str]) -> None:
+        """Send the Accounting ads; those of accounts that are no longer sent expire.
+
+        :param active: the names of submitters with idle jobs.
+        :raises DaemonError: the collector cannot be reached, or denies the command.
+        """
+        ads = accounting_ads(accounts, active, self.identity.name, next(self._accountings))
+        self.collector.update_all(DaemonCommand.UPDATE_ACCOUNTING_AD, ads)
 
     def withdraw(self) -> None:
         """Remove the ad from the collector, if one was sent.

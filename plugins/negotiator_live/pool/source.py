@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 import attrs
 
 from negotiator.plugin import (
+    CommandError,
     CycleSummary,
     Decisions,
     Delivery,
@@ -64,6 +65,7 @@ class HTCondorPool(LivePool):
         :param control: carries out the commands of tools and schedds; None for a pool that is only observed.
         :raises PoolError: the port of ``listen`` cannot be used.
         """
+        self._control = control
         self._client = _client(pool)
         self._collector = Collector(pool.address, self._client, timeout=pool.timeout)
         self._terms = NegotiationTerms(pool.name, frozenset(), pool.requests, pool.timeout)
@@ -149,9 +151,10 @@ class HTCondorPool(LivePool):
             yield from answer.deliveries()
 
     def cycle_ended(self, summary: CycleSummary) -> None:
-        """Publish the statistics of a cycle in the Negotiator ad.
+        """Publish the statistics of a cycle in the Negotiator ad, and the accounts in Accounting ads.
 
         :raises DaemonError: the collector cannot be reached, or denies the command.
+        :raises StateError: the accounts cannot be read.
         """
         if not self._negotiates:
             return
@@ -165,6 +168,10 @@ class HTCondorPool(LivePool):
         )
         self._advertiser.add_cycle(AdvertisedCycle.of(summary, negotiated))
         self._advertiser.send()
+        if self._control is not None:
+            with contextlib.suppress(CommandError):  # the order keeps no accounts
+                accounts = self._control.accounts()
+                self._advertiser.send_accounts(accounts, {each.name for each in submitters})
 
     def _negotiator_ads(self) -> Sequence[Mapping[str, str]]:
         return [self._advertiser.current_ad()]

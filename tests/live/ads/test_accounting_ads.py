@@ -1,0 +1,30 @@
+"""Which accounts have an Accounting ad, and what it has."""
+
+from negotiator_live.ads.accounting_ads import accounting_ads
+
+GROUP = {"Name": "<none>", "IsAccountingGroup": True, "ResourcesUsed": 0, "Priority": 500.0}
+USER = {"Name": "ann@d", "IsAccountingGroup": False, "ResourcesUsed": 0, "AccountingGroup": "<none>"}
+
+
+def sent(*accounts, active=()):
+    return list(accounting_ads(accounts, active, "ours", 3))
+
+
+def test_a_group_always_has_an_ad_with_the_name_of_the_negotiator():
+    (ad,) = sent(GROUP)
+    assert ad.pop("DaemonStartTime").isdecimal()
+    assert ad == {
+        "MyType": '"Accounting"',
+        "Name": '"<none>"',
+        "NegotiatorName": '"ours"',
+        "IsAccountingGroup": "true",
+        "ResourcesUsed": "0",
+        "Priority": "500.0",
+        "UpdateSequenceNumber": "3",
+    }
+
+
+def test_a_submitter_has_one_if_it_uses_slots_or_has_idle_jobs():
+    assert sent(USER) == []
+    assert len(sent(USER, active=["Ann@d"])) == 1
+    assert len(sent({**USER, "ResourcesUsed": 2})) == 1
