@@ -56,9 +56,9 @@ def part(number, cpus=1, **changed):
     return used(Name=f'"slot1_{number}@h"', Cpus=str(cpus), Memory="1", DynamicSlot="true", **changed)
 
 
-def submitters(*names):
+def submitters(*names, idle=9):
     return [
-        ad(MyType='"Submitter"', Name=f'"{name}@d"', ScheddName='"s"', IdleJobs="9")
+        ad(MyType='"Submitter"', Name=f'"{name}@d"', ScheddName='"s"', IdleJobs=str(idle))
         for name in names or ("ann", "bob")
     ]
 
@@ -67,8 +67,8 @@ def submitters(*names):
 def report(tmp_path):
     """Return a function: the report on a cycle over some slots and jobs, given those of the next snapshot."""
 
-    def make(before, after, owners=(), **bundle):
-        pool = snapshot(*before, submitters=submitters(*owners))
+    def make(before, after, ads=None, **bundle):
+        pool = snapshot(*before, submitters=ads or submitters())
         result = cycle(pool, write_bundle(tmp_path / "bundle", **bundle) if bundle else None)
         return compare(
             JobDecisions.of(result),
@@ -179,8 +179,10 @@ def test_what_does_not_follow_from_our_snapshot_is_not_compared(report, before, 
     assert found.examples == {cause: ["1.0"]}
 
 
-def test_a_submitter_that_is_not_advertised_yet_is_not_compared(report):
-    found = report(([free()], [job(1, "bob")]), ([used()], [job(1, "bob", slot="s0@h")]), owners=["ann"])
+@pytest.mark.parametrize("ads", [submitters("ann"), submitters("bob", idle=0)])
+def test_a_submitter_that_is_not_advertised_yet_is_not_compared(report, ads):
+    """Its ad is missing, or older than its idle jobs."""
+    found = report(([free()], [job(1, "bob")]), ([used()], [job(1, "bob", slot="s0@h")]), ads=ads)
     assert found.not_comparable == {Cause.NOT_ADVERTISED: 1}
 
 
@@ -218,6 +220,34 @@ def test_a_gate_holds_on_slots_that_became_free_later_too(report):
     before = [used(since=SINCE)], [job(1, "bob")]
     found = report(before, ([used()], [job(1, "bob", slot="s0@h")]), **GATE)
     assert [each.kind for each in found.differences] == [DifferenceKind.WOULD_WAIT]
+
+
+@pytest.mark.parametrize(("name", "differences"), [("s0@h", 1), ("slot1_1@h", 0)])
+def test_a_policy_that_denies_every_slot_holds_on_a_whole_slot_that_became_free_later(
+    report, name, differences
+):
+    """What remains of a partitionable slot is another offer each time."""
+    no_bob = "{name: no-bob, applies_to: match, expression: 'MY.Owner != \"bob\"', description: bob waits}"
+    before = [used(since=SINCE), partitionable(0)], [job(1, "bob")]
+    after = [used(), partitionable(0, LATER), part(1)], [job(1, "bob", slot=name)]
+    found = report(before, after, pool_yaml=f"policies:\n  - {no_bob}\n")
+    assert len(found.differences) == differences
+
+
+def test_a_job_for_which_a_partitionable_slot_was_too_small_is_no_difference(report):
+    """The slot had what the job needs when the other negotiator decided."""
+    needy = {"RequestCpus": "2", "Requirements": "TARGET.Cpus >= RequestCpus"}
+    before = [partitionable(1)], [job(1, **needy)]
+    after = [partitionable(0, LATER), part(1, cpus=2)], [job(1, slot="slot1_1@h", **needy)]
+    assert counts(report(before, after)) == (0, 0, 0, 0, {Cause.SLOT_FREED_LATER: 1})
+
+
+def test_a_partitionable_slot_of_which_the_collector_had_an_old_ad_is_no_difference(report):
+    """A part was made in the second of the ad: it shows in the amounts only."""
+    old = job(2, slot="slot1_1@h", JobCurrentStartDate=str(SINCE))
+    before = [partitionable(2)], [job(1), old]
+    after = [partitionable(0), part(1, cpus=2, since=SINCE)], [rejected(1), old]
+    assert counts(report(before, after)) == (0, 0, 0, 0, {Cause.SLOT_CHANGED: 1})
 
 
 def test_a_job_of_a_gated_user_on_a_claim_of_its_schedd_is_nobodys_decision(report):
@@ -270,6 +300,7 @@ def test_another_order_of_jobs_is_a_difference_of_both_jobs(report):
     assert found[DifferenceKind.WOULD_RUN].job == "1.0"
     assert found[DifferenceKind.WOULD_RUN].instead == "2.0"
     assert (found[DifferenceKind.WOULD_WAIT].job, found[DifferenceKind.WOULD_WAIT].instead) == ("2.0", "1.0")
+    assert {each.rule for each in found.values()} == {"the order of submitters and jobs"}
 
 
 def test_totals_count_differences_by_rule(report):

@@ -109,6 +109,21 @@ NUM_SLOTS_TYPE_1 = 4
 """
 
 
+#: The pool's own negotiator leaves jobs idle for some seconds, in which they are observed.
+NEGOTIATING = """DAEMON_LIST = MASTER COLLECTOR SCHEDD STARTD NEGOTIATOR
+NEGOTIATOR_INTERVAL = 8
+NEGOTIATOR_CYCLE_DELAY = 7
+NEGOTIATOR_MIN_INTERVAL = 7
+"""
+
+
+@pytest.fixture(scope="module")
+def negotiating_pool():
+    """Start a secure pool that runs jobs, with condor_negotiator."""
+    with _pool(PoolSettings("secure", more=RUNNING + NEGOTIATING)) as started:
+        yield started
+
+
 @pytest.fixture(scope="module", params=["open", "secure", "shared port"])
 def running_pool(request):
     """Start a real pool that runs jobs: trusting everyone, secure, and secure over a shared port."""

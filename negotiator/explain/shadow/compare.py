@@ -78,7 +78,7 @@ class _Comparison:
     def _kept_idle(self, key: JobKey, ours: JobDecision, theirs: ObservedOutcome) -> Difference | Cause | str:
         if theirs.became is Became.REJECTED or theirs.cause is Cause.NOT_CONSIDERED:
             return "same_idle"
-        if ours.is_final and theirs.cause in {None, Cause.SLOT_FREED_LATER}:
+        if theirs.cause in {None, Cause.SLOT_FREED_LATER} and ours.holds_on(theirs.slot):
             return self._difference(DifferenceKind.WOULD_WAIT, key, theirs.slot, ours)
         if theirs.cause is not None:
             return theirs.cause
@@ -148,4 +148,5 @@ class _Comparison:
         instead: str = "",
     ) -> Difference:
         submitter = self.outcomes.before.jobs[key].submitter
-        return Difference(kind, *key, submitter, slot, theirs, decision.reason, instead)
+        by_order = bool(instead) and not (decision.is_final or decision.is_everywhere)
+        return Difference(kind, *key, submitter, slot, theirs, decision.reason, instead, by_order)

@@ -11,7 +11,7 @@ from negotiator.cycle.result import CycleResult, RequestOutcome
 from negotiator.explain.shadow.observation import family
 from negotiator.explain.shadow.report import JobKey
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.records import Mode, Reason, Verdict
+from negotiator.records import CORE, Mode, Reason, Verdict
 
 _NOT_SERVED: Final = frozenset({"JobStatus", "JobUniverse"})
 
@@ -20,12 +20,17 @@ _NOT_SERVED: Final = frozenset({"JobStatus", "JobUniverse"})
 class JobDecision:
     """The slot that a job got, or the reason why it got none.
 
-    ``is_final`` if the reason holds for every slot of the pool, used ones too.
+    ``is_final`` if the reason is the job's ad alone, ``is_everywhere`` if a rule of a policy denied it every slot, used ones too.
     """
 
     slot: str = ""
     reason: Reason | None = None
     is_final: bool = False
+    is_everywhere: bool = False
+
+    def holds_on(self, slot: str) -> bool:
+        """True if the job would not have got a slot that became free later. What parts of a slot are offered changes."""
+        return self.is_final or (self.is_everywhere and family(slot) == slot)
 
 
 @attrs.frozen(eq=False)
@@ -69,9 +74,8 @@ def _of_request(outcome: RequestOutcome, slots: int) -> Iterator[tuple[JobKey, J
         return
     reason = rejection.reason
     everywhere = max((each.rejected for each in outcome.removals if each.reason == reason), default=0)
-    decision = JobDecision(
-        reason=reason, is_final=reason.verdict is Verdict.DENIED and everywhere >= slots > 0
-    )
+    is_policy = reason.verdict is Verdict.DENIED and reason.provenance.plugin != CORE
+    decision = JobDecision(reason=reason, is_everywhere=is_policy and everywhere >= slots > 0)
     for cluster, first, last in outcome.jobs_left.bounds.tolist():
         for proc in range(first, last + 1):
             yield (schedd, f"{cluster}.{proc}"), decision

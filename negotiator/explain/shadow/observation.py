@@ -71,7 +71,10 @@ class ObservedSlot:
 
 @attrs.frozen(eq=False)
 class Observation:
-    """The jobs of a pool by schedd and id, its slots by their names in lower case, and its submitters with their schedds."""
+    """The jobs of a pool by schedd and id, its slots by their names in lower case, and its submitters with idle jobs.
+
+    ``submitters`` are the names of submitters and their schedds, in lower case, by the ads of the collector.
+    """
 
     time: float
     jobs: Mapping[JobKey, ObservedJob]
@@ -85,7 +88,9 @@ class Observation:
         :param now: the time of jobs whose schedd does not tell its own.
         """
         ads = snapshot.submitters
-        advertised = frozenset(zip(names(ads, "Name"), names(ads, "ScheddName"), strict=True))
+        idle = (ads.numbers("IdleJobs", default=1.0) > 0).tolist()
+        found = zip(names(ads, "Name"), names(ads, "ScheddName"), idle, strict=True)
+        advertised = frozenset((name, schedd) for name, schedd, has_idle in found if has_idle)
         return cls(now, _jobs(snapshot.jobs, now), _slots(snapshot.slots), advertised)
 
     @cached_property

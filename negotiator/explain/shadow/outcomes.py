@@ -111,7 +111,8 @@ class ObservedOutcomes:
 
 def is_changed(before: ObservedSlot, after: ObservedSlot) -> bool:
     """True if a slot was used in between, or is used otherwise than before."""
-    return before.state != after.state or not _equal(before.since, after.since)
+    amounts = (before.cpus, after.cpus), (before.memory, after.memory), (before.since, after.since)
+    return before.state != after.state or not all(_equal(*each) for each in amounts)
 
 
 def _equal(one: float, other: float) -> bool:

@@ -44,7 +44,7 @@ class Cause(enum.StrEnum):
     SLOT_CHANGED = "slot_changed", "the slot that we chose was used in between, or is no longer offered"
     NEWER_JOB = "newer_job", "the slot that we chose went to a job that was not idle in our snapshot"
     LATER_CYCLE = "later_cycle", "the slot served the job beside the one that we chose for it"
-    NOT_ADVERTISED = "not_advertised", "the collector had no ad of the job's submitter yet"
+    NOT_ADVERTISED = "not_advertised", "the collector had no ad of the job's submitter with idle jobs yet"
 
     def __new__(cls, value: str, text: str) -> Self:
         """Return the cause of a value."""
@@ -61,6 +61,7 @@ class Difference:
     ``slot`` is the one that we chose (WOULD_RUN), or on which the job runs (WOULD_WAIT). ``theirs`` is the reason that the schedd
     got for a job that stayed idle. ``reason`` is ours: of the job that we kept idle, or of ``instead``, a job that we kept idle and
     that got the slot in its place; None if we kept no job idle for it. ``instead`` is empty if no other job is involved.
+    If ``by_order``, both jobs could have had the slot, and the two negotiators preferred different ones.
     """
 
     kind: DifferenceKind
@@ -71,10 +72,13 @@ class Difference:
     theirs: str = ""
     reason: Reason | None = None
     instead: str = ""
+    by_order: bool = False
 
     @property
     def rule(self) -> str:
         """The rule that made the difference: ours, else the reason of the other negotiator."""
+        if self.by_order:
+            return "the order of submitters and jobs"
         if self.reason is None:
             return f"the pool's negotiator: {self.theirs or 'no reason'}"
         if self.reason.provenance.plugin == CORE:
