@@ -9,7 +9,7 @@ import pytest
 
 from queueing import records
 
-PATIENCE = 180.0
+PATIENCE = 300.0
 SUBMIT = """executable = /bin/sleep
 arguments = 4
 log = /dev/null
@@ -84,16 +84,28 @@ def differences(reports):
     return [each for report in reports for each in report["differences"]]
 
 
-def test_without_a_policy_the_two_negotiators_match_the_same_jobs(observe_until):
-    found = observe_until(lambda reports: sum(map(both_matched, reports)) >= 4)
+def test_without_a_policy_the_two_negotiators_match_the_same_jobs_and_ours_hands_out_nothing(
+    observe_until, tmp_path
+):
+    found = observe_until(lambda reports: sum(map(both_matched, reports)) >= 2)
     assert differences(found) == []
+    log = records(tmp_path / "var" / "audit")
+    matches = [each["id"] for each in log if each["kind"] == "match"]
+    assert matches
+    assert [
+        each for record in log if record["kind"] == "outcome" for each in record.get("withheld", ())
+    ] == matches
+    texts = [
+        path.read_bytes() for path in [*(tmp_path / "var").rglob("*"), tmp_path / "lines"] if path.is_file()
+    ]
+    assert not any(b"[Integrity" in text or b"ClaimId" in text for text in texts)
 
 
 def test_jobs_that_a_gate_would_stop_are_named_with_the_gate_and_nothing_is_handed_out(
     observe_until, negotiating_pool, tmp_path
 ):
     pool, _ = negotiating_pool
-    found = observe_until(lambda reports: len(differences(reports)) >= 2, GATE)
+    found = observe_until(lambda reports: bool(differences(reports)), GATE)
     assert {(each["kind"], each["submitter"]) for each in differences(found)} == {
         ("would_wait", "tester@example.org")
     }
@@ -102,15 +114,3 @@ def test_jobs_that_a_gate_would_stop_are_named_with_the_gate_and_nothing_is_hand
     assert "match" not in kinds
     assert "shadow_report" in kinds
     assert pool.inside("run", "condor_status", "-negotiator", "-af", "Name").count("\n") == 1
-
-
-def test_the_matches_of_shadow_mode_are_withheld_and_no_secret_is_written(observe_until, tmp_path):
-    observe_until(lambda reports: any(map(both_matched, reports)))
-    log = records(tmp_path / "var" / "audit")
-    matches = [each["id"] for each in log if each["kind"] == "match"]
-    assert matches
-    assert [each for record in log if record["kind"] == "outcome" for each in record["withheld"]] == matches
-    texts = [
-        path.read_bytes() for path in [*(tmp_path / "var").rglob("*"), tmp_path / "lines"] if path.is_file()
-    ]
-    assert not any(b"[Integrity" in text or b"ClaimId" in text for text in texts)
