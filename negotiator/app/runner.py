@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import attrs
 
 from negotiator.app.caller import caller
 from negotiator.app.cycle_status import CycleStatus
 from negotiator.app.pool_view import pool_reader
-from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, ShadowReport, ShadowTotals, report_values
+from negotiator.app.run_observer import RunObserver as RunObserver
+from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.targets import bundle_folder, clock, examine, load
 from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle
 from negotiator.bundle.cycle_intervals import CycleIntervals
-from negotiator.cycle.progress import CycleProgress
-from negotiator.cycle.result import CycleResult
-from negotiator.errors import NegotiatorError, PluginFailureError, PoolError, StateError
+from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
 from negotiator.hooks.guard import Tracer
@@ -49,47 +48,7 @@ _POLL = 0.2
 _IN_THIS_CYCLE = " in this cycle"
 
 
-class RunObserver(Protocol):
-    """Is called with everything that happens while cycles run, in this order."""
-
-    def problems(self, problems: Iterable[Problem]) -> None:
-        """Receive the warnings of the bundle, before the first cycle."""
-
-    def notice(self, text: str) -> None:
-        """Receive the notices of repairs of the audit log, and of damaged rows of the state, found when they were opened."""
-
-    def peer(self, text: str) -> None:
-        """Receive a sentence on a daemon or a tool of a live pool, such as a command that was denied."""
-
-    def admin(self, done: AdminResult) -> None:
-        """Receive a request of an administrator, and its answer."""
-
-    def reload(self, reload: Reload) -> None:
-        """Receive an attempt to reload the bundle."""
-
-    def progress(self, progress: CycleProgress) -> None:
-        """Receive how far a cycle is, many times before its decisions."""
-
-    def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
-        """Receive the decisions of a cycle before its outcome is recorded.
-
-        :param problems: those of the ads.
-        :param bundle: the one that is in force.
-        :return: True if the matches were printed and the output was flushed.
-        :raises OSError: the output cannot be written. The cycle is completed, and then the error is raised.
-        """
-
-    def cycle(self, report: CycleReport) -> None:
-        """Receive a completed cycle."""
-
-    def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
-        """Receive, in shadow mode, what the pool's negotiator did since the cycle before; after ``cycle``."""
-
-    def no_cycle(self, error: NegotiatorError) -> None:
-        """Receive why a cycle of a live pool did not take place; nothing was handed out in it."""
-
-
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Runner:
     """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one.
 
@@ -108,6 +67,7 @@ class Runner:
     trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
     peers: Notices = attrs.field(factory=Notices)
     shadow: ShadowComparison | None = None
+    _offers_again: bool = attrs.field(default=False, init=False)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
         """Run cycles until ``count`` is reached, or until SIGTERM or SIGINT, which end the current one at its next turn.
@@ -171,8 +131,19 @@ class Runner:
         if self.shadow is not None and (compared := self.shadow.next(report)) is not None:
             self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
             observer.shadow(compared, self.shadow.totals)
+        self._offer_again(report)
         self._notify(observer)
         return not report.result.failures
+
+    def _offer_again(self, report: CycleReport) -> None:
+        """Start the next cycle at once after matches that could not be delivered: their slots are free for others.
+
+        Once only: a schedd that fails in every cycle must not keep the pool busy.
+        """
+        failed = any(each.status is DeliveryStatus.FAILED for each in report.deliveries)
+        if failed and self.shadow is None and not self._offers_again:
+            self.trigger.start_cycle()
+        self._offers_again = failed and not self._offers_again
 
     def _notify(self, observer: RunObserver, *, finish: bool = False) -> None:
         """Notify people of draining queues, and the observer of what failed there, which changes nothing else.

@@ -127,6 +127,31 @@ def test_a_match_that_could_not_be_delivered_is_released_and_made_again(tmp_path
     assert err.count("the schedd hung up") == 2
 
 
+def test_a_slot_whose_match_was_not_delivered_is_offered_again_at_once_but_not_for_ever(tmp_path, site):
+    """The next cycle starts before its time; the one after it does not, and reloads while it waits are the next events."""
+    failing = 'yield Delivery(match, DeliveryStatus.FAILED, "the schedd hung up"); continue'
+    knobs = "NEGOTIATOR_MIN_INTERVAL: 0\nNEGOTIATOR_CYCLE_DELAY: 0\n"
+    site(1, failing, source=f"source: spool\n{knobs}")
+    with subprocess.Popen(
+        command("--every", 100_000),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        lines = []
+        while sum("number=" in line for line in lines) < 2:
+            lines.append(process.stderr.readline())
+        for _ in range(2):
+            process.send_signal(signal.SIGHUP)
+            lines.append(process.stderr.readline())
+            while "reload" not in lines[-1]:
+                lines.append(process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+    assert sum("number=" in line for line in lines) == 2
+
+
 def test_an_exception_while_matches_are_delivered_leaves_them_charged(tmp_path, site):
     """Somebody may have them."""
     site(1, 'raise ValueError("broken")')

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 
-from negotiator.cli import options
-from negotiator.defaults import STABLE_SECONDS
+from negotiator.cli import cycle_options, options
+from negotiator.cli.cycle_options import Seconds
 from negotiator.hooks import command_options
-
-
-class Seconds(click.FloatRange):
-    """A length of time; a range alone would accept NaN and infinity."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the seconds; fail unless they are finite."""
-        seconds: float = super().convert(value, param, ctx)
-        if not math.isfinite(seconds):
-            self.fail("must be a finite number of seconds", param, ctx)
-        return seconds
 
 
 @click.command(short_help="Run negotiation cycles over the ads of a pool.")
@@ -53,25 +41,7 @@ class Seconds(click.FloatRange):
 @click.option(
     "--every", type=Seconds(min=0), metavar="SECONDS", help="Time between the beginnings of two cycles."
 )
-@click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
-@click.option(
-    "--stable",
-    type=Seconds(min=0),
-    metavar="SECONDS",
-    default=STABLE_SECONDS,
-    show_default=True,
-    help="With --watch: how long changed files must stay unchanged before they are read.",
-)
-@click.option(
-    "--change-bundle",
-    is_flag=True,
-    help="Continue a state with another policy bundle than its own.",
-)
-@click.option(
-    "--recover",
-    is_flag=True,
-    help="Continue although the state and the audit log do not agree; this is recorded.",
-)
+@cycle_options.bundle_changes
 @click.option("--full", is_flag=True, help="Print every match, and all reasons, instead of a summary.")
 @click.option("--user", metavar="NAME", help="Print the matches and reasons of this owner or submitter only.")
 @click.option(
@@ -86,20 +56,7 @@ class Seconds(click.FloatRange):
     help="Print the match or the reasons of a job only, such as 12.7, or of all jobs of cluster 12.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
-@click.option(
-    "--log-format",
-    type=click.Choice(options.FORMATS),
-    default=options.FORMATS[0],
-    show_default=True,
-    help="With --every: the form of the lines on standard error.",
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(options.LEVELS),
-    default="info",
-    show_default=True,
-    help="With --every: print events of this level and above.",
-)
+@cycle_options.log_lines("With --every: ")
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(**given: Any) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched.

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from negotiator.cli import options
-from negotiator.cli.commands.run import Seconds
-from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
+from negotiator.cli import cycle_options, options
+from negotiator.cli.cycle_options import Seconds
+from negotiator.defaults import DEFAULT_STATE
 
 
 @click.command(short_help="Serve a live pool: negotiate with its schedds.")
@@ -37,41 +37,10 @@ from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS
     help="Run beside the pool's own negotiator: decide, hand out nothing, and report the differences.",
 )
 @click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
-@click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change.")
-@click.option(
-    "--stable",
-    type=Seconds(min=0),
-    metavar="SECONDS",
-    default=STABLE_SECONDS,
-    show_default=True,
-    help="With --watch: how long changed files must stay unchanged before they are read.",
-)
-@click.option(
-    "--change-bundle",
-    is_flag=True,
-    help="Continue a state with another policy bundle than its own.",
-)
-@click.option(
-    "--recover",
-    is_flag=True,
-    help="Continue although the state and the audit log do not agree; this is recorded.",
-)
+@cycle_options.bundle_changes
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle, to standard output.")
-@click.option(
-    "--log-format",
-    type=click.Choice(options.FORMATS),
-    default=options.FORMATS[0],
-    show_default=True,
-    help="The form of the lines on standard error.",
-)
-@click.option(
-    "--log-level",
-    type=click.Choice(options.LEVELS),
-    default="info",
-    show_default=True,
-    help="Print events of this level and above.",
-)
+@cycle_options.log_lines()
 def serve(**given: Any) -> None:
     """Serve the live pool that the policy bundle names: fetch its ads, decide, and hand out the matches.
 

@@ -1,0 +1,56 @@
+"""Is called with everything that happens while cycles run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from negotiator.app.shadow import ShadowReport, ShadowTotals
+from negotiator.bundle import Bundle
+from negotiator.cycle.progress import CycleProgress
+from negotiator.cycle.result import CycleResult
+from negotiator.errors import NegotiatorError
+from negotiator.records import Problem
+from negotiator.runtime.admin_actions import AdminResult
+from negotiator.runtime.reload import Reload
+from negotiator.runtime.run import CycleReport
+
+
+class RunObserver(Protocol):
+    """Is called with everything that happens while cycles run, in this order."""
+
+    def problems(self, problems: Iterable[Problem]) -> None:
+        """Receive the warnings of the bundle, before the first cycle."""
+
+    def notice(self, text: str) -> None:
+        """Receive the notices of repairs of the audit log, and of damaged rows of the state, found when they were opened."""
+
+    def peer(self, text: str) -> None:
+        """Receive a sentence on a daemon or a tool of a live pool, such as a command that was denied."""
+
+    def admin(self, done: AdminResult) -> None:
+        """Receive a request of an administrator, and its answer."""
+
+    def reload(self, reload: Reload) -> None:
+        """Receive an attempt to reload the bundle."""
+
+    def progress(self, progress: CycleProgress) -> None:
+        """Receive how far a cycle is, many times before its decisions."""
+
+    def decisions(self, problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -> bool:
+        """Receive the decisions of a cycle before its outcome is recorded.
+
+        :param problems: those of the ads.
+        :param bundle: the one that is in force.
+        :return: True if the matches were printed and the output was flushed.
+        :raises OSError: the output cannot be written. The cycle is completed, and then the error is raised.
+        """
+
+    def cycle(self, report: CycleReport) -> None:
+        """Receive a completed cycle."""
+
+    def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
+        """Receive, in shadow mode, what the pool's negotiator did since the cycle before; after ``cycle``."""
+
+    def no_cycle(self, error: NegotiatorError) -> None:
+        """Receive why a cycle of a live pool did not take place; nothing was handed out in it."""
