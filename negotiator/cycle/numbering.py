@@ -71,8 +71,7 @@ def first_rows(numbers: Numbers, count: int) -> Numbers:
 
 def _numbered_objects(values: NDArray[np.object_]) -> tuple[Numbers, int]:
     """Number objects by a dictionary look-up for each row: sorting them would take far longer."""
-    known: dict[Any, int] = {}
-    codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int64, len(values))
-    place = np.empty(len(known), np.int64)
-    place[[known[value] for value in sorted(known)]] = np.arange(len(known))
-    return place[codes], len(known)
+    rows = values.tolist()
+    distinct = sorted(set(rows))
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    return np.fromiter(map(number.__getitem__, rows), np.int64, len(rows)), len(distinct)
