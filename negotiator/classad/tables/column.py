@@ -8,6 +8,7 @@ a column too, and NumPy broadcasts it.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -67,8 +68,13 @@ class StringPool:
         return code
 
     def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Return the codes of several strings."""
-        return np.fromiter(map(self.code, texts), np.int32, len(texts))
+        """Return the codes of several strings; add those that the pool does not have."""
+        known, size = self._codes, len(self.strings)
+        number = known.setdefault
+        codes = np.array([number(text, len(known)) for text in texts], np.int32)
+        new = list(islice(reversed(known), len(known) - size))  # a dictionary has the order of its codes
+        self.strings += reversed(new)
+        return codes
 
     def mapped(
         self, name: str, function: Callable[[str], str], codes: NDArray[np.int64]
