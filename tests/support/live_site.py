@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+from condor_pool import PoolUnavailableError
 from queueing import records
 
 PATIENCE = 120.0  # seconds until a condition must hold
@@ -74,6 +75,15 @@ class LiveSite:
         """Return attributes of the jobs of a cluster that left the queue, a line each, in order."""
         return sorted(self.pool.inside("run", "condor_history", cluster, "-af", *attributes).split("\n")[:-1])
 
+    def is_back(self, program):
+        """True if a daemon runs and answers."""
+        try:
+            self.pool.process(program)
+            self.pool.inside("run", "condor_q", "-all")
+        except PoolUnavailableError:
+            return False
+        return True
+
     def is_running(self, cluster):
         """True if a job of a cluster runs."""
         return "2" in self.queue(cluster, "JobStatus")
@@ -91,9 +101,9 @@ class LiveSite:
         assert process.returncode == 0, process.output()
 
     @contextmanager
-    def started(self, *options, environment=None):
-        """Run ``negotiator serve``; kill it in the end if it still runs."""
-        process = Negotiator(self, options, environment)
+    def started(self, *options, program=("-m", "negotiator")):
+        """Run ``negotiator serve``, or another program of Python in its place; kill it in the end if it still runs."""
+        process = Negotiator(self, options, program)
         try:
             yield process
         finally:
@@ -117,16 +127,16 @@ class LiveSite:
 class Negotiator:
     """A process of ``negotiator serve``."""
 
-    def __init__(self, site, options, environment):
+    def __init__(self, site, options, program):
         self.site, self.log = site, site.folder / "serve.log"
-        command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--every", "0.5"]
+        command = [sys.executable, *program, "serve", "--bundle", "bundle", "--every", "0.5"]
         with self.log.open("w") as file:
             self.process = subprocess.Popen(  # noqa: S603 - the program
                 [*command, "--change-bundle", *options],
                 cwd=site.folder,
                 stdout=subprocess.DEVNULL,
                 stderr=file,
-                env={**os.environ, **(environment or {})},
+                env=os.environ,
             )
 
     @property

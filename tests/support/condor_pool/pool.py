@@ -26,6 +26,8 @@ _SCRIPT: Final = Path(__file__).with_name("start.sh")
 _PATIENCE: Final = 1800  # seconds for one command
 _START: Final = 60.0  # seconds until the daemons are in the collector
 _REMOVAL: Final = 20.0  # seconds until removed jobs have left
+_CALM: Final = 3
+_BETWEEN: Final = 0.4
 _PAUSE: Final = 0.1
 
 
@@ -69,16 +71,17 @@ class CondorPool:
         return self.inside(user, "condor_submit", "-terse", f"/tmp/{file.name}").split(".")[0]  # noqa: S108 - in the root folder
 
     def remove_jobs(self) -> None:
-        """Remove all jobs, and wait until no slot is claimed."""
-        self.inside("run", "condor_rm", "-all", check=False)
+        """Remove all jobs, and wait until no slot is claimed: until three queries agree, since ads lag behind."""
         busy = ("condor_status", "-constraint", 'State == "Claimed" || State == "Preempting"', "-af", "Name")
-        end = time.monotonic() + _REMOVAL
-        # Not -forcex at once: the claims of jobs that begin to run would remain until their leases are over.
-        while self.inside("run", "condor_q", "-all", "-af", "ProcId") or self.inside("run", *busy):
-            if time.monotonic() > end:
+        end, calm = time.monotonic() + _REMOVAL, 0
+        while calm < _CALM:
+            self.inside("run", "condor_rm", "-all", check=False)
+            is_busy = self.inside("run", "condor_q", "-all", "-af", "ProcId") or self.inside("run", *busy)
+            calm = 0 if is_busy else calm + 1
+            if time.monotonic() > end:  # not before: the claims of jobs that begin to run would remain
                 self.inside("run", "condor_rm", "-forcex", "-all", check=False)
                 return
-            time.sleep(_PAUSE)
+            time.sleep(_BETWEEN)
 
     def version(self) -> str:
         """Return the version of HTCondor."""
