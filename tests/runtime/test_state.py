@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -381,3 +382,25 @@ def test_state_of_another_user_is_not_writable(tmp_path, folder, store):
             os._exit(7)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+ANOTHER = """
+import sys
+from pathlib import Path
+from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
+with StateStore.open(Path(sys.argv[1])) as store:
+    store.request(AdminRequest(0, 1.0, "b", (), AdminAction.RELOAD))
+"""
+
+
+def test_a_state_that_a_process_opens_twice_stays_in_use_for_other_processes(folder):
+    """A thread that serves tools opens it beside the negotiator; another process must not take the log away then."""
+    with StateStore.open(folder) as held:
+        held.request(AdminRequest(0, 1.0, "a", (), AdminAction.RELOAD))
+        StateStore.open(folder).close()
+        subprocess.run([sys.executable, "-c", ANOTHER, str(folder)], check=True)
+        held.request(AdminRequest(0, 1.0, "c", (), AdminAction.RELOAD))
+        with StateStore.read(folder) as reader:
+            assert [each.by for each in reader.waiting()] == ["a", "b", "c"]
+        assert [each.by for each in held.waiting()] == ["a", "b", "c"]
+        assert (folder / "state.sqlite-wal").exists()

@@ -67,7 +67,7 @@ class StateDatabase:
             folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             file = folder / _FILE
             check_files(folder)
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _FILE_MODE))
+            _make(file)
         except OSError as error:
             raise _unopened(folder, error) from None
         with describing_errors(folder, "open"), contextlib.ExitStack() as undo:
@@ -208,6 +208,19 @@ def describing_errors(folder: Path, doing: str) -> Iterator[None]:
         environment = isinstance(error, (sqlite3.OperationalError, OSError))
         hint = _ENVIRONMENT if environment else _DAMAGED
         raise StateError(f"{folder}: cannot {doing} the state: {error} ({hint})") from None
+
+
+def _make(file: Path) -> None:
+    """Make the file of the state, readable by its group, unless it exists.
+
+    An existing one is not opened here: closing any descriptor of a file drops all POSIX locks of the process on it, also those of
+    its other connections; SQLite then takes the state for unused and removes the log that they write.
+    """
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE))
+    except FileExistsError:
+        if not stat.S_ISREG(file.lstat().st_mode):  # such as a link to a file that does not exist
+            raise StateError(f"{file}: the state is refused: not a regular file") from None
 
 
 def _unopened(folder: Path, error: OSError) -> StateError:
