@@ -75,7 +75,8 @@ class LivePool(ABC):
     def observe(self, ads: PoolAds) -> None:  # noqa: ARG002 - a pool that cannot be observed
         """Add the ads of the pool as anybody may read them, with its jobs, and without claim ids: for shadow mode and ``fetch``.
 
-        Nothing in the pool may change: no schedd is asked to negotiate. A part that does not answer is a problem, as in ``fetch``.
+        Nothing in the pool may change: no schedd is asked to negotiate. A part that does not answer is a problem, as in ``fetch``;
+        that of a schedd has the source ``schedd NAME``, so that shadow mode does not take its jobs for new ones later.
 
         :raises PoolError: the pool cannot be read, or has no such view.
         """

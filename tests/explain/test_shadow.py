@@ -1,8 +1,10 @@
 """JobDecisions on one snapshot are compared with what another negotiator did until the next: no difference is claimed that is none."""
 
+import attrs
 import pytest
 
 from negotiator.explain.shadow import Cause, DifferenceKind, JobDecisions, Observation, ShadowTotals, compare
+from negotiator.records import Problem, Severity, Source
 from pools import NOW, ad, cycle, snapshot, write_bundle
 from pools import slot as made_slot
 
@@ -106,7 +108,6 @@ SAME = {
         ([used()], [job(1, slot="s0@h"), rejected(2)]),
         (1, 0, 1, 0, {}),
     ),
-    "no slot, and not considered": (([], [job(1)]), ([], [job(1)]), (0, 0, 1, 0, {})),
 }
 
 
@@ -122,6 +123,7 @@ NOT_COMPARABLE = {
     "the job left the queue": (ONE, ([free()], []), Cause.LEFT),
     "the job is held": (ONE, ([free()], [job(1, status=5)]), Cause.LEFT),
     "nobody decided": (ONE, ([free()], [job(1)]), Cause.NOT_CONSIDERED),
+    "without a slot of ours, nobody decided": (([], [job(1)]), ([], [job(1)]), Cause.NOT_CONSIDERED),
     "rejected before our snapshot": (ONE, ([free()], [rejected(1, at=SINCE)]), Cause.NOT_CONSIDERED),
     "it ran and is idle again": (
         ONE,
@@ -196,6 +198,15 @@ def test_further_jobs_on_the_parts_of_a_matched_slot_are_the_schedds(report):
 def test_jobs_submitted_since_are_counted_apart(report):
     found = report(ONE, ([free()], [rejected(1, at=SINCE), job(8), job(9, slot="s5@h")]))
     assert (found.new_jobs, found.new_running) == (2, 1)
+
+
+def test_jobs_of_a_schedd_that_did_not_answer_before_are_not_new():
+    """Nobody can say when they were submitted."""
+    silent = Problem(Severity.WARNING, Source("schedd S"), "no answer within 20 s")
+    pool, later = snapshot([free()]), snapshot([free()], [job(1), job(2, GlobalJobId='"other#2.0#1"')])
+    before = Observation.of(attrs.evolve(pool, problems=(silent,)), NOW)
+    found = compare(JobDecisions.of(cycle(pool)), before, Observation.of(later, NOW + 60))
+    assert (found.new_jobs, found.new_running) == (1, 0)
 
 
 def test_jobs_that_no_negotiator_serves_take_no_part(report):

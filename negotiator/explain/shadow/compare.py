@@ -40,7 +40,9 @@ def compare(decisions: JobDecisions, before: Observation, after: Observation) ->
                 examples.setdefault(verdict, []).append(key[1])
         else:
             found[verdict] += 1
-    new = [job for key, job in after.jobs.items() if key not in before.jobs]
+    new = [
+        job for key, job in after.jobs.items() if key not in before.jobs and key[0] not in before.unanswered
+    ]
     return ShadowReport(
         *(decisions.number, decisions.digest, before.time, after.time),
         *(found["same_slot"], found["other_slot"], found["same_idle"]),
@@ -76,7 +78,7 @@ class _Comparison:
         return self._would_run(key, ours, theirs)
 
     def _kept_idle(self, key: JobKey, ours: JobDecision, theirs: ObservedOutcome) -> Difference | Cause | str:
-        if theirs.became is Became.REJECTED or theirs.cause is Cause.NOT_CONSIDERED:
+        if theirs.became is Became.REJECTED:
             return "same_idle"
         if theirs.cause in {None, Cause.SLOT_FREED_LATER} and ours.holds_on(theirs.slot):
             return self._difference(DifferenceKind.WOULD_WAIT, key, theirs.slot, ours)

@@ -6,7 +6,7 @@ Source: HTCondor manual, "Job ClassAd Attributes" and "Machine ClassAd Attribute
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -17,6 +17,7 @@ from negotiator.classad import Table
 from negotiator.cycle.jobs import IDLE, job_ids, names, schedds, submitters
 from negotiator.explain.shadow.report import JobKey
 from negotiator.pool import Snapshot
+from negotiator.records import Problem
 
 _RUNNING: Final = frozenset({2, 6, 7})
 _DYNAMIC: Final = re.compile(r"(.*)_(\d{1,9})(@.*)", re.DOTALL)
@@ -73,13 +74,15 @@ class ObservedSlot:
 class Observation:
     """The jobs of a pool by schedd and id, its slots by their names in lower case, and its submitters with idle jobs.
 
-    ``submitters`` are the names of submitters and their schedds, in lower case, by the ads of the collector.
+    ``submitters`` are the names of submitters and their schedds, in lower case, by the ads of the collector. ``unanswered`` are
+    the schedds, in lower case, that did not answer: their jobs are missing.
     """
 
     time: float
     jobs: Mapping[JobKey, ObservedJob]
     slots: Mapping[str, ObservedSlot]
     submitters: frozenset[tuple[str, str]]
+    unanswered: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, snapshot: Snapshot, now: float) -> Observation:
@@ -91,7 +94,8 @@ class Observation:
         idle = (ads.numbers("IdleJobs", default=1.0) > 0).tolist()
         found = zip(names(ads, "Name"), names(ads, "ScheddName"), idle, strict=True)
         advertised = frozenset((name, schedd) for name, schedd, has_idle in found if has_idle)
-        return cls(now, _jobs(snapshot.jobs, now), _slots(snapshot.slots), advertised)
+        jobs, slots = _jobs(snapshot.jobs, now), _slots(snapshot.slots)
+        return cls(now, jobs, slots, advertised, frozenset(_unanswered(snapshot.problems)))
 
     @cached_property
     def rejections(self) -> Mapping[tuple[str, str, float], tuple[float, str]]:
@@ -123,6 +127,14 @@ def part_number(slot: str) -> int:
     """Return the number of a dynamic slot within its partitionable slot, 0 for any other."""
     found = _DYNAMIC.fullmatch(slot)
     return int(found[2]) if found else 0
+
+
+def _unanswered(problems: Iterable[Problem]) -> Iterator[str]:
+    """Yield the schedds with a problem that is not about one of their ads (see ``LivePool.observe``)."""
+    for problem in problems:
+        kind, _, name = problem.source.file.partition(" ")
+        if kind == "schedd" and not problem.source.line:
+            yield name.lower()
 
 
 def _jobs(jobs: Table, now: float) -> dict[JobKey, ObservedJob]:

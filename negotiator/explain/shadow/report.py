@@ -92,8 +92,8 @@ class ShadowReport:
 
     ``number`` and ``digest`` are those of the cycle and its bundle, ``since`` and ``until`` the times of the two snapshots in
     seconds since the epoch. ``same_slot`` and ``other_slot`` count the jobs that both matched, ``same_idle`` those that both kept
-    idle. ``not_comparable`` counts the others by their cause, and ``examples`` has the ids of some of them; ``new_jobs`` those that were submitted since, ``new_running`` how many
-    of these run.
+    idle. ``not_comparable`` counts the others by their cause, and ``examples`` has the ids of some of them;
+    ``new_jobs`` are those submitted since to schedds that answered before, and ``new_running`` how many of these run.
     """
 
     number: int
