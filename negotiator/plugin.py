@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     from negotiator.ledger import Ints as Ints
     from negotiator.pool import ClaimVault as ClaimVault
     from negotiator.pool import PoolAds as PoolAds
+    from negotiator.pool import SlotChanges as SlotChanges
     from negotiator.queues import RECOVERY as RECOVERY
     from negotiator.queues import ROOT as ROOT
     from negotiator.queues import Acl as Acl
@@ -211,7 +212,7 @@ else:
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",
-        "negotiator.pool": "ClaimVault PoolAds",
+        "negotiator.pool": "ClaimVault PoolAds SlotChanges",
         "negotiator.queues": (
             "RECOVERY ROOT Acl NodeSortKind NodeSortPolicy PartitionConfig QueueConfig QueueLimit QueueTree"
         ),

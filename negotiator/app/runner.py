@@ -143,7 +143,7 @@ class Runner:
         failed = any(each.status is DeliveryStatus.FAILED for each in report.deliveries)
         if failed and self.shadow is None and not self._offers_again:
             self.trigger.start_cycle()
-        self._offers_again = failed and not self._offers_again
+        self._offers_again = failed
 
     def _notify(self, observer: RunObserver, *, finish: bool = False) -> None:
         """Notify people of draining queues, and the observer of what failed there, which changes nothing else.

@@ -9,6 +9,7 @@ from typing import Final
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
+from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.reference_closure import SCOPE_NAMES, ReferenceClosure
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
 
@@ -29,6 +30,7 @@ def significant_attributes(slots: Table, bundle: Bundle) -> frozenset[str]:
     A schedd adds what the expressions of its jobs read. If an expression or a plugin may read any attribute, the ids of the jobs are
     among them: then each job is a request of its own.
     """
+    slots = with_negotiator_requirements(slots)
     requests = frozenset(
         f"request{name.removeprefix(_AMOUNT_OF_SLOT)}"
         for name in slots.names()

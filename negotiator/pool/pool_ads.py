@@ -10,28 +10,46 @@ import numpy as np
 from negotiator.pool.ad_kind import PoolAdKind
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
-from negotiator.pool.private_ads import SlotKey, ad_texts, slot_claims, slot_key
+from negotiator.pool.private_ads import SlotKey, ad_texts, last_heard_from, slot_claims, slot_key
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from negotiator.classad import Table
     from negotiator.pool.snapshot import Snapshot
     from negotiator.pool.vault import ClaimVault
     from negotiator.records import Problem
 
-MAX_UPDATES: Final = 30
+MAX_UPDATES: Final = 10
 """Cycles whose slots are those of the cycle before with changes; then all are read anew, and old values take no more room."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen
+class SlotChanges:
+    """The slots whose ads must be fetched for an update.
+
+    Those with a ``LastHeardFrom`` of ``since`` or later, and those with these ``names``. Of private ads, with the claim ids: those of
+    ``claims_since`` or later, and of ``claim_names``, whose claim ids were handed out.
+    """
+
+    since: int
+    names: tuple[str, ...]
+    claims_since: int
+    claim_names: tuple[str, ...]
+
+
+@attrs.define(eq=False)
 class PoolReading:
-    """The ads of a cycle as they were read, for the next cycle. ``updates`` counts the cycles since all slots were read."""
+    """The ads of a cycle as they were read, for the next cycle.
+
+    ``updates`` counts the cycles since all slots were read, ``claims_since`` is the last ``LastHeardFrom`` of a private ad.
+    """
 
     builder: SnapshotBuilder
     alike: AlikeReader
     updates: int = 0
+    claims_since: int = 0
 
     @classmethod
     def begin(cls) -> PoolReading:
@@ -39,10 +57,29 @@ class PoolReading:
         builder = SnapshotBuilder()
         return cls(builder, AlikeReader(builder.dictionary, builder.budget))
 
-    def continued(self, slots: frozenset[SlotKey]) -> PoolReading:
-        """Return a reading that begins with these slots and their claim ids."""
-        builder = self.builder.continued(slots)
-        return PoolReading(builder, self.alike.continued(builder.budget), self.updates + 1)
+    @property
+    def can_continue(self) -> bool:
+        """True unless too much is stored that no ad has any more."""
+        return self.updates < MAX_UPDATES and not self.builder.budget.is_half_used
+
+    def continued(self, present: Mapping[SlotKey, int]) -> tuple[PoolReading, SlotChanges]:
+        """Return a reading that begins with the slots that did not change, and the others.
+
+        :param present: the ``LastHeardFrom`` of all slots that the pool has.
+        """
+        times = self.slots.numbers("LastHeardFrom", default=-1.0)
+        known = dict(zip(self.builder.slot_keys(), times.tolist(), strict=True))
+        unchanged = {key: None for key, heard in present.items() if known.get(key) == heard}
+        since, count = int(np.max(times, initial=0.0)), self.builder.vault.count
+        changes = SlotChanges(
+            since,
+            tuple(key.name for key, heard in present.items() if heard < since and key not in unchanged),
+            self.claims_since,
+            tuple(name for name, address in unchanged if not count(name, address)),
+        )
+        builder = self.builder.continued(unchanged.keys(), present.keys())
+        alike = self.alike.continued(builder.budget)
+        return PoolReading(builder, alike, self.updates + 1, self.claims_since), changes
 
     @property
     def slots(self) -> Table:
@@ -68,7 +105,7 @@ class PoolAds:
     ) -> None:
         self._significant = significant
         self.unanswered: list[Problem] = []
-        self._before = before if before is not None and before.updates < MAX_UPDATES else None
+        self._before = before if before is not None and before.can_continue else None
         self.reading = PoolReading.begin()
 
     def add(self, daemon: str, texts: Iterable[str]) -> None:
@@ -85,9 +122,11 @@ class PoolAds:
         )
 
     def add_claims(self, daemon: str, texts: Iterable[str]) -> None:
-        """Add the claim ids of slots: their private ads, as ``add`` reads them."""
+        """Add the claim ids of slots: their private ads, as ``add`` reads them. A slot without one has no claim id then."""
         others = []
+        self.reading.builder.has_all_claims = True
         for ad in ad_texts(texts):
+            self.reading.claims_since = max(self.reading.claims_since, last_heard_from(ad))
             found = slot_claims(ad)
             if found is None:
                 others.append(f"{ad}\n\n")
@@ -101,31 +140,18 @@ class PoolAds:
         """True if ``update`` can be called."""
         return self._before is not None
 
-    @property
-    def last_heard_from(self) -> int:
-        """The time of the last update of a slot that the last cycle has read (``LastHeardFrom``, of the collector's clock)."""
-        if self._before is None:
-            return 0
-        times = self._before.slots.numbers("LastHeardFrom", default=0.0)
-        return int(np.max(times, initial=0.0))
+    def update(self, present: Iterable[str]) -> SlotChanges:
+        """Begin with the slots of the last cycle that did not change, and their claim ids; return which others must be added.
 
-    @property
-    def slots_without_claim(self) -> tuple[str, ...]:
-        """The names of the slots of the last cycle whose claim ids were handed out, or never known."""
-        return () if self._before is None else self._before.builder.without_claim()
+        Call this before any ad is added.
 
-    def update(self, present: Iterable[str]) -> None:
-        """Begin with the slots of the last cycle, and their claim ids; ads of slots that are added take the place of their earlier ones.
-
-        Call this before any ad is added, and add the ads of all slots that changed since: those with a ``LastHeardFrom`` of
-        ``last_heard_from`` or later.
-
-        :param present: in long form, the attributes Name and MyAddress of all slots that the pool has.
+        :param present: in long form, the attributes Name, MyAddress and LastHeardFrom of all slots that the pool has.
         """
         if self._before is None:
             raise ValueError("there is no last cycle to update")
-        keys = frozenset(filter(None, map(slot_key, ad_texts(present))))
-        self.reading, self._before = self._before.continued(keys), None
+        keys = {key: last_heard_from(ad) for ad in ad_texts(present) if (key := slot_key(ad)) is not None}
+        (self.reading, changes), self._before = self._before.continued(keys), None
+        return changes
 
     def significant_attributes(self) -> frozenset[str]:
         """Return the attributes, in lower case, in which jobs of one request must be equal, for the slots that were added.

@@ -17,6 +17,7 @@ _LINE: Final = re.compile(
     r'^(Name|MyAddress|StartdIpAddr|ClaimId|Capability|ClaimIdList) = "([^"\\\n]*)"$',
     re.MULTILINE | re.IGNORECASE,
 )
+_HEARD: Final = re.compile(r"^LastHeardFrom = (\d{1,18})$", re.MULTILINE | re.IGNORECASE | re.ASCII)
 _ADDRESSES: Final = ("myaddress", "startdipaddr")
 
 
@@ -40,6 +41,12 @@ def ad_texts(texts: Iterable[str]) -> Iterator[str]:
 def slot_key(ad: str) -> SlotKey | None:
     """Return the key of the slot that the text of an ad names; None if its name is missing or no plain string."""
     return _key(_strings(ad))
+
+
+def last_heard_from(ad: str) -> int:
+    """Return when the collector received an ad, by its clock in seconds; 0 if that is missing."""
+    found = _HEARD.search(ad)
+    return int(found[1]) if found else 0
 
 
 def slot_claims(ad: str) -> tuple[SlotKey, tuple[Secret, ...]] | None:

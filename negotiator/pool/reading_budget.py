@@ -142,6 +142,18 @@ class ReadingBudget:
         """What each owner's ads cost beyond their allowances."""
         return self._charged
 
+    @property
+    def is_half_used(self) -> bool:
+        """True if an owner, or all users together, have used half of the budget."""
+        limits = self.limits
+        most = (limits.names // 2, limits.text // 2, limits.parsed // 2)
+        used = any(
+            charged > half
+            for each in self._charged.values()
+            for charged, half in zip(each, most, strict=True)
+        )
+        return used or self._user_names > limits.all_user_names // 2
+
     def is_charged(self, tree: str) -> bool:
         """True if an equal tree, by its key, was charged before."""
         return tree in self._trees

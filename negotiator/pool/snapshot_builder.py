@@ -20,7 +20,7 @@ from negotiator.pool.vault import ClaimVault, Secret
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from negotiator.classad.tables import AdDictionary
     from negotiator.pool.parsed_ad import AlikeAds
@@ -44,18 +44,28 @@ class SnapshotBuilder:
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
     """Names and addresses of the slots whose claim ids were in a private ad."""
+    has_all_claims: bool = False
+    """True if the private ads of all slots were fetched: a slot without one has no claim id."""
 
     @ads.default
     def _no_ads(self) -> dict[PoolAdKind, AdsOfKind]:
         return {kind: AdsOfKind(self.dictionary, first_counts=kind is PoolAdKind.JOB) for kind in _TABLES}
 
-    def continued(self, slots: frozenset[tuple[str, str]]) -> SnapshotBuilder:
-        """Return a builder for a later reading that begins with the slots of this one that have one of these keys."""
-        later = SnapshotBuilder(dictionary=self.dictionary, vault=self.vault)
+    def continued(
+        self, unchanged: Collection[tuple[str, str]], present: Collection[tuple[str, str]]
+    ) -> SnapshotBuilder:
+        """Return a builder for a later reading of the same pool.
+
+        Its budget goes on from this one: what is stored takes room until all is read anew.
+
+        :param unchanged: the keys of the slots with which it begins.
+        :param present: the keys of all slots that the pool has; they keep their claim ids.
+        """
+        later = SnapshotBuilder(dictionary=self.dictionary, vault=self.vault, budget=self.budget)
         before = self.ads[PoolAdKind.SLOT]
-        later.ads[PoolAdKind.SLOT] = before.continued(self.dictionary, slots)
-        later.private_claims = set(self.private_claims & slots)
-        for slot in self.private_claims - slots:
+        later.ads[PoolAdKind.SLOT] = before.continued(self.dictionary, unchanged)
+        later.private_claims = self.private_claims.intersection(present)
+        for slot in self.private_claims - later.private_claims:
             self.vault.drop(*slot)
         return later
 
@@ -153,11 +163,8 @@ class SnapshotBuilder:
         self.private_claims.add(slot)
         self.vault.put(*slot, claims)
 
-    def without_claim(self) -> tuple[str, ...]:
-        """Return the names of the slots that have no claim id."""
-        return tuple(name for name, address in self._slot_keys() if not self.vault.count(name, address))
-
-    def _slot_keys(self) -> Iterator[tuple[str, str]]:
+    def slot_keys(self) -> Iterator[tuple[str, str]]:
+        """Return the names and addresses of the slots, in the order of their table."""
         return ((str(name), str(address)) for name, address in self.ads[PoolAdKind.SLOT].keys)
 
     def _claim_ids(self) -> tuple[int, ...] | None:
@@ -166,11 +173,13 @@ class SnapshotBuilder:
         A pool of files may have the private ads of some machines only: of a slot of another machine they are not known,
         and it counts as having one.
         """
+        if self.has_all_claims:
+            return tuple([self.vault.count(*key) for key in self.slot_keys()])
         if not self.private_claims:
             return None
         known = frozenset(address for _, address in self.private_claims)
         count = self.vault.count
-        return tuple([count(name, address) if address in known else 1 for name, address in self._slot_keys()])
+        return tuple([count(name, address) if address in known else 1 for name, address in self.slot_keys()])
 
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""

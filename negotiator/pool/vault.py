@@ -40,14 +40,14 @@ class Secret:
 def claim_ids(name: str, value: object) -> tuple[Secret, ...]:
     """Return the claim ids in an attribute of a slot's ad, public or private; none if it holds no claim id.
 
-    ``ClaimIdList`` has several, separated by commas (``MakeClaimIdHash`` in HTCondor's ``matchmaker.cpp``).
+    ``ClaimIdList`` has several, separated by blanks (``Resource::publish_private``) or commas (``MakeClaimIdHash``).
     """
     if not isinstance(value, str) or not value.strip():
         return ()
     if fold(name) in _SINGLE:
         return (Secret(value),)
     if fold(name) == _LIST:
-        return tuple(Secret(part.strip()) for part in value.split(",") if part.strip())
+        return tuple(map(Secret, value.replace(",", " ").split()))
     return ()
 
 
@@ -63,8 +63,9 @@ class ClaimVault:
         self.__claims: dict[str, dict[str, list[Secret]]] = {}
 
     def put(self, slot: str, address: str, claims: Iterable[Secret]) -> None:
-        """Store the claim ids of a slot, in place of those it had."""
-        self.__claims.setdefault(slot, {})[address] = list(dict.fromkeys(claims))
+        """Store the claim ids of a slot, each once, in place of those it had."""
+        found = {claim.reveal(): claim for claim in claims}
+        self.__claims.setdefault(slot, {})[address] = list(found.values())
 
     def take(self, slot: str, address: str | None = None) -> str | None:
         """Return the next claim id of a slot and remove it; None without further ones.

@@ -55,6 +55,11 @@ def test_jobs_differ_in_what_a_slot_reads_of_them_by_whatever_way(significant):
     assert {"age", "owner"} <= found
 
 
+def test_jobs_differ_in_what_the_requirements_of_a_slot_for_the_negotiator_read(significant):
+    found = significant({"Requirements": "TARGET.Own == 1", "NegotiatorRequirements": "TARGET.Other == 1"})
+    assert "other" in found
+
+
 def test_jobs_differ_in_what_they_request_of_each_resource_of_a_slot(significant):
     assert {"requestcpus", "requestmemory", "requestdisk", "requestlicenses"} <= significant(
         {"TotalSlotLicenses": "3", "TotalSlotCpus": "1", "TotalSlotMemory": "1"}

@@ -29,13 +29,14 @@ class Pool:
             extra = f"Extra{number} = {number}\n" if number % 2 else ""
             self.slots[name] = (self.clock, f"Memory = {number}\nStart = TARGET.Size > {number}\n{extra}")
 
-    def texts(self, since=0):
+    def texts(self, since=0, names=()):
         for name, (heard, own) in self.slots.items():
-            if heard >= since:
+            if heard >= since or name in names:
                 yield f'MyType = "Machine"\nName = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\n{own}\n'
 
     def present(self):
-        return [f'Name = "{name}"\nMyAddress = "<{name}>"\nMyType = "Machine"\n\n' for name in self.slots]
+        for name, (heard, _) in self.slots.items():
+            yield f'Name = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\nMyType = "Machine"\n\n'
 
     def private(self, since=0, names=()):
         for name, (heard, _) in self.slots.items():
@@ -46,13 +47,17 @@ class Pool:
     def fetch(self, before):
         """Fetch as a source of slots does."""
         ads = PoolAds(before=before)
-        since, names = 0, ()
+        slots, claims = (), ()
         if ads.can_update:
-            since, names = ads.last_heard_from, ads.slots_without_claim
-            ads.update(self.present())
-        ads.add("collector", self.texts(since))
-        ads.add_claims("collector", self.private(since, names))
+            changes = ads.update(self.present())
+            slots, claims = (changes.since, changes.names), (changes.claims_since, changes.claim_names)
+        ads.add_claims("collector", self.private(*claims))
+        self.between()
+        ads.add("collector", self.texts(*slots))
         return ads
+
+    def between(self):
+        """Change nothing between the two queries of a cycle."""
 
 
 def found(ads):
@@ -78,7 +83,7 @@ def test_an_update_of_the_last_cycle_gives_the_slots_that_a_whole_reading_gives(
         before = updated.reading
 
 
-def test_slots_keep_their_order_and_new_ones_follow():
+def test_unchanged_slots_keep_their_order_and_changed_and_new_ones_follow():
     pool = Pool()
     for name in "cab":
         pool.change(name, "update", 4)
@@ -86,7 +91,7 @@ def test_slots_keep_their_order_and_new_ones_follow():
     first.snapshot()
     pool.change("a", "update", 5)
     pool.change("d", "update", 5)
-    assert pool.fetch(first.reading).snapshot().slots.strings("Name").tolist() == ["c", "a", "b", "d"]
+    assert pool.fetch(first.reading).snapshot().slots.strings("Name").tolist() == ["c", "b", "a", "d"]
 
 
 def test_all_slots_are_read_again_every_now_and_then():
@@ -122,3 +127,69 @@ def test_an_answer_without_ads_is_not_a_problem():
     ads.add("collector", [])
     ads.add_problem(Problem(Severity.WARNING, Source("schedd s"), "it does not answer"))
     assert [each.message for each in ads.snapshot().problems] == ["it does not answer"]
+
+
+def test_a_slot_whose_update_cannot_be_read_is_set_aside_and_reported_in_each_cycle_until_it_can():
+    """Its earlier ad may show a slot as free that runs a job by now."""
+    pool, before = Pool(), None
+    for name in "ab":
+        pool.change(name, "update", 4)
+    seen = []
+    for own in ("Memory = 1\n", "Memory = (1\n", "Memory = (1\n", "Memory = 2\n"):
+        pool.clock += 10
+        pool.slots["b"] = (pool.clock, own)
+        pool.clock += 10
+        pool.change("a", "update", 4)
+        for _ in range(2):
+            ads = pool.fetch(before)
+            snapshot, before = ads.snapshot(), ads.reading
+            seen.append((len(snapshot.slots), len(snapshot.problems)))
+    assert seen == [(2, 0), (2, 0), (1, 1), (1, 1), (1, 1), (1, 1), (2, 0), (2, 0)]
+
+
+def test_slots_are_read_again_after_the_clock_of_the_collector_was_set_back():
+    pool = Pool()
+    for name in "ab":
+        pool.change(name, "update", 4)
+    first = pool.fetch(None)
+    pool.clock = 50
+    pool.change("a", "update", 1)
+    second = pool.fetch(first.reading)
+    assert found(second) == found(pool.fetch(None))
+
+
+def test_a_claim_id_that_arrives_between_the_two_queries_of_a_cycle_is_known_in_the_next():
+    pool = Pool()
+    for name in "ab":
+        pool.change(name, "update", 4)
+
+    def between():
+        for name in "ab":
+            pool.clock += 1
+            pool.change(name, "update", 4)
+
+    pool.between = between
+    first = pool.fetch(None)
+    pool.between = lambda: None
+    second = pool.fetch(first.reading)
+    assert second.claims.take("a") == f"<a>#1#{pool.slots['a'][0]}#secret"
+
+
+def test_a_slot_without_a_private_ad_has_no_claim_id_in_a_live_pool():
+    pool = Pool()
+    for name in "ab":
+        pool.change(name, "update", 4)
+    ads = PoolAds()
+    ads.add_claims("collector", list(pool.private())[:1])
+    ads.add("collector", pool.texts())
+    assert ads.snapshot().claim_ids == (1, 0)
+
+
+def test_all_slots_are_read_again_once_somebody_has_used_half_of_the_budget():
+    """The names and values of all cycles since are stored."""
+    pool = Pool()
+    pool.change("a", "update", 4)
+    first = pool.fetch(None)
+    names = "".join(f"Own{number} = 1\n" for number in range(6000))
+    first.add("schedd s", [f'MyType = "Job"\nOwner = "eve"\nClusterId = 1\nProcId = 0\n{names}\n'])
+    assert not PoolAds(before=first.reading).can_update

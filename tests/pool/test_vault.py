@@ -87,9 +87,10 @@ def test_slots_of_one_name_at_several_startds_are_distinguished_by_address(vault
     assert vault.take("slot1@a", "<1>") == "one"
 
 
-def test_a_list_of_claim_ids_is_taken_one_by_one():
+@pytest.mark.parametrize("listed", ["one, two", " one two", "one,one two"])
+def test_a_list_of_claim_ids_is_taken_one_by_one(listed):
     """``ClaimIdList`` holds one claim id for each match that a slot can take."""
-    _, vault = read(PRIVATE.format("slot1@a", "<1>", "ClaimIdList", "one, two"))
+    _, vault = read(PRIVATE.format("slot1@a", "<1>", "ClaimIdList", listed))
     assert [vault.take("slot1@a") for _ in range(3)] == ["one", "two", None]
 
 

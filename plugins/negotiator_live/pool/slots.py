@@ -11,7 +11,8 @@ from negotiator_live.collector import SLOT_CLAIMS, SLOTS, Collector
 from negotiator_live.wire.ads import quoted
 
 _COLLECTOR: Final = "collector"
-_PRESENT: Final = attrs.evolve(SLOTS, projection=("Name", "MyAddress"))
+_PRESENT: Final = attrs.evolve(SLOTS, projection=("Name", "MyAddress", "LastHeardFrom"))
+_ALL: Final = "true"
 _MAX_NAMES: Final = 200
 """Slots that a query names; if more are needed, those of all slots are fetched."""
 
@@ -21,21 +22,19 @@ def fetch_slots(collector: Collector, ads: PoolAds) -> None:
 
     :raises DaemonError: the collector does not answer.
     """
-    changed, claims = "true", "true"
+    changed, claims = _ALL, _ALL
     if ads.can_update:
-        # The collector's own clock: what arrived in the second of the last update may have come after it.
-        changed = f"LastHeardFrom >= {ads.last_heard_from}"
-        claims = _changed_claims(changed, ads.slots_without_claim)
-        ads.update(collector.query(_PRESENT))
+        found = ads.update(collector.query(_PRESENT))
+        changed = _received(found.since, found.names)
+        claims = _received(found.claims_since, found.claim_names)
     # The claim ids first: a slot that is claimed meanwhile must not be offered with the claim id that would preempt its job.
     ads.add_claims(_COLLECTOR, collector.query(attrs.evolve(SLOT_CLAIMS, requirements=claims)))
     ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)))
 
 
-def _changed_claims(changed: str, names: tuple[str, ...]) -> str:
-    """Return the requirements of the private ads that changed, or belong to slots whose claim ids were handed out."""
-    if not names:
-        return changed
+def _received(since: int, names: tuple[str, ...]) -> str:
+    """Return the requirements of ads that the collector received since a time (its own), or that have one of these names."""
     if len(names) > _MAX_NAMES:
-        return "true"
-    return f"{changed} || member(Name, {{{', '.join(map(quoted, names))}}})"
+        return _ALL
+    received = f"LastHeardFrom >= {since}"
+    return f"{received} || member(Name, {{{', '.join(map(quoted, names))}}})" if names else received
