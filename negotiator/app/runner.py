@@ -100,6 +100,7 @@ class Runner:
                 complete = self._cycle(observer, status) and (complete or total is None)
                 if number != total:
                     collect_unreachable()
+        self._report_peers(observer, finish=True)
         self._notify(observer, finish=True)
         return complete
 
@@ -164,13 +165,18 @@ class Runner:
     def _between_cycles(self, observer: RunObserver) -> None:
         with _nothing_handed_out(_IN_THIS_CYCLE):
             reloads, requests = self.runtime.between_cycles()
-        for text in self.peers.take():
-            observer.peer(text)
+        self._report_peers(observer)
         self._notify(observer)
         for done in requests:
             observer.admin(done)
         for reload in reloads:
             observer.reload(reload)
+        if self._pool.close_if_changed():
+            self.trigger.start_cycle()  # which opens the pool as the new bundle says
+
+    def _report_peers(self, observer: RunObserver, *, finish: bool = False) -> None:
+        for text in self.peers.take(finish=finish):
+            observer.peer(text)
 
 
 def run_cycles(
@@ -272,7 +278,9 @@ def open_runner(
             read, settler = served.read, LiveSettler(served, lambda _: False)
             if shadow:
                 read, settler = ObservedPool(served), ShadowSettler(lambda _: False)
-        pool = _CyclePool(read, lambda: served.unanswered if served is not None else ())
+        pool = _CyclePool(read)
+        if served is not None:
+            pool = _CyclePool(read, lambda: served.unanswered, served.close_if_changed)
         runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader, stop=trigger.stop)
         runtime.is_shadow = shadow
         if served is not None and not shadow:
@@ -321,10 +329,14 @@ def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
 
 @attrs.define(eq=False)
 class _CyclePool:
-    """Reads the pool of each cycle. ``problems`` are those of the last ads; ``unanswered`` returns what did not answer."""
+    """Reads the pool of each cycle. ``problems`` are those of the last ads; ``unanswered`` returns what did not answer.
+
+    ``close_if_changed`` closes a live pool whose settings are no longer those of the bundle, and returns whether it did.
+    """
 
     read: Callable[[], tuple[Snapshot, ClaimVault]]
-    unanswered: Callable[[], Sequence[Problem]]
+    unanswered: Callable[[], Sequence[Problem]] = tuple
+    close_if_changed: Callable[[], bool] = bool
     problems: Sequence[Problem] = ()
 
     def __call__(self) -> tuple[Snapshot, ClaimVault]:

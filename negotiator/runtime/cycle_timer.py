@@ -59,9 +59,11 @@ class CycleTimer:
             for number in endings:
                 if self.intervals is not None or signal.getsignal(number) is not signal.SIG_IGN:
                     self._handle(number, self._end)
+            self.trigger.use_signals(are_handled=self.intervals is not None)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.trigger.use_signals(are_handled=False)
         if signal.SIGALRM in self._before:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
@@ -115,7 +117,7 @@ class CycleTimer:
             signal.signal(number, self._before[number])
             signal.raise_signal(number)
             return
-        self._stopping = self.stop.is_requested = True
+        self._stopping = self.stop.is_requested = self.trigger.is_ending = True
         if self.intervals is None:
             _write(f"{signal.Signals(number).name}: {_STOPPING}")
         self._end_a_hanging_call(number)

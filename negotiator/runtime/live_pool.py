@@ -108,6 +108,20 @@ class ServedPool:
             return (HookFailure(source.plugin, source.version, hook, describe_error(error), line),)
         return ()
 
+    def close_if_changed(self) -> bool:
+        """Close the pool if the bundle in force has another one, or other settings for it; return whether it did.
+
+        So what the new bundle forbids ends at once: who may send commands, and where they are accepted.
+        """
+        source = self.bundle().source
+        is_changed = self._opened is not None and self._opened[:2] != (
+            source.chosen,
+            PoolContext(source.settings, self.is_observed),
+        )
+        if is_changed:
+            self.close()
+        return is_changed
+
     def close(self) -> None:
         """End all connections; the next call opens the pool again."""
         if self._opened is None:
@@ -127,8 +141,7 @@ class ServedPool:
         if source is None:
             raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
         context = PoolContext(bundle.source.settings, self.is_observed)
-        if self._opened is not None and self._opened[:2] != (source, context):
-            self.close()
+        self.close_if_changed()
         if self._opened is None:
             pool = _called(source, source.record.open, context, self.control)
             if not isinstance(pool, LivePool):

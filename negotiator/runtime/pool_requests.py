@@ -27,6 +27,7 @@ from negotiator.runtime.stored_matches import stored_matches
 
 _POLL: Final = 0.1  # seconds between two looks for an answer
 _WAITS: Final = "the request is in the state: it is carried out as soon as the present cycle has ended"
+_ENDS: Final = "the request is in the state: the negotiator ends, and carries it out when it is started again"
 
 
 @attrs.frozen
@@ -93,6 +94,8 @@ class PoolRequests:
             number = store.request(request)
             self.trigger.wake()
             while (answer := store.answered(number)) is None and time.monotonic() < end:
+                if self.trigger.is_ending:
+                    return RequestAnswer(None, _ENDS)
                 time.sleep(_POLL)
         return RequestAnswer(None, _WAITS) if answer is None else RequestAnswer(answer.ok, answer.text)
 

@@ -115,6 +115,16 @@ def test_the_bundle_is_loaded_again_on_request(requested):
     assert text.startswith("the bundle was reloaded")
 
 
+def test_who_waits_for_an_answer_is_released_when_the_negotiator_ends(requested):
+    """The cycle is over, and none carries out the request any more."""
+    ((ok, text),) = requested(
+        "control.stop()",
+        f"self.note(control.change_account({ME!r}, AccountRequest(Kind.RESET_ALL), wait=600))",
+    )
+    assert ok is None
+    assert "the negotiator ends, and carries it out when it is started again" in text
+
+
 def test_without_waiting_the_answer_is_that_the_request_waits(requested):
     ((ok, text),) = requested(f"self.note(control.change_account({ME!r}, AccountRequest(Kind.RESET_ALL)))")
     assert ok is None

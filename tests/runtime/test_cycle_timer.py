@@ -37,6 +37,9 @@ class Clock:
     def wake(self):
         """Ignore a wake-up: no thread waits."""
 
+    def use_signals(self, *, are_handled):
+        """Ignore it: nothing ends this trigger."""
+
 
 def timer_with(clock, *arguments):
     timer = CycleTimer(*arguments)
@@ -242,4 +245,36 @@ def test_a_tool_of_the_pool_ends_the_wait_and_the_cycle(events):
             events.append(number)
             threading.Thread(target=trigger.end).start()
     assert events == [1]
+    assert timer.stop.is_requested
+
+
+def test_one_wait_answers_all_wake_ups_before_it(events):
+    """A flood of them from the network must not make the timer look for requests as often."""
+    trigger = CycleTrigger()
+    for _ in range(10_000):
+        trigger.wake()
+    trigger.wait(60)
+    thread = threading.Thread(
+        target=lambda: events.append("waits") or trigger.wait(60) or events.append("woken")
+    )
+    thread.start()
+    thread.join(0.3)
+    assert events == ["waits"]
+    trigger.wake()
+    thread.join()
+    assert events == ["waits", "woken"]
+
+
+def test_an_end_that_is_requested_twice_does_not_interrupt_the_end():
+    """The first one sends SIGTERM to this process; a second SIGTERM would end it at once."""
+    trigger = CycleTrigger()
+    with CycleTimer(print, FOREVER, None, stop=trigger.stop, trigger=trigger) as timer:
+        for _ in timer.cycles(no_request):
+            threads = [threading.Thread(target=trigger.end) for _ in range(20)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+            trigger.end()
+    trigger.end()
     assert timer.stop.is_requested
