@@ -17,8 +17,10 @@ from negotiator.cycle.numbering import Numbers, combined
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
 
+#: Slots of machines that are switched off, which the collector still shows.
+_OFFLINE = bind(parse("MY.Offline =?= true"))
 #: Slots that schedds do not claim.
-_UNCLAIMED = bind(parse("MY.WantClaiming =?= false || MY.Offline =?= true"))
+_UNCLAIMED = bind(parse("MY.WantClaiming =?= false"))
 #: Slots whose ad stays in the list after a match (HTCondor manual, WantAdRevaluate).
 _STAYS = bind(parse("MY.WantAdRevaluate =?= true"))
 _ADDRESSES = ("MyAddress", "StartdIpAddr")
@@ -48,16 +50,23 @@ class ClaimIds:
     ) -> ClaimIds:
         """Count the claim ids of slots.
 
-        :param counts: how many each slot has; None if it is not known, so that each slot has one.
+        :param counts: how many each slot has; None if it is not known, so that each slot has one. If they are known, a slot that
+            is offline has none: no schedd can claim it.
         :param divisible: the slots that several matches share.
         """
         names = texts(slots, "Name").codes
         nameless = np.where(names < 0, np.arange(len(slots)), -1)
         identities, number = combined(names, nameless, *(texts(slots, name).codes for name in _ADDRESSES))
+        offline = evaluate_table(_OFFLINE, slots, env=env).is_true()
+        needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
+        if counts is None:
+            needed = needed & ~offline
+        else:
+            needed = needed | offline
+            counts = np.where(offline, 0, counts)
         left = np.zeros(number, np.int64)
         # Twins share what either has.
         np.maximum.at(left, identities, np.ones(len(slots), np.int64) if counts is None else counts)
-        needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
         stays = evaluate_table(_STAYS, slots, env=env).is_true().copy()
         shared = np.zeros(len(slots), np.bool_)
         if divisible is not None:

@@ -34,9 +34,21 @@ def test_a_slot_without_a_claim_id_stays_out_of_the_cycle():
     assert [each.reason.code for each in result.outcomes[1].removals] == ["taken", "no_claim_id"]
 
 
-@pytest.mark.parametrize("attribute", [{"WantClaiming": "false"}, {"Offline": "true"}])
-def test_a_slot_that_is_not_claimed_needs_no_claim_id(attribute):
-    assert matched(cycle(with_counts([slot(0, **attribute)], alike(1), 0))) == [("1.0", "s0@h")]
+def test_a_slot_that_is_not_claimed_needs_no_claim_id():
+    assert matched(cycle(with_counts([slot(0, WantClaiming="false")], alike(1), 0))) == [("1.0", "s0@h")]
+
+
+@pytest.mark.parametrize("more", [{}, {"WantClaiming": "false"}])
+def test_a_slot_that_is_offline_has_no_claim_id(more):
+    """Whatever its startd sent before it was switched off."""
+    result = cycle(with_counts([slot(0, Offline="true", **more), slot(1)], alike(2), 1, 1))
+    assert matched(result) == [("1.0", "s1@h")]
+    assert "no_claim_id" in [each.reason.code for each in result.outcomes[0].removals]
+
+
+def test_without_private_ads_a_slot_that_is_offline_can_be_matched():
+    """condor_negotiator matches it, so that condor_rooster wakes the machine."""
+    assert matched(cycle(snapshot([slot(0, Offline="true")], alike(1)))) == [("1.0", "s0@h")]
 
 
 def test_without_private_ads_every_slot_can_be_claimed_once():

@@ -10,13 +10,23 @@ from typing import Final
 
 import attrs
 
-from negotiator.plugin import Decisions, Delivery, DeliveryStatus, Match, Reason, Rejection, unparse_old
+from negotiator.plugin import (
+    ClassAd,
+    Decisions,
+    Delivery,
+    DeliveryStatus,
+    Match,
+    Reason,
+    Rejection,
+    unparse_old,
+)
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_id
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.errors import DaemonError
 
 _NO_SLOT: Final = "no slot remains for the job in this cycle"
+_UNCLAIMED: Final = "null"  # in place of a claim id: the slot is not claimed
 
 
 @attrs.define(eq=False)
@@ -29,6 +39,9 @@ class NegotiationAnswers:
     _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)  # by job
     _reasons: dict[str, Reason] = attrs.field(factory=dict, init=False)  # by autocluster
     _sent: list[Match] = attrs.field(factory=list, init=False)
+    _divided: set[tuple[str, str]] = attrs.field(
+        factory=set, init=False
+    )  # partitionable slots that were sent
     _failed: dict[str, str] = attrs.field(factory=dict, init=False)  # by id of the match
     _error: str = attrs.field(default="", init=False)
 
@@ -88,14 +101,29 @@ class NegotiationAnswers:
 
     def _send_match(self, request: WireAd, match: Match) -> None:
         slot = match.slot_ad
-        address = slot.string("MyAddress") or slot.string("StartdIpAddr")
-        claim = self.decisions.claims.take(match.slot, address)
+        if slot.evaluate("Offline") is True:
+            self._failed[match.id] = "the machine of the slot is offline"
+            return
+        key = match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
+        claim = self._claim_id(slot, *key)
+        if claim is None and key in self._divided:
+            # ``match: fill``: the schedd has the slot already, and divides it among its jobs.
+            self._sent.append(match)
+            return
         if claim is None:
             self._failed[match.id] = "no claim id of the slot is left"
             return
         # A failure from here on may come after the schedd has read the match.
         self._sent.append(match)
-        self.negotiation.match(request, {name: unparse_old(tree) for name, tree in slot.items()}, claim)
+        if slot.evaluate("PartitionableSlot") is True:
+            self._divided.add(key)
+        self.negotiation.match(request, _slot_texts(slot), claim)
+
+    def _claim_id(self, slot: ClassAd, name: str, address: str) -> str | None:
+        """Return the next claim id of a slot; None without further ones."""
+        if slot.evaluate("WantClaiming") is False:
+            return _UNCLAIMED
+        return self.decisions.claims.take(name, address or None)
 
     def _reason(self, request: WireAd) -> str:
         """Return the reason why jobs of a request got no slot, or took no part."""
@@ -104,6 +132,17 @@ class NegotiationAnswers:
             (schedd, job_id(request))
         )
         return found.text if found else _NO_SLOT
+
+
+def _slot_texts(slot: ClassAd) -> dict[str, str]:
+    """Return the attributes of a slot's ad, with the Requirements that NegotiatorRequirements replaced."""
+    texts = {name: unparse_old(tree) for name, tree in slot.items()}
+    own = slot.get("SavedRequirements")
+    if own is None:
+        return texts
+    return {name: text for name, text in texts.items() if name.lower() != "requirements"} | {
+        "Requirements": unparse_old(own)
+    }
 
 
 def _autocluster(request: WireAd) -> str:

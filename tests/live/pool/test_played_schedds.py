@@ -42,10 +42,10 @@ def request(cluster, autocluster=1, count=1, **more):
 def served(tmp_path):
     """Return a function: one cycle with these slots and schedds; it returns the output."""
 
-    def run(slots, schedds, timeout=20):
+    def run(slots, schedds, timeout=20, more=""):
         with played_pool(slots, schedds) as collector:
             (tmp_path / "bundle").mkdir()
-            (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, timeout))
+            (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, timeout) + more)
             command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--cycles", "1"]
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
         return done.returncode, done.stderr
@@ -69,6 +69,40 @@ def test_a_match_names_the_concurrency_limits_of_its_job(served):
     served([slot(1)], [schedd])
     [(_, ad)] = schedd.matches
     assert ad.string("MatchedConcurrencyLimits") == "sw1:2, sw2"
+
+
+def test_a_match_has_the_requirements_that_the_startd_advertises(served):
+    """Those for the negotiator alone are no reason for the schedd to refuse its jobs."""
+    own = {"Requirements": "TARGET.Age =!= 1", "NegotiatorRequirements": "TARGET.Age =!= 2"}
+    schedd = PlayedSchedd("s", [request(1)])
+    served([slot(1, **own)], [schedd])
+    [(_, ad)] = schedd.matches
+    assert ad["Requirements"] == own["Requirements"]
+
+
+def test_a_slot_that_several_jobs_of_a_request_fill_is_sent_once(served, tmp_path):
+    """The schedd divides it; each job is a match of its own."""
+    schedd = PlayedSchedd("s", [request(1, count=3, RequestCpus="1")])
+    whole = slot(1, PartitionableSlot="true", Cpus="2", SlotWeight="Cpus")
+    assert served([whole], [schedd], more="match: fill\n")[0] == 0
+    assert [claim for claim, _ in schedd.matches] == ["claim of slot1@h"]
+    assert len(schedd.rejections) == 1
+    [outcome] = records(tmp_path / "var" / "audit", "outcome")
+    assert (len(outcome["delivered"]), outcome["failed"]) == (2, {})
+
+
+def test_a_slot_that_is_not_claimed_is_sent_without_its_claim_id(served):
+    schedd = PlayedSchedd("s", [request(1)])
+    served([slot(1, WantClaiming="false")], [schedd])
+    assert [claim for claim, _ in schedd.matches] == ["null"]
+
+
+def test_a_slot_that_is_offline_is_not_matched(served, tmp_path):
+    schedd = PlayedSchedd("s", [request(1)])
+    assert served([slot(1, Offline="true")], [schedd])[0] == 0
+    assert schedd.matches == []
+    assert "no claim id of the slot is left" in schedd.rejections[0]
+    assert records(tmp_path / "var" / "audit", "match") == []
 
 
 def test_each_autocluster_is_rejected_once_with_the_reason_of_its_own(served):
