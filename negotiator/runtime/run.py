@@ -202,14 +202,20 @@ class Runtime:
         """Run the pure cycle, and add to its result what changed between the cycles."""
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
-        limits = MeasuredTime(
-            self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
-        )
-        result = run_cycle(snapshot, self.bundle, cycle, state, time=limits, watch=self.watch)
+        result = run_cycle(snapshot, self.bundle, cycle, state, time=self._limits(begun), watch=self.watch)
         if self.is_shadow:
-            result = uncharged(result, run_cycle(without_idle_jobs(snapshot), self.bundle, cycle, state))
+            quiet = run_cycle(
+                without_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun)
+            )
+            result = uncharged(result, quiet)
         return state, attrs.evolve(
             result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
+        )
+
+    def _limits(self, begun: float) -> MeasuredTime:
+        """Return the time limits of a cycle that began at a time of the monotonic clock."""
+        return MeasuredTime(
+            self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
         )
 
     def _record_intent(
@@ -264,7 +270,7 @@ class Runtime:
     ) -> tuple[HookFailure, ...]:
         """Call the hooks that observe; their failures are reported and change nothing else."""
         hooks, settings = self.bundle.hooks, self.bundle.settings
-        notices = tuple(self.state_manager.notices(result))
+        notices = () if self.is_shadow else self.state_manager.notices(result)
         failures: list[HookFailure] = []
         if notices:
             failures += hooks.ask(

@@ -371,6 +371,21 @@ def test_plugins_get_changed_and_draining_queues_with_owners_and_administrators(
     assert notices == [[["root.three", "created", [], ["deputy"]], drains], [drains]]
 
 
+def test_in_shadow_mode_plugins_get_no_changes_of_queues(tmp_path):
+    """They would notify people, whom the pool's own negotiator serves."""
+    plugins = {"observer": OBSERVER.format(path=str(tmp_path / "notes"))}
+    world = World(tmp_path, queueing.bundle(tmp_path / "one", plugins=plugins))
+    other = queueing.bundle(tmp_path / "other", WITHOUT_TWO, plugins=plugins)
+    world.jobs = [app(1, queue="root.two")]
+    with world:
+        world.run.is_shadow = True
+        world.cycle()
+        world.run.bundle = other
+        world.run.state_manager.use_bundle(other, world.now)
+        world.cycle()
+    assert not (tmp_path / "notes").exists()
+
+
 def test_without_an_implementing_plugin_there_are_no_notices(world):
     """They would need all applications after each cycle."""
     world.jobs = [app(1, queue="root.two")]
