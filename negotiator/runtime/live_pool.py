@@ -111,16 +111,17 @@ class ServedPool:
     def close_if_changed(self) -> bool:
         """Close the pool if the bundle in force has another one, or other settings for it; return whether it did.
 
-        So what the new bundle forbids ends at once: who may send commands, and where they are accepted.
+        So what the new bundle forbids ends at once: who may send commands, and where they are accepted. New code of the same
+        plugin waits for the next cycle.
         """
-        source = self.bundle().source
-        is_changed = self._opened is not None and self._opened[:2] != (
-            source.chosen,
-            PoolContext(source.settings, self.is_observed),
-        )
-        if is_changed:
-            self.close()
-        return is_changed
+        if self._opened is None:
+            return False
+        now, (before, context, _) = self.bundle().source, self._opened
+        is_same = now.chosen is not None and _identity(now.chosen) == _identity(before)
+        if is_same and context == PoolContext(now.settings, self.is_observed):
+            return False
+        self.close()
+        return True
 
     def close(self) -> None:
         """End all connections; the next call opens the pool again."""
@@ -141,7 +142,8 @@ class ServedPool:
         if source is None:
             raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
         context = PoolContext(bundle.source.settings, self.is_observed)
-        self.close_if_changed()
+        if self._opened is not None and self._opened[:2] != (source, context):
+            self.close()
         if self._opened is None:
             pool = _called(source, source.record.open, context, self.control)
             if not isinstance(pool, LivePool):
@@ -151,6 +153,11 @@ class ServedPool:
                 )
             self._opened = source, context, pool
         return source, self._opened[2]
+
+
+def _identity(source: Attributed[PoolSource]) -> tuple[str, str]:
+    """Return the plugin and the name of a source, which a reload of its code leaves as they are."""
+    return source.plugin, source.record.name
 
 
 def _called(source: Attributed[PoolSource], function: Callable[..., R], *args: object) -> R:

@@ -65,7 +65,7 @@ STOP_AND_HANG = "threading.Thread(target=controls[-1].stop).start()\n    while T
 def serving(tmp_path):
     """Return a function that writes a bundle with this plugin, and starts the program."""
 
-    def start(*options, at_the_end="say('ended')", in_a_cycle="return None"):
+    def start(*options, at_the_end="say('ended')", in_a_cycle="return ()"):
         folder = tmp_path / "bundle" / "plugins"
         folder.mkdir(parents=True, mode=0o755)
         code = PLUGIN.replace("AT_THE_END", at_the_end).replace("IN_A_CYCLE", in_a_cycle)

@@ -29,16 +29,16 @@ _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not 
 
 @attrs.frozen(eq=False)
 class DaemonListener:
-    """A running daemon. ``address`` is what the Negotiator ad publishes."""
+    """A daemon that has its port, and accepts connections from ``begin`` on. ``address`` is what the Negotiator ad publishes."""
 
     address: DaemonAddress
     _listener: Listener
 
     @classmethod
-    def start(cls, pool: CondorPool, control: PoolControl, own_host: str, negotiator_ads: AdsReader) -> Self:
+    def open(cls, pool: CondorPool, control: PoolControl, own_host: str, negotiator_ads: AdsReader) -> Self:
         """Listen where the settings say.
 
-        :param negotiator_ads: returns the ads of this program, for queries.
+        :param negotiator_ads: returns the ads of this program, for queries; called by any thread after ``begin``.
         :param own_host: the address of this host towards the pool, published if the port is open on all of them.
         :raises PoolError: the port cannot be used.
         """
@@ -68,6 +68,19 @@ class DaemonListener:
         host, port = listener.endpoint
         endpoint = Endpoint(own_host if host in _EVERYWHERE else host, port)
         return cls(DaemonAddress(endpoint, {"noUDP": ""}), listener)  # else schedds send RESCHEDULE by UDP
+
+    def begin(self) -> None:
+        """Accept connections from now on.
+
+        :raises PoolError: the machine refuses the threads.
+        """
+        try:
+            self._listener.begin()
+        except RuntimeError as error:
+            self.close()
+            raise PoolError(
+                f"htcondor: listen: {error}; raise the limit of threads (TasksMax of systemd, ulimit -u)"
+            ) from error
 
     def close(self) -> None:
         """Close the port and all connections."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 AT_ONCE: Final = 16
@@ -33,15 +33,26 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 class Listener:
-    """Accepts connections in a thread of its own until it is closed. Takes over the socket."""
+    """Accepts connections in a thread of its own, from ``begin`` until it is closed. Takes over the socket.
+
+    All threads start at the beginning: no connection needs one that the machine then refuses.
+    """
 
     def __init__(self, listening: socket.socket, serve: ConnectionServer) -> None:
         self._listening, self._serve = listening, serve
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._is_closed = False
-        self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="command")
+        self._accepted: queue.SimpleQueue[tuple[socket.socket, str, int] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._accept, name="commands", daemon=True)
+
+    def begin(self) -> None:
+        """Accept connections from now on.
+
+        :raises RuntimeError: the threads cannot be started.
+        """
+        for number in range(AT_ONCE):
+            threading.Thread(target=self._work, name=f"command_{number}", daemon=True).start()
         self._thread.start()
 
     @property
@@ -60,8 +71,10 @@ class Listener:
         for each in still_open:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        if self._thread.is_alive():
+            self._thread.join()
+        for _ in range(AT_ONCE):
+            self._accepted.put(None)
         self._listening.close()
         for each in still_open:
             each.close()
@@ -82,11 +95,16 @@ class Listener:
             if is_refused:
                 connection.close()
             else:
-                self._workers.submit(self._served, connection, str(address[0]), int(address[1]))
+                self._accepted.put((connection, str(address[0]), int(address[1])))
+
+    def _work(self) -> None:
+        while (accepted := self._accepted.get()) is not None:
+            self._served(*accepted)
 
     def _served(self, connection: socket.socket, host: str, port: int) -> None:
         try:
-            self._serve(connection, host, port)
+            if not self._is_closed:
+                self._serve(connection, host, port)
         finally:
             with self._lock:
                 self._open.discard(connection)

@@ -43,7 +43,8 @@ def command(configuration: DaemonConfiguration) -> list[str]:
         *("--state", str(configuration.state)),
         *("--audit-log", str(configuration.audit_log)),
     ]
-    return [sys.executable, "-m", "negotiator", "serve", *folders, "--end-with-parent"]
+    # -P: no module of the present folder is loaded in place of this program's.
+    return [sys.executable, "-P", "-m", "negotiator", "serve", *folders, "--end-with-parent"]
 
 
 def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> None:

@@ -73,12 +73,12 @@ class HTCondorPool(LivePool):
         self._failed: set[str] = set()  # submitters of this cycle
         self._request_seconds = 0.0
         self._negotiates = False  # a pool that is only observed gets no ad
-        # Last, for peers may connect at once.
-        self._daemon = (
-            DaemonListener.start(pool, control, own_address(pool.address).primary.host, self._negotiator_ads)
-            if pool.listen and control is not None
-            else None
-        )
+        self._daemon: DaemonListener | None = None
+        if pool.listen and control is not None:
+            own_host = own_address(pool.address).primary.host
+            self._daemon = DaemonListener.open(pool, control, own_host, self._negotiator_ads)
+            self._advertiser = self._made_advertiser()  # before several threads use it
+            self._daemon.begin()  # last, for peers may connect at once
 
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
@@ -178,7 +178,10 @@ class HTCondorPool(LivePool):
 
     @cached_property
     def _advertiser(self) -> Advertiser:
-        """Advertises this program; made when the first cycle begins, for it looks up the name of this host."""
+        """Advertises this program; made late, for it looks up the name of this host."""
+        return self._made_advertiser()
+
+    def _made_advertiser(self) -> Advertiser:
         address = own_address(self._collector.address) if self._daemon is None else self._daemon.address
         return Advertiser(self._collector, NegotiatorIdentity(name=self._terms.name, address=str(address)))
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import threading
 import time
 
 import pytest
@@ -43,7 +44,8 @@ OWN_AD = {"Name": '"negotiator"', "DaemonStartTime": "1700000000"}
 def daemon(control=None, **more):
     """Run a daemon."""
     pool = CondorPool(**{**SETTINGS, **more})
-    listener = DaemonListener.start(pool, control or NotingControl(), "127.0.0.1", lambda: [OWN_AD])
+    listener = DaemonListener.open(pool, control or NotingControl(), "127.0.0.1", lambda: [OWN_AD])
+    listener.begin()
     try:
         yield listener
     finally:
@@ -342,3 +344,17 @@ def test_an_ad_without_end_is_no_command(running):
         with contextlib.suppress(ConnectionError):
             assert peer.recv(1) == b""
     until(lambda: any("attributes" in text or "bytes" in text for text in control.notices))
+
+
+def test_commands_are_served_where_the_machine_refuses_further_threads():
+    """No thread can have a stack of 64 TB."""
+    with daemon() as listener:
+        before = threading.stack_size(1 << 46)
+        try:
+            with pytest.raises(RuntimeError):
+                threading.Thread(target=print).start()
+            for _ in range(3):
+                with sending(listener, Command.GET_PRIORITY, "") as channel:
+                    assert channel.get_ad(types=False).integer("NumSubmittors") == 3
+        finally:
+            threading.stack_size(before)

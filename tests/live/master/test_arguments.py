@@ -117,3 +117,15 @@ def test_errors_of_the_start_are_in_the_log(configured, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
     assert "none" in (tmp_path / "Log").read_text()
     assert stat.S_IMODE((tmp_path / "Log").stat().st_mode) == 0o644
+
+
+def test_the_folder_in_which_it_starts_brings_no_code(configured, tmp_path):
+    """condor_master starts daemons in the folder of the logs."""
+    (tmp_path / "negotiator.py").write_text("raise SystemExit('loaded')\n")
+    ids = {"CONDOR_IDS": f"{os.geteuid()}.{os.getegid()}"}
+    files = {"NEGOTIATOR_BUNDLE": tmp_path / "none", "SPOOL": tmp_path, "NEGOTIATOR_LOG": tmp_path / "Log"}
+    configured(ids | files)
+    program = [PROGRAM[0], "-P", *PROGRAM[1:]]
+    done = subprocess.run(program, capture_output=True, check=False, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "loaded" not in (tmp_path / "Log").read_text()

@@ -33,6 +33,9 @@ _MOST_LINKS: Final = 2  # of an empty directory
 class FilesystemVerifier:
     """Asks a client to make a directory with an unpredictable name, and looks at its owner.
 
+    The client must add its view of this end of the connection to the name, so that nobody can pass on the request to another
+    client. HTCondor 24.0.23 and 25.14 do so unless ``SEC_FS_ENFORCE_CHANNEL_BINDING`` is false; older versions do not.
+
     ``domain`` is that of the users of this host. ``directory`` is where clients make it, seen from ``root``. As for HTCondor's
     daemons, ``root`` counts as ``condor`` (``FS_ROOT_TO_CONDOR``): they authenticate as that user. ``shared_port_id`` is the
     name of this server at a shared port.
@@ -56,8 +59,8 @@ class FilesystemVerifier:
         made = channel.get_int() != _FAILED
         extension = channel.get_string() if channel.has_more else ""
         channel.end_received()
-        is_here = not extension or self._is_extension(extension, host, port)
-        user = self._owner(path + extension) if made and is_here else ""
+        is_here = made and self._is_extension(extension, host, port)
+        user = self._owner(path + extension) if is_here else ""
         channel.put_int(0 if user else _FAILED)
         channel.end_message()
         return Peer(f"{user}@{self.domain}", "FS") if user else None

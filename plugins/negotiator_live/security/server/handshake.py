@@ -66,8 +66,9 @@ class SecureServer:
         if wishes.string("UseSession") == "YES":
             peer = self._resume(channel, wishes, authorizer, subject)
         else:
-            policy = self.policy.for_known_peers() if authorizer.needs_name(subject) else self.policy
-            offer = SessionOffer.of(channel, wishes, policy, self.verifiers)
+            needs_name = authorizer.needs_name(subject)
+            policy = self.policy.for_known_peers() if needs_name else self.policy
+            offer = SessionOffer.of(channel, wishes, policy, self.verifiers, needs_key=needs_name)
             peer = offer.begin(authorizer, subject, self.sessions)
         if wanted == DaemonCommand.DC_SEC_QUERY:
             channel.put_ad({"AuthorizationSucceeded": "true"})

@@ -36,9 +36,19 @@ class SessionOffer:
     exchange: KeyExchange | None = attrs.field(repr=False)
 
     @classmethod
-    def of(cls, channel: Channel, wishes: WireAd, policy: ServerPolicy, verifiers: Verifiers) -> SessionOffer:
+    def of(
+        cls,
+        channel: Channel,
+        wishes: WireAd,
+        policy: ServerPolicy,
+        verifiers: Verifiers,
+        *,
+        needs_key: bool = False,
+    ) -> SessionOffer:
         """Return what is agreed on.
 
+        :param needs_key: the session must have a key: otherwise whoever is on the way removes the client's methods of
+            encryption from its ad, which nothing protects, and then changes what the authenticated client sends.
         :raises SecurityPolicyError: one side refuses what the other one requires.
         """
         agreed = policy.agree(wishes)
@@ -49,7 +59,7 @@ class SessionOffer:
                 f"set SEC_CLIENT_{agreed.upper()} of the client to OPTIONAL, or {agreed}: OPTIONAL in htcondor:",
             )
         exchange = KeyExchange() if agreed.has_aes and wishes.string("ECDHPublicKey") else None
-        if exchange is None and (agreed.encryption or agreed.integrity):
+        if exchange is None and (needs_key or agreed.encryption or agreed.integrity):
             raise SecurityPolicyError(
                 channel.exchange,
                 "the client has no AES, and the session must be encrypted",

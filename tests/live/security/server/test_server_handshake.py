@@ -25,6 +25,7 @@ from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.security.tokens import Token, TokenFiles
+from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.connection import connect
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
 from negotiator_live.wire.exchange import Deadline
@@ -265,3 +266,22 @@ class TestResumption:
             rules.administrators = ()
             with pytest.raises(AuthorizationError):
                 said(one, served, ADMINISTER)
+
+
+def test_a_command_for_named_peers_needs_a_session_with_a_key(tmp_path):
+    """Whoever removes the client's methods of encryption on the way would change what the client sends later."""
+
+    def begin(command):
+        with connect(served.exchange(command), Deadline(20)) as channel:
+            channel.put_int(DaemonCommand.DC_AUTHENTICATE)
+            wishes = dict.fromkeys(("Authentication", "Encryption", "Integrity"), '"OPTIONAL"')
+            channel.put_ad({**wishes, "Command": str(int(command)), "AuthMethods": '"CLAIMTOBE"'})
+            channel.end_message()
+            return channel.get_ad()
+
+    with serving(server(tmp_path, claims=True), Rules("boss@example.org")) as served:
+        assert begin(READ).string("Encryption") == "NO"
+        with pytest.raises(ConnectionClosedError):
+            begin(ADMINISTER)
+    assert not served.accepted
+    assert "allow AES in SEC_DEFAULT_CRYPTO_METHODS of the client" in str(served.errors[-1])
