@@ -26,19 +26,20 @@ _UPDATE: Final = "LastUpdate"
 
 def priorities(request: CommandRequest) -> None:
     """Send all accounts as one ad, whose attributes end with the number of the account."""
-    _send_numbered(request, request.control.accounts())
+    _send_numbered(request, rollup=False)
 
 
 def priorities_rolled_up(request: CommandRequest) -> None:
     """Send all accounts as one ad; groups have the sums of the groups below them."""
-    _send_numbered(request, request.control.accounts(rollup=True))
+    _send_numbered(request, rollup=True)
 
 
 def resources(request: CommandRequest) -> None:
     """Send the slots that a submitter uses: those of its matches that last, with the time of each match."""
     submitter = request.channel.get_string()
     request.channel.end_received()
-    found = [each for each in request.control.matches() if each.submitter == submitter]
+    with request.computing():
+        found = [each for each in request.control.matches() if each.submitter == submitter]
     ad: dict[str, str] = {}
     for number, each in enumerate(sorted(found, key=lambda match: match.slot), 1):
         ad |= {f"Name{number}": literal(each.slot), f"StartTime{number}": str(int(each.at))}
@@ -49,8 +50,10 @@ def query(request: CommandRequest) -> None:
     """Send an ad for each account for which the query's Requirements are true."""
     wanted = request.ad()
     limit = wanted.integer("LimitResults")
-    found = _selected(request.control.accounts(), wanted)
-    _send_ads(request, wanted, (literals(ad) for ad in itertools.islice(found, limit and max(limit, 0))))
+    with request.computing():
+        found = _selected(request.control.accounts(), wanted)
+        ads = [literals(ad) for ad in itertools.islice(found, limit and max(limit, 0))]
+    _send_ads(request, wanted, ads)
 
 
 def negotiator_ads(request: CommandRequest) -> None:
@@ -69,8 +72,15 @@ def _send_ads(request: CommandRequest, wanted: WireAd, ads: Iterable[Mapping[str
     channel.end_message()
 
 
-def _send_numbered(request: CommandRequest, accounts: Sequence[AccountAd]) -> None:
+def _send_numbered(request: CommandRequest, *, rollup: bool) -> None:
     request.end_without_message()
+    with request.computing():
+        ad = _numbered(request.control.accounts(rollup=rollup))
+    request.reply(ad, types=False)
+
+
+def _numbered(accounts: Sequence[AccountAd]) -> dict[str, str]:
+    """Return all accounts as one ad."""
     ad = {
         f"{name}{number}": literal(value)
         for number, account in enumerate(accounts, 1)
@@ -80,7 +90,7 @@ def _send_numbered(request: CommandRequest, accounts: Sequence[AccountAd]) -> No
     updates = [account[_UPDATE] for account in accounts if _UPDATE in account]
     ad[_UPDATE] = literal(updates[0] if updates else 0)
     ad["NumSubmittors"] = str(len(accounts))
-    request.reply(ad, types=False)
+    return ad
 
 
 def _selected(accounts: Sequence[AccountAd], wanted: WireAd) -> Iterator[AccountAd]:

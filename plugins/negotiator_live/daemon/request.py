@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 import attrs
 
-from negotiator.plugin import AccountRequest, PoolControl, RequestAnswer
+from negotiator.plugin import AccountRequest, CommandError, PoolControl, RequestAnswer
 from negotiator_live.security.server.handshake import AcceptedCommand
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.channel import Channel
@@ -22,7 +24,7 @@ class CommandRequest:
     """A command and its connection.
 
     ``wait`` are the seconds that a peer waits for an answer. ``negotiator_ads`` returns the ads of this program, texts of
-    expressions by name.
+    expressions by name. ``turn`` is taken by what needs much of the processor, or reads the whole state.
     """
 
     accepted: AcceptedCommand
@@ -30,6 +32,7 @@ class CommandRequest:
     control: PoolControl
     wait: float
     negotiator_ads: AdsReader
+    turn: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(1))
 
     @property
     def command(self) -> DaemonCommand:
@@ -56,6 +59,23 @@ class CommandRequest:
         """Send an ad as the answer."""
         self.channel.put_ad(ad, types=types)
         self.channel.end_message()
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Return a context in which no other command computes: anybody may send queries, and a cycle needs the processor.
+
+        No message is to be sent or received in it: a peer that stalls would delay the others.
+
+        :raises CommandError: other commands computed until the deadline of this connection.
+        """
+        if not self.turn.acquire(timeout=max(self.channel.deadline.remaining(), 0.0)):
+            raise CommandError(
+                "other queries took all the time; send fewer of them, or raise timeout of htcondor:"
+            )
+        try:
+            yield
+        finally:
+            self.turn.release()
 
     def change(self, change: AccountRequest, wait: float = 0.0) -> RequestAnswer:
         """Request the change of an account.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -40,6 +41,7 @@ class CommandServer:
     report: Callable[[str], None]
     negotiator_ads: AdsReader
     timeout: float = 20.0
+    _turn: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(1), init=False)
 
     def serve(self, connection: socket.socket, host: str, port: int) -> None:
         """Serve a connection from a peer at this address, and close it. Nothing is raised."""
@@ -66,5 +68,6 @@ class CommandServer:
                 )
 
     def _run(self, accepted: AcceptedCommand, channel: Channel) -> None:
-        request = CommandRequest(accepted, channel, self.control, self.timeout * _ANSWER, self.negotiator_ads)
+        wait = self.timeout * _ANSWER
+        request = CommandRequest(accepted, channel, self.control, wait, self.negotiator_ads, self._turn)
         HANDLERS[accepted.command](request)

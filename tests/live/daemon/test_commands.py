@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -358,3 +359,42 @@ def test_commands_are_served_where_the_machine_refuses_further_threads():
                     assert channel.get_ad(types=False).integer("NumSubmittors") == 3
         finally:
             threading.stack_size(before)
+
+
+@attrs.define
+class BusyControl(NotingControl):
+    """Counts the threads that read the accounts at the same time."""
+
+    inside: int = 0
+    most: int = 0
+    lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def accounts(self, *, rollup=False):
+        with self.lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        time.sleep(0.05)
+        with self.lock:
+            self.inside -= 1
+        return super().accounts(rollup=rollup)
+
+
+def test_queries_of_many_peers_are_computed_one_after_the_other():
+    """They compete with the cycle for the processor."""
+    control, found = BusyControl(), []
+    with daemon(control) as listener:
+        threads = [
+            threading.Thread(target=lambda: found.append(queried(listener, Command.QUERY_ACCOUNTING_ADS, {})))
+            for _ in range(8)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert [len(each) for each in found] == [3] * 8
+    assert control.most == 1
+
+
+def test_a_peer_that_stalls_in_a_query_delays_no_other():
+    with daemon() as listener, sending(listener, Command.QUERY_ACCOUNTING_ADS, ""):
+        assert len(queried(listener, Command.QUERY_ACCOUNTING_ADS, {})) == 3
