@@ -37,7 +37,7 @@ class Decisions:
 
     ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of jobs
     that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim
-    id once: ``claims.take(slot)``. Nothing may write a claim id into a log, a message or a file.
+    id once: ``claims.take(slot, address, match.id)``. Nothing may write a claim id into a log, a message or a file.
     """
 
     matches: Sequence[Match]

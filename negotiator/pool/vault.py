@@ -51,29 +51,49 @@ def claim_ids(name: str, value: object) -> tuple[Secret, ...]:
     return ()
 
 
+def _digest(claim: Secret) -> str:
+    return hashlib.sha256(claim.reveal().encode()).hexdigest()
+
+
 class ClaimVault:
     """The claim ids of a pool's slots, by the slot's name and the address of its startd.
 
     Its ``repr`` shows how many there are. Copying, pickling and iterating raise ``TypeError``.
     """
 
-    __slots__ = ("__claims",)
+    __slots__ = ("__by_match", "__claims", "__taken")
 
     def __init__(self) -> None:
         self.__claims: dict[str, dict[str, list[Secret]]] = {}
+        # By slot: the list that claim ids were taken from, and their digests. A list is replaced when new ones are stored.
+        self.__taken: dict[str, tuple[list[Secret], frozenset[str]]] = {}
+        self.__by_match: dict[str, str] = {}
 
     def put(self, slot: str, address: str, claims: Iterable[Secret]) -> None:
         """Store the claim ids of a slot, each once, in place of those it had."""
         found = {claim.reveal(): claim for claim in claims}
         self.__claims.setdefault(slot, {})[address] = list(found.values())
 
-    def take(self, slot: str, address: str | None = None) -> str | None:
+    def take(self, slot: str, address: str | None = None, match: str = "") -> str | None:
         """Return the next claim id of a slot and remove it; None without further ones.
 
         Without an ``address``, return None if slots of several startds have this name.
+
+        :param match: the id of the match that it is for, by which ``taken`` finds its digest.
         """
         claims = self.__claims_of(slot, address)
-        return claims.pop(0).reveal() if claims else None
+        if not claims:
+            return None
+        claim = claims.pop(0)
+        before, digests = self.__taken.get(slot, (claims, frozenset()))
+        self.__taken[slot] = claims, (digests if before is claims else frozenset()) | {_digest(claim)}
+        if match:
+            self.__by_match[match] = _digest(claim)
+        return claim.reveal()
+
+    def taken(self, match: str) -> str | None:
+        """Return the digest of the claim id that was taken for a match, once; None if none was."""
+        return self.__by_match.pop(match, None)
 
     def count(self, slot: str, address: str) -> int:
         """Return how many claim ids a slot has."""
@@ -85,7 +105,18 @@ class ClaimVault:
         None without a claim id, or if slots of several startds have this name.
         """
         claims = self.__claims_of(slot, None)
-        return hashlib.sha256(claims[0].reveal().encode()).hexdigest() if claims else None
+        return _digest(claims[0]) if claims else None
+
+    def fingerprints(self, slot: str) -> frozenset[str]:
+        """Return the digests of all claim ids of a slot, with those taken since they were stored.
+
+        Empty if slots of several startds have this name.
+        """
+        claims = self.__claims_of(slot, None)
+        if claims is None:
+            return frozenset()
+        before, taken = self.__taken.get(slot, (claims, frozenset()))
+        return frozenset(map(_digest, claims)) | (taken if before is claims else frozenset())
 
     def drop(self, slot: str, address: str | None = None) -> None:
         """Remove the claim ids of a slot; without an ``address``, those of all slots of this name."""

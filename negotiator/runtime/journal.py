@@ -16,10 +16,10 @@ from negotiator.cycle.journal import JournalEntry
 
 @attrs.frozen
 class FreeSlot:
-    """A slot that has no claim, and the fingerprint of its claim id."""
+    """A slot that has no claim, and the fingerprints of its claim ids."""
 
     name: str
-    claim: str
+    claims: frozenset[str]
     is_partitionable: bool
 
 
@@ -49,12 +49,21 @@ class Journal:
         """Add matches, before they are handed out.
 
         :param made: the proven time when they were made (see ``JournalTime``).
-        :param fingerprint: returns that of the claim id of a slot; None if it has none.
+        :param fingerprint: returns that of the next claim id of a slot; None if it has none.
         """
         for entry in entries:
             self._entries[entry.key] = entry
             self._made[entry.key] = made
             if claim := fingerprint(entry.slot):
+                self._claims[entry.key] = claim
+
+    def note_claims(self, entries: Iterable[JournalEntry], taken: Callable[[str], str | None]) -> None:
+        """Note the claim ids that matches were handed out with: a slot with several gives each match another one.
+
+        :param taken: returns the fingerprint of a claim id by the id of its match; None if it is not known.
+        """
+        for entry in entries:
+            if claim := taken(entry.id):
                 self._claims[entry.key] = claim
 
     def drop(self, keys: Collection[str]) -> None:
@@ -65,7 +74,7 @@ class Journal:
             self._claims.pop(key, None)
 
     def ended_claims(self, free: Iterable[FreeSlot]) -> frozenset[str]:
-        """Return the keys of the matches on slots that have no claim, and another claim id than the one handed out.
+        """Return the keys of the matches on slots that have no claim, and other claim ids than the one handed out.
 
         A partitionable slot must have had another one in the last cycle too: the dynamic slot of the match may appear after the
         partitionable slot has its next claim id.
@@ -74,7 +83,7 @@ class Journal:
         found = {
             key: slot
             for key, claim in self._claims.items()
-            if (slot := slots.get(self._entries[key].slot)) is not None and slot.claim != claim
+            if (slot := slots.get(self._entries[key].slot)) is not None and claim not in slot.claims
         }
         before, self._replaced = self._replaced, frozenset(found)
         return frozenset(key for key, slot in found.items() if key in before or not slot.is_partitionable)

@@ -146,6 +146,7 @@ class Runtime:
             self._record_intent(result, snapshot, vault, state)
         with _timed(seconds, "settle"):
             deliveries = tuple(self.settler.settle(result, vault))
+            self.state_manager.note_claims(result, vault)
         with _timed(seconds, "record_outcome"):
             try:
                 self._record_outcome(result, deliveries)

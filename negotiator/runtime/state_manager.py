@@ -132,9 +132,9 @@ class StateManager:
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
         in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
         free = (
-            FreeSlot(name, claim, is_partitionable)
+            FreeSlot(name, found, is_partitionable)
             for name, is_partitionable in unclaimed_slots(snapshot.slots)
-            if (claim := claims.fingerprint(name))
+            if (found := claims.fingerprints(name))
         )
         before = self.time.time - self.bundle.placement.claim_timeout
         change = self.journal.update(in_use, before, self.journal.ended_claims(free))
@@ -163,6 +163,10 @@ class StateManager:
         self.changes.clear()
         self.journal.add(result.journal, self.time.time, (claims or ClaimVault()).fingerprint)
         self.write(queues=self.queues, matches=result.journal, mark=mark)
+
+    def note_claims(self, result: CycleResult, claims: ClaimVault) -> None:
+        """Note which claim id each match of a cycle was handed out with."""
+        self.journal.note_claims(result.journal, claims.taken)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""

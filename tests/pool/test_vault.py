@@ -159,6 +159,16 @@ def test_a_vault_cannot_be_copied_serialised_or_iterated_over(vault, dump):
         dump(Secret("one"))
 
 
+def test_a_claim_id_that_was_taken_counts_as_the_slots_until_new_ones_are_stored(vault):
+    before = vault.fingerprints("slot1@a")
+    vault.take("slot1@a", None, "1.1")
+    assert vault.fingerprints("slot1@a") == before
+    claim = vault.taken("1.1")
+    assert (claim in before, vault.taken("1.1")) == (True, None)
+    vault.put("slot1@a", "<1>", [Secret("new")])
+    assert vault.fingerprints("slot1@a") == {vault.fingerprint("slot1@a")}
+
+
 def test_a_fingerprint_tells_claim_ids_apart_without_showing_them(vault):
     before = vault.fingerprint("slot1@a")
     assert before == vault.fingerprint("slot1@a")

@@ -151,6 +151,43 @@ def test_a_match_on_a_partitionable_slot_has_ended_once_another_claim_id_was_see
     assert stored(world) == []
 
 
+POLICY = {
+    "PartitionableSlot": "true",
+    "MachineResources": '"Cpus Memory"',
+    "ConsumptionCpus": "TARGET.RequestCpus",
+    "ConsumptionMemory": "TARGET.RequestMemory",
+}
+
+
+@attrs.define
+class TakingSettler:
+    """A settler that takes a claim id for each match."""
+
+    taken: list[str] = attrs.field(factory=list)
+
+    def settle(self, result, vault):
+        self.taken += (vault.take(match.slot, None, match.id) for match in result.matches)
+        return [Delivery(match, DELIVERED) for match in result.matches]
+
+
+@pytest.mark.parametrize("later", [["b", "c"], ["c", "b"]])
+def test_a_match_of_a_slot_with_several_claim_ids_has_ended_once_its_own_is_gone(world, later):
+    """A slot with a consumption policy has a claim id for each match."""
+    world.slots, world.claims = [slot(0, **POLICY)], {"s0@h": ["a", "b", "c"]}
+    world.run.settler = settler = TakingSettler()
+    world.jobs = [idle_job(1), idle_job(1, 1)]
+    world.cycle()
+    assert settler.taken == ["a", "b"]
+    world.jobs, world.claims = [running_job(1, 0, "s0_1@h")], {"s0@h": later}
+    for _ in range(3):
+        world.cycle()
+        assert stored(world) == ["1.0", "1.1"]
+    world.claims = {"s0@h": ["c", "d"]}
+    world.cycle()
+    world.cycle()
+    assert stored(world) == ["1.0"]
+
+
 def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
     """Like a match of another process, on its own slot."""
     world.jobs = [idle_job(1), idle_job(1, 1)]

@@ -117,7 +117,7 @@ class World:
 
     def __init__(self, folder, chosen=None):
         self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
-        self.claims = {}  # the claim id of each slot, by the slot's name
+        self.claims = {}  # the claim id of each slot, or a list of them, by the slot's name
         self.bundle = chosen or bundle(folder / "bundle")
         self.reloader = self.run = self.log = self.store = None
         self.uptime, self.boot = None, "first"  # without an uptime, that of a right wall clock
@@ -136,8 +136,8 @@ class World:
 
     def _vault(self):
         vault = ClaimVault()
-        for slot, claim in self.claims.items():
-            vault.put(slot, "<1>", [Secret(claim)])
+        for slot, claims in self.claims.items():
+            vault.put(slot, "<1>", map(Secret, [claims] if isinstance(claims, str) else claims))
         return vault
 
     def stop(self):

@@ -105,7 +105,7 @@ class NegotiationAnswers:
             self._failed[match.id] = "the machine of the slot is offline"
             return
         key = match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
-        claim = self._claim_id(slot, *key)
+        claim = self._claim_id(match, key[1])
         if claim is None and key in self._divided:
             # ``match: fill``: the schedd has the slot already, and divides it among its jobs.
             self._sent.append(match)
@@ -119,11 +119,11 @@ class NegotiationAnswers:
             self._divided.add(key)
         self.negotiation.match(request, _slot_texts(slot), claim)
 
-    def _claim_id(self, slot: ClassAd, name: str, address: str) -> str | None:
-        """Return the next claim id of a slot; None without further ones."""
-        if slot.evaluate("WantClaiming") is False:
+    def _claim_id(self, match: Match, address: str) -> str | None:
+        """Return the next claim id of a match's slot; None without further ones."""
+        if match.slot_ad.evaluate("WantClaiming") is False:
             return _UNCLAIMED
-        return self.decisions.claims.take(name, address or None)
+        return self.decisions.claims.take(match.slot, address or None, match.id)
 
     def _reason(self, request: WireAd) -> str:
         """Return the reason why jobs of a request got no slot, or took no part."""
