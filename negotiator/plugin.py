@@ -11,12 +11,14 @@ from negotiator.lazy_names import lazy_names as lazy_names
 # The names are here twice: in a stub file import-linter would not see the imports, and a parser of them would slow each start.
 if TYPE_CHECKING:
     from negotiator.classad import UNDEFINED as UNDEFINED
+    from negotiator.classad import Allowance as Allowance
     from negotiator.classad import ClassAd as ClassAd
     from negotiator.classad import Environment as Environment
     from negotiator.classad import Expr as Expr
     from negotiator.classad import JobExpression as JobExpression
     from negotiator.classad import Kind as Kind
     from negotiator.classad import LiteralValue as LiteralValue
+    from negotiator.classad import Payers as Payers
     from negotiator.classad import Side as Side
     from negotiator.classad import Table as Table
     from negotiator.classad import Value as Value
@@ -168,7 +170,7 @@ if TYPE_CHECKING:
 else:
     _NAMES = {
         "negotiator.classad": (
-            "UNDEFINED ClassAd Environment Expr JobExpression Kind LiteralValue Side Table Value bind "
+            "UNDEFINED Allowance ClassAd Environment Expr JobExpression Kind LiteralValue Payers Side Table Value bind "
             "evaluate_table parse references unparse unparse_old unparse_value"
         ),
         "negotiator.errors": (

@@ -10,7 +10,17 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from negotiator.plugin import AccountAd, ClassAd, CommandError, Expr, NegotiatorError, parse
+from negotiator.plugin import (
+    AccountAd,
+    Allowance,
+    ClassAd,
+    CommandError,
+    Environment,
+    Expr,
+    NegotiatorError,
+    Payers,
+    parse,
+)
 from negotiator_live.ads.literals import literal, literals
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.wire.ads import WireAd
@@ -18,6 +28,9 @@ from negotiator_live.wire.commands import DaemonCommand
 
 MOST_SECONDS: Final = 5.0
 """Seconds that the constraint of a query may be evaluated for; it competes with the cycle for the processor."""
+
+MOST_STEPS: Final = 2_000_000
+"""Steps that the constraint of a query may take for all accounts; a comparison takes a few for each."""
 
 _LONGEST: Final = 10_000  # characters of a constraint
 _CONSTRAINT: Final = "_Constraint"
@@ -97,11 +110,15 @@ def _selected(accounts: Sequence[AccountAd], wanted: WireAd) -> Iterator[Account
     """Yield the accounts for which the Requirements of a query are true."""
     constraint = _constraint(wanted.get("Requirements", "true"))
     end = time.monotonic() + MOST_SECONDS
+    steps = Allowance(MOST_STEPS)
+    environment = Environment(payers=Payers(lambda _: steps, expression=steps))
     for account in accounts:
         if constraint is not None and time.monotonic() > end:
             raise CommandError(f"the constraint of the query takes more than {MOST_SECONDS:g} s")
-        if constraint is None or _is_true(account, constraint):
+        if constraint is None or _is_true(account, constraint, environment):
             yield account
+        if steps.exhausted:
+            raise CommandError(f"the constraint of the query takes more than {MOST_STEPS:,} steps")
 
 
 def _constraint(text: str) -> Expr | None:
@@ -116,8 +133,11 @@ def _constraint(text: str) -> Expr | None:
         raise CommandError(f"the constraint of the query is invalid: {error}") from error
 
 
-def _is_true(account: Mapping[str, str | int | float | bool], constraint: Expr) -> bool:
-    value = ClassAd(account.items()).with_items([(_CONSTRAINT, constraint)]).evaluate(_CONSTRAINT)
+def _is_true(
+    account: Mapping[str, str | int | float | bool], constraint: Expr, environment: Environment
+) -> bool:
+    ad = ClassAd(account.items()).with_items([(_CONSTRAINT, constraint)])
+    value = ad.evaluate(_CONSTRAINT, env=environment)
     return isinstance(value, bool | int | float) and bool(value)
 
 

@@ -398,3 +398,24 @@ def test_queries_of_many_peers_are_computed_one_after_the_other():
 def test_a_peer_that_stalls_in_a_query_delays_no_other():
     with daemon() as listener, sending(listener, Command.QUERY_ACCOUNTING_ADS, ""):
         assert len(queried(listener, Command.QUERY_ACCOUNTING_ADS, {})) == 3
+
+
+@attrs.define
+class ManyAccounts(NotingControl):
+    """Has ten thousand accounts."""
+
+    def accounts(self, *, rollup=False):  # noqa: ARG002 - as the control of the runtime
+        return [{"Name": f"user{number}@d", "Priority": float(number)} for number in range(10_000)]
+
+
+def test_the_steps_of_a_constraint_are_limited_over_all_accounts(monkeypatch):
+    monkeypatch.setattr(account_queries, "MOST_SECONDS", 600.0)
+    control = ManyAccounts()
+    with daemon(control) as listener:
+        cheap = {"Requirements": 'Priority >= 5000 && regexp("user", Name)'}
+        assert len(queried(listener, Command.QUERY_ACCOUNTING_ADS, cheap)) == 5_000
+        numbers = "{" + ",".join(["Priority"] * 900) + "}"
+        with pytest.raises(DaemonError):
+            queried(listener, Command.QUERY_ACCOUNTING_ADS, {"Requirements": f"sum({numbers}) < 0"})
+        until(lambda: control.notices)
+    assert "the constraint of the query takes more than 2,000,000 steps" in control.notices[0]
