@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pool import PoolSettings, PoolUnavailableError, root_folder
+from condor_pool.modes import ALL, MOSTLY_SECURE
 from live_site import LiveSite
 from negotiator_bench.real_pool import real_pool
 from negotiator_live.wire.addresses import DaemonAddress
@@ -124,13 +125,23 @@ def negotiating_pool():
         yield started
 
 
-@pytest.fixture(scope="module", params=["open", "secure", "shared port"])
+@pytest.fixture(scope="module", params=ALL)
 def running_pool(request):
     """Start a real pool that runs jobs: trusting everyone, secure, and secure over a shared port."""
-    mode = "open" if request.param == "open" else "secure"
-    settings = PoolSettings(mode, shared_port=request.param == "shared port", more=RUNNING)
-    with _pool(settings) as started:
+    with _running(request.param) as started:
         yield started
+
+
+@pytest.fixture(scope="module", params=MOSTLY_SECURE)
+def mostly_secure_pool(request):
+    """Start a real pool that runs jobs, in secure mode; in the others if NEGOTIATOR_TEST_POOLS is all."""
+    with _running(request.param) as started:
+        yield started
+
+
+def _running(name):
+    mode = "open" if name == "open" else "secure"
+    return _pool(PoolSettings(mode, shared_port=name == "shared port", more=RUNNING))
 
 
 @pytest.fixture(scope="module")

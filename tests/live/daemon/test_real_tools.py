@@ -16,11 +16,11 @@ SUBMIT = "executable = /bin/sleep\narguments = 60\nlog = /dev/null\nrequest_memo
 
 
 @pytest.fixture
-def site(running_pool, tmp_path):
+def site(mostly_secure_pool, tmp_path):
     """Return the negotiator of a real pool, not yet running."""
-    site = ServedPool(*running_pool, tmp_path)
+    site = ServedPool(*mostly_secure_pool, tmp_path)
     site.write_bundle()
-    running_pool[0].remove_jobs()
+    mostly_secure_pool[0].remove_jobs()
     return site
 
 

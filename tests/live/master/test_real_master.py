@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pool import PoolSettings, PoolUnavailableError, condor_pool, root_folder
+from condor_pool.modes import MOSTLY_SECURE
 
 PATIENCE = 90.0
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,7 @@ queue {}
 """
 
 
-@pytest.fixture(scope="module", params=["open", "secure", "shared port"])
+@pytest.fixture(scope="module", params=MOSTLY_SECURE)
 def pool(request, tmp_path_factory):
     """Start a pool with this program as its negotiator."""
     try:

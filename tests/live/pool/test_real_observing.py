@@ -64,8 +64,8 @@ def schedd_pid(pool):
     raise AssertionError("no schedd")
 
 
-def test_an_observed_pool_has_all_jobs_and_no_secret(running_pool, tmp_path):
-    pool, address = running_pool
+def test_an_observed_pool_has_all_jobs_and_no_secret(mostly_secure_pool, tmp_path):
+    pool, address = mostly_secure_pool
     cluster = submitted(pool)
     code, err, snapshot = fetch(pool, address, tmp_path)
     assert (code, err) == (0, "")
@@ -79,9 +79,9 @@ def test_an_observed_pool_has_all_jobs_and_no_secret(running_pool, tmp_path):
     assert not any(b"\nCapability" in text or b"\nClaimId" in text or b"[Integrity" in text for text in texts)
 
 
-def test_nothing_in_an_observed_pool_changes(running_pool, tmp_path):
+def test_nothing_in_an_observed_pool_changes(mostly_secure_pool, tmp_path):
     """No negotiation begins, and no job is rejected."""
-    pool, address = running_pool
+    pool, address = mostly_secure_pool
     cluster = submitted(pool, memory=10_000_000)
     log = pool.root / "pool" / "log" / "SchedLog"
     before = log.read_text().count("Negotiating for owner")
@@ -92,8 +92,8 @@ def test_nothing_in_an_observed_pool_changes(running_pool, tmp_path):
     assert printed == "1 undefined\n" * 3
 
 
-def test_a_schedd_that_hangs_costs_its_jobs_and_one_timeout(running_pool, tmp_path):
-    pool, address = running_pool
+def test_a_schedd_that_hangs_costs_its_jobs_and_one_timeout(mostly_secure_pool, tmp_path):
+    pool, address = mostly_secure_pool
     pid = schedd_pid(pool)
     os.kill(pid, signal.SIGSTOP)
     begun = time.monotonic()
