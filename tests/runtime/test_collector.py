@@ -48,6 +48,9 @@ def negotiator_cycle_ended(summary):
 class Observer:
     """Sees the thresholds in each cycle, and which snapshots of earlier cycles are still in memory then."""
 
+    def notice(self, _text):
+        """Ignore notices."""
+
     def __init__(self, pool):
         self.pool = pool
         self.thresholds, self.alive, self.snapshots = [], [], []
