@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.pool_control import RequestAnswer as RequestAnswer
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
-    from negotiator.hooks.pool_source import PoolContext as PoolContext
+    from negotiator.hooks.pool_source import ObservedPool as ObservedPool
     from negotiator.hooks.pool_source import PoolSource as PoolSource
     from negotiator.hooks.records import Cycle as Cycle
     from negotiator.hooks.records import Filter as Filter
@@ -204,7 +204,7 @@ else:
         ),
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
-        "negotiator.hooks.pool_source": "Decisions LivePool PoolContext PoolSource",
+        "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"

@@ -13,9 +13,7 @@ from negotiator.errors import CommandError, InvalidCallError, PoolError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool.saved_ads import SavedAds
 from negotiator.records import Problem
-from negotiator.runtime.cycle_trigger import CycleTrigger
-from negotiator.runtime.live_pool import ServedPool
-from negotiator.runtime.pool_requests import PoolRequests
+from negotiator.runtime.shadow import ShadowPool
 
 
 @attrs.frozen
@@ -49,8 +47,7 @@ def fetch_pool(
     bundle = load(targets)
     if address:
         bundle = _at(bundle, address)
-    control = PoolRequests(lambda: bundle, None, CycleTrigger())
-    pool = ServedPool(lambda: bundle, control, is_observed=True)
+    pool = ShadowPool(lambda: bundle)
     try:
         with SavedAds(folder, compress=compress, replace=replace) as ads:
             pool.observe(ads)

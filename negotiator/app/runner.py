@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import BinaryIO
 
 import attrs
 
 from negotiator.app.caller import caller
 from negotiator.app.cycle_status import CycleStatus
+from negotiator.app.exclusive import open_audit_log, open_state
 from negotiator.app.pool_view import pool_reader
 from negotiator.app.run_observer import RunObserver as RunObserver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.targets import bundle_folder, clock, examine, load
-from negotiator.audit.errors import AuditBusyError, AuditError
-from negotiator.audit.key import read_key
-from negotiator.audit.log import AuditLog
-from negotiator.bundle import Bundle
+from negotiator.audit.errors import AuditError
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
 from negotiator.hooks.guard import Tracer
-from negotiator.pool import ClaimVault, Snapshot
-from negotiator.records import Problem, Severity
+from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
+from negotiator.runtime.cycle_pool import CyclePool, FilePool
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
@@ -39,34 +35,27 @@ from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import LiveSettler, Offline
-from negotiator.runtime.shadow import ObservedPool, ShadowSettler
-from negotiator.runtime.state import StateStore
+from negotiator.runtime.shadow import ShadowPool
 
-LOCK_TIMEOUT = 10.0  # seconds to wait for an admin command that holds the state or the audit log
-_POLL = 0.2
 _IN_THIS_CYCLE = " in this cycle"
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, kw_only=True)
 class Runner:
-    """A negotiator that is ready to run: ``runtime`` with its audit log, if there is one.
+    """A negotiator that is ready to run.
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
-    ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a pool that cannot be read costs its cycle only: the next one is tried at its time.
-    ``shadow`` compares the cycles of shadow mode.
+    ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a cycle whose pool cannot be read is left out,
+    and the next one is tried at its time. ``comparison`` compares the cycles of shadow mode.
     """
 
     runtime: Runtime
     reloader: Reloader
-    audit: AuditLog | None
     notices: tuple[str, ...]
-    settler: Offline | LiveSettler | ShadowSettler
-    _pool: _CyclePool
-    is_live: bool = False
-    trigger: CycleTrigger = attrs.field(factory=CycleTrigger)
-    peers: Notices = attrs.field(factory=Notices)
-    shadow: ShadowComparison | None = None
+    is_live: bool
+    trigger: CycleTrigger
+    peers: Notices
+    comparison: ShadowComparison | None
     _offers_again: bool = attrs.field(default=False, init=False)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
@@ -74,8 +63,8 @@ class Runner:
 
         Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
-        :param every: seconds between the beginnings of two cycles; None for the intervals that the bundle has for a live pool, and
-            for no pause without one.
+        :param every: seconds between the beginnings of two cycles; None for the intervals that the bundle has for a live
+            pool, and for no pause without one.
         :param count: None for no end; for 1 cycle without a pause.
         :return: True if all plugins that take part in decisions worked: in each cycle, or without an end in the last one.
         :raises StateError, AuditError: no match of the cycle was handed out.
@@ -83,8 +72,8 @@ class Runner:
         :raises PoolError: the pool cannot be read.
         :raises OSError: the observer could not print the matches of a cycle; their outcome is recorded as unknown.
         """
-        self.settler.show = lambda result: observer.decisions(
-            self._pool.problems, result, self.runtime.bundle
+        self.runtime.show = lambda snapshot, result: observer.decisions(
+            snapshot.problems, result, self.runtime.bundle
         )
         self.runtime.watch = observer.progress
         intervals = self._intervals(every)
@@ -125,13 +114,13 @@ class Runner:
             status.cycle_failed(error)
             observer.no_cycle(error)
             return False
-        if self.settler.error:
-            raise self.settler.error
-        status.cycle_ended(report, self.runtime.bundle, self._pool.unanswered())
+        if report.show_error:
+            raise report.show_error
+        status.cycle_ended(report, self.runtime.bundle, self.runtime.pool.unanswered)
         observer.cycle(report)
-        if self.shadow is not None and (compared := self.shadow.next(report)) is not None:
+        if self.comparison is not None and (compared := self.comparison.next(report)) is not None:
             self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
-            observer.shadow(compared, self.shadow.totals)
+            observer.shadow(compared, self.comparison.totals)
         self._offer_again(report)
         self._notify(observer)
         return not report.result.failures
@@ -142,7 +131,7 @@ class Runner:
         Once only: a schedd that fails in every cycle must not keep the pool busy.
         """
         failed = any(each.status is DeliveryStatus.FAILED for each in report.deliveries)
-        if failed and self.shadow is None and not self._offers_again:
+        if failed and self.comparison is None and not self._offers_again:
             self.trigger.start_cycle()
         self._offers_again = failed
 
@@ -151,7 +140,7 @@ class Runner:
 
         Nobody is notified in shadow mode.
         """
-        if self.shadow is not None:
+        if self.comparison is not None:
             return
         try:
             ended = self.runtime.notify(finish=finish)
@@ -171,7 +160,7 @@ class Runner:
             observer.admin(done)
         for reload in reloads:
             observer.reload(reload)
-        if self._pool.close_if_changed():
+        if self.runtime.pool.close_if_changed():
             self.trigger.start_cycle()  # which opens the pool as the new bundle says
 
     def _report_peers(self, observer: RunObserver, *, finish: bool = False) -> None:
@@ -260,35 +249,36 @@ def open_runner(
     with ExitStack() as stack:
         with _nothing_handed_out():
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
-            store = stack.enter_context(_open_state(targets.state)) if targets.state else None
+            store = stack.enter_context(open_state(targets.state)) if targets.state else None
             if store and not change_bundle:
                 check_bundle(store, bundle)
-            log = stack.enter_context(_open_audit(targets, bundle)) if audit else None
+            rotate = bundle.audit.rotate_bytes
+            log = (
+                stack.enter_context(open_audit_log(targets.audit_log, targets.key_file, rotate))
+                if audit
+                else None
+            )
             user, now = caller()[0], clock(targets)()
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
         trigger = CycleTrigger()
-        read = _without_claims(pool_reader(targets.pool, stdin))
-        settler: Offline | LiveSettler | ShadowSettler = Offline(lambda _: False)
         requests = PoolRequests(lambda: runtime.bundle, targets.state, trigger, clock(targets))
-        served = ServedPool(lambda: runtime.bundle, requests, is_observed=shadow) if live else None
-        if served is not None:
-            stack.callback(served.close)
-            read, settler = served.read, LiveSettler(served, lambda _: False)
-            if shadow:
-                read, settler = ObservedPool(served), ShadowSettler(lambda _: False)
-        pool = _CyclePool(read)
-        if served is not None:
-            pool = _CyclePool(read, lambda: served.unanswered, served.close_if_changed)
-        runtime = Runtime(bundle, pool, clock(targets), settler, log, store, reloader, stop=trigger.stop)
-        runtime.is_shadow = shadow
-        if served is not None and not shadow:
-            runtime.publish = served.cycle_ended
-        notices = (*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ()))
-        compared = ShadowComparison() if shadow else None
+        pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))
+        if shadow:
+            pool = ShadowPool(lambda: runtime.bundle)
+        elif live:
+            pool = ServedPool(lambda: runtime.bundle, requests)
+        stack.callback(pool.close)
+        runtime = Runtime(bundle, pool, clock(targets), log, store, reloader, stop=trigger.stop)
         yield Runner(
-            *(runtime, reloader, log, notices, settler, pool, live, trigger, requests.notices, compared)
+            runtime=runtime,
+            reloader=reloader,
+            notices=(*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ())),
+            is_live=live,
+            trigger=trigger,
+            peers=requests.notices,
+            comparison=ShadowComparison() if shadow else None,
         )
 
 
@@ -301,54 +291,3 @@ def _nothing_handed_out(when: str = "") -> Iterator[None]:
         raise
     except (StateError, AuditError) as error:
         raise type(error)(f"{error}: no match was handed out{when}") from error
-
-
-def _open_state(folder: Path) -> StateStore:
-    store = StateStore.open(folder)
-    end = time.monotonic() + LOCK_TIMEOUT
-    while not store.hold_lock():
-        if time.monotonic() < end:
-            time.sleep(_POLL)
-            continue
-        store.close()
-        raise StateError(f"{folder}: another negotiator uses this state")
-    return store
-
-
-def _open_audit(targets: CommandTargets, bundle: Bundle) -> AuditLog:
-    key = read_key(targets.key_file) if targets.key_file else None
-    end = time.monotonic() + LOCK_TIMEOUT
-    while True:
-        try:
-            return AuditLog.open(targets.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes)
-        except AuditBusyError:  # it may be an admin command, for a moment
-            if time.monotonic() >= end:
-                raise
-        time.sleep(_POLL)
-
-
-@attrs.define(eq=False)
-class _CyclePool:
-    """Reads the pool of each cycle. ``problems`` are those of the last ads; ``unanswered`` returns what did not answer.
-
-    ``close_if_changed`` closes a live pool whose settings are no longer those of the bundle, and returns whether it did.
-    """
-
-    read: Callable[[], tuple[Snapshot, ClaimVault]]
-    unanswered: Callable[[], Sequence[Problem]] = tuple
-    close_if_changed: Callable[[], bool] = bool
-    problems: Sequence[Problem] = ()
-
-    def __call__(self) -> tuple[Snapshot, ClaimVault]:
-        """Return the current pool.
-
-        :raises PoolError: it cannot be read.
-        """
-        snapshot, claims = self.read()
-        self.problems = snapshot.problems
-        return snapshot, claims
-
-
-def _without_claims(read: Callable[[], Snapshot]) -> Callable[[], tuple[Snapshot, ClaimVault]]:
-    """Return a function that reads a pool of files, which hand out no claims."""
-    return lambda: (read(), ClaimVault())

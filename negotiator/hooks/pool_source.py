@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from negotiator.errors import PoolError
-
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
     from negotiator.hooks.pool_control import PoolControl
@@ -19,25 +17,13 @@ if TYPE_CHECKING:
     from negotiator.records import Reason
 
 
-@attrs.frozen
-class PoolContext:
-    """What a bundle configures of its pool.
-
-    ``settings`` are those of the plugin. If ``is_observed``, only ``observe`` and ``close`` are called: the pool has another
-    negotiator, and its daemons must not see this one.
-    """
-
-    settings: Any
-    is_observed: bool = False
-
-
 @attrs.frozen(eq=False)
 class Decisions:
     """The decisions of one cycle, for the daemons of a pool.
 
-    ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of jobs
-    that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim
-    id once: ``claims.take(slot, address, match.id)``. Nothing may write a claim id into a log, a message or a file.
+    ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of
+    jobs that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim id once:
+    ``claims.take(slot, address, match.id)``. Nothing may write a claim id into a log, a message or a file.
     """
 
     matches: Sequence[Match]
@@ -72,15 +58,26 @@ class LivePool(ABC):
         :param summary: that of ``negotiator_cycle_ended``.
         """
 
-    def observe(self, ads: PoolAds) -> None:  # noqa: ARG002 - a pool that cannot be observed
-        """Add the ads of the pool as anybody may read them, with its jobs, and without claim ids: for shadow mode and ``fetch``.
+    def close(self) -> None:  # noqa: B027 - a pool without connections has nothing to end
+        """End all connections; nothing is called afterwards."""
 
-        Nothing in the pool may change: no schedd is asked to negotiate. A part that does not answer is a problem, as in ``fetch``;
-        that of a schedd has the source ``schedd NAME``, so that shadow mode does not take its jobs for new ones later.
 
-        :raises PoolError: the pool cannot be read, or has no such view.
+class ObservedPool(ABC):
+    """A pool that another negotiator serves, as anybody may read it: for shadow mode and ``negotiator fetch``.
+
+    It must neither listen nor publish anything.
+    """
+
+    @abstractmethod
+    def fetch(self, ads: PoolAds) -> None:
+        """Add the ads of the pool, with its jobs, and without claim ids.
+
+        Nothing in the pool may change: no schedd is asked to negotiate. A part that does not answer is a problem
+        (``ads.add_problem``); that of a schedd has the source ``schedd NAME``, so that shadow mode does not take its jobs for
+        new ones later.
+
+        :raises PoolError: the pool cannot be read.
         """
-        raise PoolError(f"{type(self).__name__} cannot be observed")
 
     def close(self) -> None:  # noqa: B027 - a pool without connections has nothing to end
         """End all connections; nothing is called afterwards."""
@@ -90,11 +87,14 @@ class LivePool(ABC):
 class PoolSource:
     """A type of live pool, which a bundle chooses by its name (``source:`` in pool.yaml).
 
-    ``open`` is called when the program starts, and again when a new bundle has other settings; it should not wait for the
-    pool. Its ``PoolControl`` carries out what the daemons of the pool request. ``at`` returns settings with the pool at another
-    address, for ``negotiator fetch POOL``, or raises PoolError for an invalid one; None if its pools have no address.
+    ``open(settings, control)`` is called when the program starts, and again when a new bundle has other settings of the plugin;
+    it should not wait for the pool. The ``PoolControl`` carries out what the daemons of the pool request.
+    ``observe(settings)`` opens a pool that another negotiator serves; None if that cannot be done. ``at`` returns settings with
+    the pool at another address, for ``negotiator fetch POOL``, or raises PoolError for an invalid one; None if its pools have
+    no address.
     """
 
     name: str
-    open: Callable[[PoolContext, PoolControl], LivePool]
+    open: Callable[[Any, PoolControl], LivePool]
+    observe: Callable[[Any], ObservedPool] | None = None
     at: Callable[[Any, str], Any] | None = None

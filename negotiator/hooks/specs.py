@@ -173,7 +173,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
     Example::
 
         class LastFirst(RequestOrder):
-            def __init__(self, context, control):
+            def __init__(self, settings, control):
                 self.left = list(context.requests)
 
             def next(self):
@@ -201,7 +201,7 @@ def negotiator_pool_sources() -> Iterable[PoolSource]:  # type: ignore[empty-bod
     Example::
 
         class Spool(LivePool):
-            def __init__(self, context, control):
+            def __init__(self, settings, control):
                 self.folder = Path("/var/spool/pool")
 
             def fetch(self, ads):

@@ -13,12 +13,11 @@ from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, BundleError
 from negotiator.classad import Table
-from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.bundle_identity import BundleChangedError, check_bundle
 from negotiator.runtime.consistency import InconsistentStateError, check_consistency
+from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.run import Runtime
-from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminAnswer, AdminRequest, StateStore
 
 
@@ -60,9 +59,9 @@ def _answer_all(store: StateStore, environment: AdminEnvironment) -> None:
     key = read_key(environment.key_file) if environment.key_file else None
     with AuditLog.open(environment.audit_log, key=key, rotate_bytes=bundle.audit.rotate_bytes) as log:
         check_consistency(store, log)
-        Runtime(bundle, _no_pool, time.time, Offline(lambda _: False), log, store).between_cycles()
+        Runtime(bundle, FilePool(_no_ads), time.time, log, store).between_cycles()
 
 
-def _no_pool() -> tuple[Snapshot, ClaimVault]:
+def _no_ads() -> Snapshot:
     nothing = Table.from_ads(())
-    return Snapshot(nothing, nothing, nothing, nothing), ClaimVault()
+    return Snapshot(nothing, nothing, nothing, nothing)

@@ -34,10 +34,10 @@ from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
 from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.cycle_beginning import CycleBeginning
+from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.reload import Reload, Reloader
-from negotiator.runtime.settle import Settler
 from negotiator.runtime.shadow import uncharged, without_idle_jobs
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
@@ -61,6 +61,7 @@ class CycleReport:
     deliveries: tuple[Delivery, ...]
     observers: tuple[HookFailure, ...]  # observers that failed, which changes nothing else
     head: str  # "seq:hash" of the last audit record; empty without a log
+    show_error: OSError | None = None  # the output could not be written
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
 
@@ -69,7 +70,7 @@ class CycleReport:
 class Runtime:
     """Everything outside the pure cycle.
 
-    :param read: returns the current pool, and the claim ids of its slots.
+    :param pool: where the ads come from, and where the matches go.
     :param clock: returns the time in seconds since the epoch.
     :param audit: the audit log; None for no log.
     :param store: keeps queues and applications beyond the process; with None they are in memory only.
@@ -78,14 +79,13 @@ class Runtime:
     :param monotonic: returns the seconds that time limits go by, from any beginning.
     :param stop: an administrator's wish that a cycle ends.
     :param watch: called with the progress of each cycle, until its decisions are complete.
-    :param is_shadow: another negotiator serves the pool: all records are marked, and no match is charged after its cycle.
-    :param publish: called with the summary of each cycle, after its outcome is recorded; returns what failed.
+    :param show: prints the decisions of a cycle before its matches are handed out, and flushes the output. It returns False if
+        the output does not contain the matches, and raises OSError if it cannot be written.
     """
 
     bundle: Bundle
-    read: Callable[[], tuple[Snapshot, ClaimVault]]
+    pool: CyclePool
     clock: Callable[[], float]
-    settler: Settler
     audit: AuditLog | None
     store: StateStore | None = None
     reloader: Reloader | None = None
@@ -93,8 +93,7 @@ class Runtime:
     monotonic: Callable[[], float] = time.monotonic
     stop: StopRequest = attrs.field(factory=StopRequest)
     watch: ProgressWatcher = unwatched
-    publish: Callable[[CycleSummary], Sequence[HookFailure]] = lambda _: ()
-    is_shadow: bool = False
+    show: Callable[[Snapshot, CycleResult], bool] = lambda *_: False
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0
@@ -126,7 +125,7 @@ class Runtime:
         seconds: dict[str, float] = {}
         begun = CycleBeginning.now(self.clock(), self.monotonic())
         with _timed(seconds, "read"):
-            snapshot, vault = self.read()
+            snapshot, vault = self.pool.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)
 
@@ -145,7 +144,8 @@ class Runtime:
         with _timed(seconds, "record_intent"):
             self._record_intent(result, snapshot, vault, state)
         with _timed(seconds, "settle"):
-            deliveries = tuple(self.settler.settle(result, vault))
+            shown = self._show(snapshot, result)
+            deliveries = tuple(self.pool.settle(result, vault, shown))
             self.state_manager.note_claims(result, vault)
         with _timed(seconds, "record_outcome"):
             try:
@@ -162,7 +162,16 @@ class Runtime:
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         jump = self.state_manager.clock_jump
-        return CycleReport(snapshot, result, deliveries, observers, head, jump, slow)
+        return CycleReport(
+            snapshot=snapshot,
+            result=result,
+            deliveries=deliveries,
+            observers=observers,
+            head=head,
+            show_error=shown.error,
+            clock_jump=jump,
+            slow=slow,
+        )
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
         """Carry out the requests of administrators since the last cycle, and a requested reload of the bundle.
@@ -204,7 +213,7 @@ class Runtime:
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
         result = run_cycle(snapshot, self.bundle, cycle, state, time=self._limits(begun), watch=self.watch)
-        if self.is_shadow:
+        if self.pool.is_shadow:
             quiet = run_cycle(
                 without_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun)
             )
@@ -218,6 +227,13 @@ class Runtime:
         return MeasuredTime(
             self.bundle.time_limits, lambda: self.monotonic() - begun, lambda: self.stop.is_requested
         )
+
+    def _show(self, snapshot: Snapshot, result: CycleResult) -> Shown:
+        """Print the decisions; that the output cannot be written is reported after the cycle."""
+        try:
+            return Shown(is_complete=self.show(snapshot, result))
+        except OSError as error:
+            return Shown(error=error)
 
     def _record_intent(
         self, result: CycleResult, snapshot: Snapshot, vault: ClaimVault, state: CycleState
@@ -271,7 +287,7 @@ class Runtime:
     ) -> tuple[HookFailure, ...]:
         """Call the hooks that observe; their failures are reported and change nothing else."""
         hooks, settings = self.bundle.hooks, self.bundle.settings
-        notices = () if self.is_shadow else self.state_manager.notices(result)
+        notices = () if self.pool.is_shadow else self.state_manager.notices(result)
         failures: list[HookFailure] = []
         if notices:
             failures += hooks.ask(
@@ -282,7 +298,7 @@ class Runtime:
         )
         failures += answers.failures
         answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
-        return (*failures, *answers.failures, *self.publish(summary))
+        return (*failures, *answers.failures, *self.pool.cycle_ended(summary))
 
     def _perform_requests(self) -> Iterator[AdminResult]:
         """Carry out the requests of administrators; each is recorded before the state is written."""
@@ -376,7 +392,9 @@ class Runtime:
         if self.audit:
             for bundle in (*new_bundles, self.bundle):
                 self.audit.store_bundle(bundle.digest, bundle.files)
-            self.audit.append([{**each, "shadow": True} for each in records] if self.is_shadow else records)
+            self.audit.append(
+                [{**each, "shadow": True} for each in records] if self.pool.is_shadow else records
+            )
             self.audit.sync()
 
 

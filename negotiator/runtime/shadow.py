@@ -3,47 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
 
+from negotiator.bundle import Bundle
 from negotiator.cycle.jobs import IDLE
 from negotiator.cycle.result import CycleResult
+from negotiator.errors import PoolError
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
+from negotiator.hooks.pool_source import ObservedPool, PoolSource
 from negotiator.pool import ClaimVault, PoolAds, Snapshot
-from negotiator.runtime.live_pool import ServedPool
+from negotiator.runtime.cycle_pool import CyclePool, Shown
+from negotiator.runtime.opened_pool import OpenedPool, called
 
 
-@attrs.frozen
-class ObservedPool:
-    """Reads a live pool without its claim ids."""
+class ShadowPool(CyclePool):
+    """A live pool that another negotiator serves: read as anybody may read it, without its claim ids."""
 
-    pool: ServedPool
+    is_shadow = True
 
-    def __call__(self) -> tuple[Snapshot, ClaimVault]:
-        """Return the pool at present.
+    def __init__(self, bundle: Callable[[], Bundle]) -> None:
+        """Observe the pool of a bundle.
 
-        :raises PoolError: it cannot be observed.
+        :param bundle: returns the bundle that is in force.
+        """
+        self._pool = OpenedPool(bundle, ObservedPool, _observed)
+
+    def read(self) -> tuple[Snapshot, ClaimVault]:
+        """Return the ads of the pool at present, with its jobs.
+
+        :raises PoolError: the pool cannot be observed, or the bundle has no live pool.
+        :raises PluginFailureError: the plugin failed otherwise.
         """
         ads = PoolAds()
-        self.pool.observe(ads)
+        self.observe(ads)
         return ads.snapshot(), ClaimVault()
 
+    def observe(self, ads: PoolAds) -> None:
+        """Add the ads of the pool; the exceptions are those of ``read``."""
+        source, pool = self._pool.get()
+        called(source, pool.fetch, ads)
+        self.unanswered = tuple(ads.unanswered)
+        ads.claims.clear()
 
-@attrs.define
-class ShadowSettler:
-    """Withholds all matches, after the decisions were shown; ``show`` and ``error`` are those of ``Offline``."""
-
-    show: Callable[[CycleResult], bool]
-    error: OSError | None = None
-
-    def settle(self, result: CycleResult, vault: ClaimVault) -> Sequence[Delivery]:  # noqa: ARG002 - there is no claim
-        """Show the decisions; nobody gets a match."""
-        try:
-            self.show(result)
-        except OSError as error:
-            self.error = error
+    def settle(self, result: CycleResult, vault: ClaimVault, shown: Shown) -> Sequence[Delivery]:  # noqa: ARG002 - nothing is handed out
+        """Withhold all matches."""
         return [Delivery(match, DeliveryStatus.WITHHELD) for match in result.matches]
+
+    def close_if_changed(self) -> bool:
+        """Close the pool if the bundle in force has another one, or other settings for it; return whether it did."""
+        return self._pool.close_if_changed()
+
+    def close(self) -> None:
+        """End all connections; the next cycle opens the pool again."""
+        self._pool.close()
+
+
+def _observed(source: PoolSource, settings: Any) -> ObservedPool:
+    if source.observe is None:
+        raise PoolError(f"the pools of the source {source.name} cannot be observed, only served")
+    return source.observe(settings)
 
 
 def without_idle_jobs(snapshot: Snapshot) -> Snapshot:

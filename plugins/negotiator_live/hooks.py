@@ -11,7 +11,7 @@ from negotiator.plugin import (
     AccessKind,
     AccessQuestion,
     LivePool,
-    PoolContext,
+    ObservedPool,
     PoolControl,
     PoolSource,
     Section,
@@ -33,7 +33,7 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_pool_sources() -> Iterator[PoolSource]:
     """Bring the source ``htcondor``."""
-    yield PoolSource(name="htcondor", open=_open, at=at_collector)
+    yield PoolSource(name="htcondor", open=_open, observe=_observe, at=at_collector)
 
 
 @hookimpl
@@ -53,5 +53,9 @@ def negotiator_access(questions: Sequence[AccessQuestion], settings: LivePoolSet
         yield Access(decision, _RULE, f"{question.user} is {'' if is_one else 'not '}one of {_RULE}")
 
 
-def _open(context: PoolContext, control: PoolControl) -> LivePool:
-    return pool.HTCondorPool(context.settings.htcondor, None if context.is_observed else control)
+def _open(settings: LivePoolSettings, control: PoolControl) -> LivePool:
+    return pool.HTCondorPool(settings.htcondor, control)
+
+
+def _observe(settings: LivePoolSettings) -> ObservedPool:
+    return pool.ObservedHTCondorPool(settings.htcondor)

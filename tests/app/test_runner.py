@@ -97,7 +97,7 @@ def test_an_error_of_the_observer_is_not_explained_as_one_of_the_cycle(targets):
 def test_an_unwritable_audit_log_says_that_no_match_was_handed_out(targets):
     seen = Collected()
     with open_runner(targets) as runner:
-        runner.audit.close()
+        runner.runtime.audit.close()
         with pytest.raises(AuditError, match="no match was handed out"):
             runner.run(seen)
     assert seen.events == []
@@ -109,7 +109,7 @@ def test_an_error_of_a_later_cycle_is_limited_to_that_cycle(targets):
     class Closing(Collected):
         def cycle(self, report):
             super().cycle(report)
-            runner.audit.close()
+            runner.runtime.audit.close()
 
     seen = Closing()
     with (

@@ -9,18 +9,12 @@ import pytest
 SLOT = 'MyType = "Machine"\nName = "slot1@h"\nState = "Unclaimed"\nRequirements = true\n\n'
 JOB = 'MyType = "Job"\nClusterId = 1\nProcId = 0\nOwner = "ann"\nUser = "ann@d"\nJobStatus = 1\nRequirements = true\n\n'
 PLUGIN = """
-from negotiator.plugin import LivePool, PoolError, PoolSource, Problem, Severity, Source, hookimpl
+from negotiator.plugin import ObservedPool, PoolError, PoolSource, Problem, Severity, Source, hookimpl
 
-class Box(LivePool):
+class Box(ObservedPool):
     where = "the box"
 
-    def fetch(self, ads, *_):
-        raise AssertionError("a fetched pool negotiates")
-
-    def deliver(self, decisions):
-        raise AssertionError("nothing is handed out")
-
-    def observe(self, ads):
+    def fetch(self, ads):
         ads.add("box", [{slot!r}, {job!r}])
         {behaviour}
 
@@ -30,9 +24,12 @@ def at(settings, address):
     Box.where = address
     return settings
 
+def served(settings, control):
+    raise AssertionError("the pool is served")
+
 @hookimpl
 def negotiator_pool_sources():
-    yield PoolSource("box", lambda *_: Box(), at)
+    yield PoolSource("box", open=served, observe=lambda settings: Box(), at=at)
 """
 
 
@@ -95,12 +92,12 @@ def test_a_pool_can_be_named_by_its_address(fetch):
 
 
 def test_a_pool_without_addresses_is_named_by_its_bundle_only(fetch):
-    code, _, err = fetch("somewhere", code=PLUGIN.replace(", at)", ")"))
+    code, _, err = fetch("somewhere", code=PLUGIN.replace(", at=at)", ")"))
     assert code == 2
     assert "the live pool of the bundle (box) has no address: leave out POOL" in err
 
 
 def test_a_pool_that_cannot_be_observed_says_so(fetch):
-    code, _, err = fetch(code=PLUGIN.replace("def observe", "def peep"))
+    code, _, err = fetch(code=PLUGIN.replace("observe=lambda settings: Box(), ", ""))
     assert code == 4
-    assert "Box cannot be observed" in err
+    assert "the pools of the source box cannot be observed, only served" in err

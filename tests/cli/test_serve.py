@@ -33,7 +33,7 @@ from pathlib import Path
 from negotiator.plugin import Delivery, DeliveryStatus, LivePool, PoolError, PoolSource, hookimpl
 
 class Spool(LivePool):
-    def __init__(self, context, control):
+    def __init__(self, settings, control):
         self.folder = Path(FOLDER)
         self.control = control
 

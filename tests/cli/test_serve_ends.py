@@ -32,7 +32,7 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 class Pool(LivePool):
-    def __init__(self, context, control):
+    def __init__(self, settings, control):
         controls.append(control)
         say("opened")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from negotiator.plugin import AccountChangeKind as Kind, AccountRequest, CommandError, LivePool, PoolSource, hookimpl
 
 class Tools(LivePool):
-    def __init__(self, context, control):
+    def __init__(self, settings, control):
         self.control, self.results = control, []
         self.thread = threading.Thread(target=self.run)
         self.thread.start()

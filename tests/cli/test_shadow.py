@@ -10,30 +10,23 @@ from queueing import records
 
 PLUGIN = """
 from pathlib import Path
-from negotiator.plugin import LivePool, PoolSource, hookimpl
+from negotiator.plugin import ObservedPool, PoolSource, hookimpl
 
-class Played(LivePool):
+class Played(ObservedPool):
     '''A pool that has another file of ads in each cycle.'''
 
-    def __init__(self, context):
-        assert context.is_observed
+    def __init__(self):
         self.files = sorted(Path("ads").glob("*.ads"))
 
     def fetch(self, ads):
-        raise AssertionError("claims are fetched")
-
-    def deliver(self, decisions):
-        raise AssertionError("matches are handed out")
-
-    def cycle_ended(self, summary):
-        raise AssertionError("a cycle is published")
-
-    def observe(self, ads):
         ads.add("played", [self.files.pop(0).read_text() if len(self.files) > 1 else self.files[0].read_text()])
+
+def served(settings, control):
+    raise AssertionError("the pool is served")
 
 @hookimpl
 def negotiator_pool_sources():
-    yield PoolSource("played", lambda context, control: Played(context))
+    yield PoolSource("played", open=served, observe=lambda settings: Played())
 """
 CONF = 'NEGOTIATOR_JOB_CONSTRAINT = MY.Owner =!= "bob"\n'
 SUBMITTER = (

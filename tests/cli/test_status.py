@@ -15,7 +15,7 @@ from pathlib import Path
 from negotiator.plugin import LivePool, PoolError, PoolSource, Problem, Severity, Source, hookimpl
 
 class Pool(LivePool):
-    def __init__(self, context, control):
+    def __init__(self, settings, control):
         pass
 
     def fetch(self, ads):
@@ -86,7 +86,7 @@ def test_without_a_state_there_is_nothing_to_report(tmp_path):
 
 def test_a_serving_negotiator_is_healthy_and_a_killed_one_does_not_run(site):
     with serving(site) as process:
-        printed = until(site, 0, "Last cycle  ")
+        printed = until(site, 0, "Decided  ")
         assert "Negotiator  healthy" in printed
         assert f"Process     {process.pid} on " in printed
         assert "Decided     0 matches, 0 rejections" in printed

@@ -165,7 +165,7 @@ def test_negotiator_pool_sources_of_all_plugins_come_with_their_functions(plugin
         from negotiator.plugin import PoolSource
         @hookimpl
         def negotiator_pool_sources():
-            yield PoolSource(name="spool", open=lambda context: context)
+            yield PoolSource(name="spool", open=lambda settings, control: settings)
         """,
     )
     plugins.write(
@@ -179,7 +179,11 @@ def test_negotiator_pool_sources_of_all_plugins_come_with_their_functions(plugin
     )
     answers = plugins.load().ask(specs.negotiator_pool_sources)
     (source,) = answers.records
-    assert (source.plugin, source.record.name, source.record.open("context")) == ("a", "spool", "context")
+    assert (source.plugin, source.record.name, source.record.open("settings", None)) == (
+        "a",
+        "spool",
+        "settings",
+    )
     (failure,) = answers.failures
     assert "expected a function as open of a PoolSource" in str(failure)
 

@@ -18,7 +18,7 @@ from negotiator.runtime.consistency import (
     Recovery,
     check_consistency,
 )
-from negotiator.runtime.settle import Offline
+from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.state import StateStore
 from pools import slot
 from queueing import NOW, World, app
@@ -30,7 +30,7 @@ DEADLY = [
     (StateStore, "save"),
     (StateStore, "accept"),
     (StateStore, "move_mark"),
-    (Offline, "settle"),
+    (FilePool, "settle"),
 ]
 
 

@@ -7,8 +7,8 @@ import queueing
 from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
+from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.run import Runtime
-from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 from pools import matched, slot, used
 from queueing import World, app, limited
@@ -20,20 +20,20 @@ DELIVERED, FAILED = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED
 TIMEOUT = 600  # the default claim_timeout
 
 DEADLY = [
-    *((AuditLog, "append"), (StateStore, "save"), (Offline, "settle"), (StateStore, "update_matches")),
+    *((AuditLog, "append"), (StateStore, "save"), (FilePool, "settle"), (StateStore, "update_matches")),
     (Runtime, "_tell_observers"),
 ]
 
 
 def two_cycles(folder, note):
     """Match two jobs, one of which runs in the second cycle; note each delivery."""
-    settle = Offline.settle
+    settle = FilePool.settle
 
-    def noting(self, result, _vault):
+    def noting(self, result, vault, shown):
         note("delivered", *(f"{match.job}@{match.slot}" for match in result.matches))
-        return settle(self, result, _vault)
+        return settle(self, result, vault, shown)
 
-    Offline.settle = noting
+    FilePool.settle = noting
     world = World(folder, queueing.bundle(folder / "bundle", LIMIT))
     world.slots = [slot(number) for number in range(6)]
     world.jobs = [app(1, proc, RequestCpus="1", RequestMemory="1") for proc in range(2)]
@@ -174,7 +174,7 @@ class TakingSettler:
 def test_a_match_of_a_slot_with_several_claim_ids_has_ended_once_its_own_is_gone(world, later):
     """A slot with a consumption policy has a claim id for each match."""
     world.slots, world.claims = [slot(0, **POLICY)], {"s0@h": ["a", "b", "c"]}
-    world.run.settler = settler = TakingSettler()
+    world.run.pool.settler = settler = TakingSettler()
     world.jobs = [idle_job(1), idle_job(1, 1)]
     world.cycle()
     assert settler.taken == ["a", "b"]
@@ -232,11 +232,11 @@ def test_a_match_is_charged_until_its_claim_timeout(world):
 def test_an_undelivered_match_is_no_longer_charged(world):
     """At once, also on disk; the others count."""
     world.jobs = [idle_job(1, proc) for proc in range(3)]
-    world.run.settler = FailingSettler(("1.1", "1.2"))
+    world.run.pool.settler = FailingSettler(("1.1", "1.2"))
     world.cycle()
     assert stored(world) == ["1.0"]
     world.jobs = [idle_job(2, proc) for proc in range(4)]
-    world.run.settler = FailingSettler(())
+    world.run.pool.settler = FailingSettler(())
     assert len(world.cycle().matches) == 2
 
 
@@ -256,7 +256,7 @@ def test_copies_of_a_request_start_running_one_by_one(world):
 def test_undelivered_copies_are_no_longer_charged(world):
     """The copies of one ad are distinguished."""
     world.jobs = [idle_job(1, _condor_RESOURCE_COUNT="3", JobStatus=None)]
-    world.run.settler = FailsForLastMatch()
+    world.run.pool.settler = FailsForLastMatch()
     world.cycle()
     assert len(stored(world)) == 2
     again(world)

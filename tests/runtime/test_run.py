@@ -8,12 +8,10 @@ import pools
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
-from negotiator.pool import ClaimVault
 from negotiator.runtime.run import OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import StateStore
 from pools import job, slot, snapshot
-from queueing import PRINTED
+from queueing import SettledPool, printed
 
 DELIVERED, FAILED, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.FAILED, DeliveryStatus.UNKNOWN
 
@@ -59,13 +57,14 @@ def log(folder):
         yield opened
 
 
-def runtime(tmp_path, log, settler, pool=None):
+def runtime(tmp_path, log, settler=None, show=printed):
     observed = tmp_path / "notes"
     bundle = pools.write_bundle(
         tmp_path / "bundle", plugins={"observer": OBSERVER.format(path=str(observed))}
     )
-    pool = pool or snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
-    return Runtime(bundle, lambda: (pool, ClaimVault()), lambda: pools.NOW, settler, log), observed
+    ads = snapshot([slot(0), slot(1)], [job(0), job(1), job(2)])
+    pool = SettledPool(lambda: ads, settler=settler)
+    return Runtime(bundle, pool, lambda: pools.NOW, log, show=show), observed
 
 
 def test_matches_are_in_the_log_before_they_are_handed_out(tmp_path, folder, log):
@@ -96,7 +95,7 @@ def test_without_a_record_no_match_is_handed_out_or_observed(tmp_path, folder, l
 
 
 def test_a_later_cycle_of_the_same_run_does_not_match_a_slot_or_a_job_again(tmp_path, log):
-    run, _ = runtime(tmp_path, log, PRINTED)
+    run, _ = runtime(tmp_path, log)
     first, second = run.next_cycle(), run.next_cycle()
     assert [match.job for match in first.result.matches] == ["1.0", "1.1"]
     assert not second.result.matches
@@ -113,9 +112,7 @@ def test_an_undelivered_match_is_made_again(tmp_path, folder, log):
 def test_a_failing_observer_is_reported_and_changes_nothing(tmp_path, log):
     broken = "from negotiator.plugin import hookimpl\n@hookimpl\ndef negotiator_matches_made():\n    1 / 0\n"
     bundle = pools.write_bundle(tmp_path / "bundle", plugins={"broken": broken})
-    run = Runtime(
-        bundle, lambda: (snapshot([slot()], [job()]), ClaimVault()), lambda: pools.NOW, PRINTED, log
-    )
+    run = Runtime(bundle, SettledPool(lambda: snapshot([slot()], [job()])), lambda: pools.NOW, log)
     report = run.cycle(1)
     assert len(report.result.matches) == 1
     (failure,) = report.observers
@@ -158,18 +155,18 @@ def test_a_state_that_fails_after_matches_were_handed_out_names_them_and_their_o
     assert not observed.exists()
 
 
-def unwritable(_result):
+def unwritable(*_):
     raise OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize(
-    ("show", "status"), [(lambda _: True, "printed"), (lambda _: False, "unknown"), (unwritable, "unknown")]
+    ("show", "status"), [(printed, "printed"), (lambda *_: False, "unknown"), (unwritable, "unknown")]
 )
 def test_matches_of_a_pool_of_files_are_printed_or_unknown_but_never_delivered(
     tmp_path, folder, log, show, status
 ):
     """They are charged in any case: somebody may have read them."""
-    run, observed = runtime(tmp_path, log, Offline(show))
+    run, observed = runtime(tmp_path, log, show=show)
     report = run.cycle(1)
     outcome = _records(folder)[-1]
     ids = {name: outcome[name] for name in ("delivered", "printed", "failed", "unknown") if outcome[name]}
@@ -181,21 +178,21 @@ def test_matches_of_a_pool_of_files_are_printed_or_unknown_but_never_delivered(
 def test_the_output_is_written_before_the_outcome_is_recorded(tmp_path, folder, log):
     seen = []
 
-    def show(_result):
+    def show(*_):
         seen.extend(record["kind"] for record in _records(folder))
         return True
 
-    run, _ = runtime(tmp_path, log, Offline(show))
+    run, _ = runtime(tmp_path, log, show=show)
     run.cycle(1)
     assert seen[-1] == "cycle"
     assert "outcome" not in seen
 
 
 def test_a_lost_outcome_names_the_matches_that_may_have_been_handed_out(tmp_path, log):
-    def closes(_result):
+    def closes(*_):
         log.close()
         return False
 
-    run, _ = runtime(tmp_path, log, Offline(closes))
+    run, _ = runtime(tmp_path, log, show=closes)
     with pytest.raises(OutcomeLostError, match=r"handed out were: none; unknown: 1\.1, 1\.2$"):
         run.cycle(1)

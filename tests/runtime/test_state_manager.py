@@ -11,7 +11,7 @@ from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.hooks import specs
-from negotiator.runtime.settle import Offline
+from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
 from pools import slot, snapshot
@@ -32,7 +32,7 @@ def negotiator_queues_changed(changes):
         out.write(json.dumps(notices) + "\\n")
 """
 
-DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (Offline, "settle")
+DEADLY = (AuditLog, "append"), (AuditLog, "sync"), (StateStore, "save"), (FilePool, "settle")
 REQUESTED = (AdminAction.MOVE, "1", "root.two"), (AdminAction.HOLD, "2", ""), (AdminAction.RELEASE, "2", "")
 
 
@@ -55,14 +55,14 @@ def test_the_state_of_a_cycle_does_not_change_when_the_manager_does(tmp_path):
 
 def cycles_and_requests(folder, note):
     """Run two cycles with requests between them; note each delivery and each request."""
-    settle = Offline.settle
+    settle = FilePool.settle
 
-    def noting(self, result, _vault):
+    def noting(self, result, vault, shown):
         for match in result.matches:
             note("delivered", match.id, match.job, match.queue)
-        return settle(self, result, _vault)
+        return settle(self, result, vault, shown)
 
-    Offline.settle = noting
+    FilePool.settle = noting
     world = World(folder)
     world.slots = [slot(number) for number in range(9)]
     world.jobs = [app(1), app(2, queue="root.above.made")]
@@ -378,7 +378,7 @@ def test_in_shadow_mode_plugins_get_no_changes_of_queues(tmp_path):
     other = queueing.bundle(tmp_path / "other", WITHOUT_TWO, plugins=plugins)
     world.jobs = [app(1, queue="root.two")]
     with world:
-        world.run.is_shadow = True
+        world.run.pool.is_shadow = True
         world.cycle()
         world.run.bundle = other
         world.run.state_manager.use_bundle(other, world.now)

@@ -95,7 +95,7 @@ class PoolHistory(RuleBasedStateMachine):
         self.pending = [job for job in self.pending if job.handed >= world.now - TIMEOUT]
         before = {user: self.count(user) for user in USERS}
         world.jobs = [job.ad() for job in (*self.waiting, *self.running)]
-        world.run.settler = FailingAtPlaces(fails)
+        world.run.pool.settler = FailingAtPlaces(fails)
         result = world.cycle()
         found = {match.job: match.slot for match in result.matches}
         matched = [job for job in self.waiting if job.id in found]

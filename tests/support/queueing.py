@@ -13,9 +13,9 @@ from negotiator.pool import ClaimVault
 from negotiator.pool.vault import Secret
 from negotiator.queues import ROOT
 from negotiator.runtime.consistency import check_consistency
+from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.journal_clock import Uptime
 from negotiator.runtime.run import Runtime
-from negotiator.runtime.settle import Offline
 from negotiator.runtime.state import AdminRequest, StateStore
 from pools import NOW, job, snapshot, write_bundle
 
@@ -108,8 +108,29 @@ def records(folder, *kinds):
     return [record for record in map(json.loads, lines) if not kinds or record["kind"] in kinds]
 
 
-PRINTED = Offline(lambda _: True)
-"""A settler whose matches count as printed."""
+class SettledPool(FilePool):
+    """A pool of files; ``settler``, an object with the method ``settle(result, vault)``, hands out its matches."""
+
+    settler = None
+
+    def __init__(self, reader, vault=ClaimVault, settler=None):
+        super().__init__(reader)
+        self.vault, self.settler = vault, settler
+
+    def read(self):
+        """Return the pool and its claim ids."""
+        return self.reader(), self.vault()
+
+    def settle(self, result, vault, shown):
+        """Let the settler hand out the matches; without one they are printed."""
+        if self.settler is None:
+            return super().settle(result, vault, shown)
+        return self.settler.settle(result, vault)
+
+
+def printed(*_):
+    """Show the decisions of a cycle; its matches count as printed."""
+    return True
 
 
 class World:
@@ -128,9 +149,9 @@ class World:
         self.store = StateStore.open(self.folder / "state")
         assert self.store.hold_lock()
         check_consistency(self.store, self.log)
-        pool = lambda: (snapshot(self.slots, self.jobs), self._vault())  # noqa: E731
+        pool = SettledPool(lambda: snapshot(self.slots, self.jobs), self._vault)
         clock = lambda: self.now  # noqa: E731
-        self.run = Runtime(self.bundle, pool, clock, PRINTED, self.log, self.store, self.reloader)
+        self.run = Runtime(self.bundle, pool, clock, self.log, self.store, self.reloader, show=printed)
         self.run.uptime = lambda: Uptime(self.now if self.uptime is None else self.uptime, self.boot)
         return self
 

@@ -131,12 +131,17 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
 
 
 def checked_pool_source(record: Any, arguments: Mapping[str, Any]) -> PoolSource:
-    """Return a PoolSource with a name that a bundle may give, and a function that can be called."""
+    """Return a PoolSource with a name that a bundle may give, and functions that can be called."""
     del arguments
     check_exactly(record, PoolSource, "a PoolSource")
     _configured_name(record.name, "PoolSource")
     if not callable(record.open):
         raise WrongAnswerError(f"expected a function as open of a PoolSource, got {kind_of(record.open)}")
+    for name, function in (("observe", record.observe), ("at", record.at)):
+        if function is not None and not callable(function):
+            raise WrongAnswerError(
+                f"expected a function or None as {name} of a PoolSource, got {kind_of(function)}"
+            )
     return record  # type: ignore[no-any-return]
 
 

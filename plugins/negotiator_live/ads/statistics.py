@@ -24,11 +24,11 @@ _OF_PHASE_4: Final = ("cycle", "record_intent", "settle", "record_outcome")
 class NegotiatedSubmitters:
     """The submitters and schedds that one cycle negotiated with.
 
-    ``idle_jobs`` is the sum that their ads have. ``failed`` are submitters to whose schedd the connection broke, or was not
-    made. ``seconds`` is how long it took to fetch all requests.
+    ``names`` are those of the submitters. ``idle_jobs`` is the sum of the numbers in their ads. ``failed`` are submitters to
+    whose schedd the connection broke, or was not made. ``seconds`` is how long it took to fetch all requests.
     """
 
-    submitters: int = 0
+    names: frozenset[str] = frozenset()
     schedds: int = 0
     idle_jobs: int = 0
     failed: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class AdvertisedCycle:
             "TrimmedSlots": of.offered_slots,
             "CandidateSlots": of.offered_slots,
             "NumSchedulers": negotiated.schedds,
-            "ActiveSubmitterCount": negotiated.submitters,
+            "ActiveSubmitterCount": len(negotiated.names),
             "NumIdleJobs": negotiated.idle_jobs,
             "NumJobsConsidered": matches + of.rejections,
             "Matches": matches,

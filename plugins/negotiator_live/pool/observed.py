@@ -1,80 +1,43 @@
-"""The jobs of a pool as its schedds report them: by query, as condor_q does, never by a negotiation.
-
-Source: ``CondorQ::fetchQueueFromHostAndProcessV2`` and ``DCSchedd::queryJobs``: QUERY_JOB_ADS, authorization READ.
-"""
+"""A pool that another negotiator serves, as condor_status and condor_q read it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import Final
-
-import attrs
-
-from negotiator_live.security.client import SecureClient
-from negotiator_live.wire.addresses import AddressError, DaemonAddress
-from negotiator_live.wire.ads import WireAd, quoted
-from negotiator_live.wire.commands import DaemonCommand
-from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
-from negotiator_live.wire.job_answers import job_texts
-
-_QUERY: Final = {"MyType": '"Query"', "TargetType": '"Job"', "Requirements": "true"}
-_REPLACED: Final = re.compile(r"^(?:MyType|GlobalJobId) = .*\n", re.MULTILINE | re.IGNORECASE)
-_NUMBER: Final = {
-    name: re.compile(rf"^{name} = (\d{{1,18}})$", re.MULTILINE | re.IGNORECASE)
-    for name in ("ClusterId", "ProcId", "QDate")
-}
+from negotiator.plugin import ObservedPool, PoolAds
+from negotiator_live.collector import SCHEDDS, SLOTS, SUBMITTERS
+from negotiator_live.pool.concurrently import concurrently
+from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
+from negotiator_live.pool.job_queries import JobQuery, job_queries
+from negotiator_live.pool.submitters import ads_of
+from negotiator_live.settings import CondorPool
 
 
-@attrs.define(eq=False)
-class JobQuery:
-    """A query for all jobs of one schedd; ``texts`` are their ads in long form."""
+class ObservedHTCondorPool(ObservedPool):
+    """The ads of an HTCondor pool, read with READ authorization."""
 
-    schedd: str
-    address: DaemonAddress
-    client: SecureClient
-    timeout: float
-    texts: list[str] = attrs.field(factory=list, init=False, repr=False)
+    def __init__(self, pool: CondorPool) -> None:
+        """Observe a pool; nothing is connected yet."""
+        self._daemons = PoolDaemons.of(pool)
+        self._timeout = pool.timeout
 
-    def fetch(self) -> None:
-        """Fetch the jobs.
+    def fetch(self, ads: PoolAds) -> None:
+        """Fetch the ads of slots, schedds, submitters and jobs, without claim ids.
 
-        :raises DaemonError: the schedd does not answer as it should, or in time; ``texts`` are then empty.
+        :raises PoolError: the collector does not answer.
         """
-        exchange = Exchange(DaemonKind.SCHEDD, self.schedd, self.address, DaemonCommand.QUERY_JOB_ADS)
-        with self.client.open(exchange, Deadline(self.timeout)) as channel:
-            channel.put_ad(_QUERY)
-            channel.end_message()
-            self.texts = [_of_schedd(text, self.schedd) for text in job_texts(channel)]
+        collector = self._daemons.collector
+        for kind in (SUBMITTERS, SLOTS):
+            ads.add(COLLECTOR, collector.query(kind))
+        schedds = list(collector.query(SCHEDDS))
+        ads.add(COLLECTOR, schedds)
+        queries, problems = job_queries(ads_of(schedds), self._daemons.client, self._timeout)
+        for problem in problems:
+            report(ads, COLLECTOR, problem)
+        for query, error in concurrently(queries, JobQuery.fetch):
+            if error is not None:
+                report(ads, f"schedd {query.schedd}", error)
+            elif query.texts:
+                ads.add(f"schedd {query.schedd}", query.texts)
 
-
-def job_queries(
-    schedds: Iterable[WireAd], client: SecureClient, timeout: float
-) -> tuple[list[JobQuery], list[str]]:
-    """Return a query for each schedd, each once, and why others are left out."""
-    found: dict[str, JobQuery] = {}
-    problems: list[str] = []
-    for ad in schedds:
-        name = ad.string("Name")
-        try:
-            address = DaemonAddress.parse(ad.string("MyAddress") or ad.string("ScheddIpAddr"))
-        except AddressError as error:
-            problems.append(f"schedd {name}: {error}")
-            continue
-        found[str(address)] = JobQuery(name, address, client, timeout)
-    return list(found.values()), problems
-
-
-def _of_schedd(text: str, schedd: str) -> str:
-    """Return the ads of jobs as those of this schedd, whatever users wrote into ``MyType`` and ``GlobalJobId``."""
-    return "".join(_identified(text.split("\n\n"), schedd))
-
-
-def _identified(ads: Iterable[str], schedd: str) -> Iterator[str]:
-    for ad in ads:
-        if ad:
-            cluster, proc, date = (
-                found[1] if (found := each.search(ad)) else "0" for each in _NUMBER.values()
-            )
-            identity = f'MyType = "Job"\nGlobalJobId = {quoted(f"{schedd}#{cluster}.{proc}#{date}")}\n'
-            yield f"{_REPLACED.sub('', ad + chr(10))}{identity}\n"
+    def close(self) -> None:
+        """Forget the security sessions."""
+        self._daemons.client.sessions.clear()

@@ -12,16 +12,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from negotiator.app.runner import open_runner
+from negotiator.cycle.result import CycleResult
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.delivery import Delivery
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.runtime.collector import rare_collections
+from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.machine import clock
 
@@ -67,9 +70,8 @@ def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
             state=Path(name, "state"), audit_log=Path(name, "audit"), pool=paths, now=now
         )
         with open_runner(targets) as runner, rare_collections():
-            runner.settler.show = lambda _: True
-            read = _Timed(runner.runtime.read)
-            runner.runtime.read = read
+            runner.runtime.show = lambda *_: True
+            read = runner.runtime.pool = _TimedPool(runner.runtime.pool)
             gc.collect()
             start = clock()
             report = runner.runtime.next_cycle()
@@ -77,18 +79,21 @@ def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
     return OurCycle(read.seconds, seconds - read.seconds, len(report.result.matches))
 
 
-@attrs.define
-class _Timed:
-    """Reads the pool, and adds up the seconds."""
+@attrs.define(eq=False)
+class _TimedPool(CyclePool):
+    """Adds up the seconds of reading a pool."""
 
-    read: Callable[[], tuple[Snapshot, ClaimVault]]
+    pool: CyclePool
     seconds: float = 0.0
 
-    def __call__(self) -> tuple[Snapshot, ClaimVault]:
+    def read(self) -> tuple[Snapshot, ClaimVault]:
         start = clock()
-        found = self.read()
+        found = self.pool.read()
         self.seconds += clock() - start
         return found
+
+    def settle(self, result: CycleResult, vault: ClaimVault, shown: Shown) -> Sequence[Delivery]:
+        return self.pool.settle(result, vault, shown)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def cycle(number):
         number=number, begun=2000.0 + number, ended=2001.0 + number, offered_slots=number
     )
     summary = CycleSummary(matches=(match(),) * number, statistics=statistics)
-    return AdvertisedCycle.of(summary, NegotiatedSubmitters(submitters=1, schedds=1, idle_jobs=5))
+    return AdvertisedCycle.of(summary, NegotiatedSubmitters(names=frozenset({"ann"}), schedds=1, idle_jobs=5))
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from negotiator.testing import match
 from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters, cycle_attributes
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[4] / "shared")
-NEGOTIATED = NegotiatedSubmitters(submitters=2, schedds=1, idle_jobs=9, failed=("b", "a"), seconds=1.0)
+NEGOTIATED = NegotiatedSubmitters(
+    names=frozenset({"a", "b"}), schedds=1, idle_jobs=9, failed=("b", "a"), seconds=1.0
+)
 STATISTICS = CycleStatistics(
     number=7,
     begun=1000.9,

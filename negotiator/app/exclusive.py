@@ -1,0 +1,51 @@
+"""Opens the state and the audit log of a negotiator, which nobody else may use meanwhile."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Final
+
+from negotiator.audit.errors import AuditBusyError
+from negotiator.audit.key import read_key
+from negotiator.audit.log import AuditLog
+from negotiator.errors import StateError
+from negotiator.runtime.state import StateStore
+
+LOCK_TIMEOUT: Final = 10.0
+"""Seconds to wait for an admin command that holds the state or the audit log."""
+
+_POLL: Final = 0.2
+
+
+def open_state(folder: Path) -> StateStore:
+    """Open a state, and lock it.
+
+    :raises StateError: it cannot be used, or another negotiator uses it.
+    """
+    store = StateStore.open(folder)
+    end = time.monotonic() + LOCK_TIMEOUT
+    while not store.hold_lock():
+        if time.monotonic() < end:
+            time.sleep(_POLL)
+            continue
+        store.close()
+        raise StateError(f"{folder}: another negotiator uses this state")
+    return store
+
+
+def open_audit_log(folder: Path, key_file: Path | None, rotate_bytes: int) -> AuditLog:
+    """Open an audit log, and lock it.
+
+    :param key_file: the file of the key of its hashes; None for none.
+    :raises AuditError: it cannot be used, or another process writes it.
+    """
+    key = read_key(key_file) if key_file else None
+    end = time.monotonic() + LOCK_TIMEOUT
+    while True:
+        try:
+            return AuditLog.open(folder, key=key, rotate_bytes=rotate_bytes)
+        except AuditBusyError:  # it may be an admin command, for a moment
+            if time.monotonic() >= end:
+                raise
+        time.sleep(_POLL)
