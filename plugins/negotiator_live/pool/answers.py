@@ -39,9 +39,7 @@ class NegotiationAnswers:
     _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)  # by job
     _reasons: dict[str, Reason] = attrs.field(factory=dict, init=False)  # by autocluster
     _sent: list[Match] = attrs.field(factory=list, init=False)
-    _divided: set[tuple[str, str]] = attrs.field(
-        factory=set, init=False
-    )  # partitionable slots that were sent
+    _divisible: set[tuple[str, str]] = attrs.field(factory=set, init=False)  # partitionable slots, once sent
     _failed: dict[str, str] = attrs.field(factory=dict, init=False)  # by id of the match
     _error: str = attrs.field(default="", init=False)
 
@@ -101,22 +99,17 @@ class NegotiationAnswers:
 
     def _send_match(self, request: WireAd, match: Match) -> None:
         slot = match.slot_ad
-        if slot.evaluate("Offline") is True:
-            self._failed[match.id] = "the machine of the slot is offline"
-            return
         key = match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
         claim = self._claim_id(match, key[1])
-        if claim is None and key in self._divided:
-            # ``match: fill``: the schedd has the slot already, and divides it among its jobs.
-            self._sent.append(match)
-            return
-        if claim is None:
+        if claim is None and key not in self._divisible:
             self._failed[match.id] = "no claim id of the slot is left"
             return
         # A failure from here on may come after the schedd has read the match.
         self._sent.append(match)
+        if claim is None:
+            return  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
         if slot.evaluate("PartitionableSlot") is True:
-            self._divided.add(key)
+            self._divisible.add(key)
         self.negotiation.match(request, _slot_texts(slot), claim)
 
     def _claim_id(self, match: Match, address: str) -> str | None:
