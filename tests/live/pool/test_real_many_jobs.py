@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 from queueing import records
 from served_pool import waited_for
@@ -36,8 +37,8 @@ def waiting(site):
 
 def peak_memory(process):
     """Return the largest memory that a process has had, in KiB."""
-    with open(f"/proc/{process.pid}/status") as lines:
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    lines = Path("/proc", str(process.pid), "status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
 def test_2000_jobs_of_four_users_each_run_once_on_slots_that_are_matched_once_a_claim(site_of):
