@@ -8,7 +8,6 @@ a column too, and NumPy broadcasts it.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -69,12 +68,11 @@ class StringPool:
 
     def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Return the codes of several strings; add those that the pool does not have."""
-        known, size = self._codes, len(self.strings)
-        number = known.setdefault
-        codes = np.array([number(text, len(known)) for text in texts], np.int32)
-        new = list(islice(reversed(known), len(known) - size))  # a dictionary has the order of its codes
-        self.strings += reversed(new)
-        return codes
+        known = self._codes
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+        self.strings += new
+        return np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
 
     def mapped(
         self, name: str, function: Callable[[str], str], codes: NDArray[np.int64]
@@ -98,13 +96,16 @@ class StringPool:
         """Return the codes of the lower-case forms: equal exactly if ``==`` finds the strings equal."""
         if len(self._folded) < len(self.strings):
             new = self.strings[len(self._folded) :]
-            lower = [
-                text.lower() if text.isascii() else from_bytes(fold_bytes(to_bytes(text))) for text in new
-            ]
-            lowered = self.codes(lower)  # may be new strings; their own lower-case form is themselves
+            lowered = self.codes(
+                list(map(_lower, new))
+            )  # may be new strings; their own lower-case form is themselves
             further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
             self._folded = np.concatenate((self._folded, lowered, further))
         return self._folded[codes]
+
+
+def _lower(text: str) -> str:
+    return text.lower() if text.isascii() else from_bytes(fold_bytes(to_bytes(text)))
 
 
 def bits(kinds: Iterable[Kind]) -> int:
