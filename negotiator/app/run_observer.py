@@ -23,7 +23,7 @@ class RunObserver(Protocol):
         """Receive the warnings of the bundle, before the first cycle."""
 
     def notice(self, text: str) -> None:
-        """Receive the notices of repairs of the audit log, and of damaged rows of the state, found when they were opened."""
+        """Receive a sentence on a repair of the audit log, damaged rows of the state, or a file that cannot be written."""
 
     def peer(self, text: str) -> None:
         """Receive a sentence on a daemon or a tool of a live pool, such as a command that was denied."""

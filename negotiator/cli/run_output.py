@@ -68,8 +68,8 @@ class TableOutput:
         print_problems(problems, folder=self.folder, err=True)
 
     def notice(self, text: str) -> None:
-        """Print the notices of repairs of the audit log, made when it was opened."""
-        click.echo(f"audit log: {printable(text)}", err=True)
+        """Print a notice, such as of a repair of the audit log."""
+        click.echo(f"warning: {printable(text)}", err=True)
 
     def peer(self, text: str) -> None:
         """Print a sentence on a daemon or a tool of a live pool."""
@@ -160,8 +160,8 @@ class LogOutput:
             self.log.log(_number(_LEVEL[problem.severity]), "problem", message=problem.message, **fields)
 
     def notice(self, text: str) -> None:
-        """Print the notices of repairs of the audit log, made when it was opened."""
-        self.log.warning("audit log repaired", detail=text)
+        """Print a notice, such as of a repair of the audit log."""
+        self.log.warning("notice", detail=text)
 
     def peer(self, text: str) -> None:
         """Print a sentence on a daemon or a tool of a live pool."""

@@ -23,8 +23,9 @@ class RequestAnswer:
 class PoolControl(Protocol):
     """The running negotiator, as a plugin with a ``LivePool`` uses it.
 
-    Any thread may call its methods; none waits for a cycle, unless ``wait`` is given. Requests of administrators are those of ``negotiator admin`` and of commands of plugins: they are in the state and in the
-    audit log under the name ``by``, the access policy of the bundle permits them, and they are carried out between two cycles.
+    Any thread may call its methods; none waits for a cycle, unless ``wait`` is given. Requests of administrators are those of
+    ``negotiator admin`` and of commands of plugins: they are in the state and in the audit log under the name ``by``, the
+    access policy of the bundle permits them, and they are carried out between two cycles.
     """
 
     def start_cycle(self) -> None:

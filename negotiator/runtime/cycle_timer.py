@@ -30,9 +30,9 @@ _STOPPING = "the cycle ends before its next turn; a second signal ends the progr
 class CycleTimer:
     """Starts cycles at intervals, ``count`` times.
 
-    SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT (with intervals, or SIGQUIT) ends the current cycle before its next turn, with the
-    matches it has, and starts no other one; the second has its usual effect. Without intervals so has the first outside
-    of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
+    SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT (with intervals, or SIGQUIT) ends the current cycle
+    before its next turn, with the matches it has, and starts no other one; the second has its usual effect. Without
+    intervals so has the first outside of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
     process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
 
     :param intervals: returns the intervals that hold now; None starts each cycle when the one before has ended.

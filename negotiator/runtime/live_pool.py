@@ -13,6 +13,7 @@ from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.pool_control import PoolControl
 from negotiator.hooks.pool_source import Decisions, LivePool
 from negotiator.hooks.summary import CycleSummary
@@ -78,7 +79,8 @@ class ServedPool(CyclePool):
             return ()
         source, pool = self._pool.get()
         try:
-            pool.cycle_ended(summary)
+            with running_plugin(f"cycle_ended of the source {source.record.name}"):
+                pool.cycle_ended(summary)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and nothing depends on it
             raise_if_interrupted(error)
             line = failed_line(error, pool.cycle_ended)

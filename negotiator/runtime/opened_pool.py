@@ -13,6 +13,7 @@ from negotiator.errors import PluginFailureError, PoolError
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.pool_source import LivePool, ObservedPool, PoolSource
 
 Pool = TypeVar("Pool", LivePool, ObservedPool)
@@ -96,13 +97,14 @@ def _identity(source: Attributed[PoolSource]) -> tuple[str, str]:
 
 
 def called(source: Attributed[PoolSource], function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a function of a source's plugin; a failure names the plugin.
+    """Call a function of a source's plugin; a failure names the plugin. A signal ends the process if it does not return.
 
     :raises PoolError: the function raised that.
     :raises PluginFailureError: it raised anything else.
     """
     try:
-        return function(*args, **kwargs)
+        with running_plugin(f"the source {source.record.name} of the plugin {source.plugin}"):
+            return function(*args, **kwargs)
     except PoolError:
         raise
     except BaseException as error:

@@ -38,6 +38,7 @@ class Pool(LivePool):
 
     def fetch(self, ads):
         say("fetched")
+        IN_FETCH
         ads.add("collector", [ADS])
 
     def deliver(self, decisions):
@@ -65,10 +66,11 @@ STOP_AND_HANG = "threading.Thread(target=controls[-1].stop).start()\n    while T
 def serving(tmp_path):
     """Return a function that writes a bundle with this plugin, and starts the program."""
 
-    def start(*options, at_the_end="say('ended')", in_a_cycle="return ()"):
+    def start(*options, at_the_end="say('ended')", in_a_cycle="return ()", in_fetch="pass"):
         folder = tmp_path / "bundle" / "plugins"
         folder.mkdir(parents=True, mode=0o755)
         code = PLUGIN.replace("AT_THE_END", at_the_end).replace("IN_A_CYCLE", in_a_cycle)
+        code = code.replace("IN_FETCH", in_fetch)
         (folder / "pools.py").write_text(code)
         choose("one")
         return LongCommand("serve", "--bundle", "bundle", *options, cwd=tmp_path)
@@ -114,3 +116,15 @@ def test_a_tool_of_the_pool_ends_a_process_whose_plugin_hangs(serving):
     with serving("--every", "86400", in_a_cycle=STOP_AND_HANG) as command:
         command.wait_for("negotiator_filter_slots of plugin pools did not return within 10 s")
         assert command.end() == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("place", ["in_fetch", "at_the_end"])
+def test_a_signal_ends_a_process_whose_pool_hangs(serving, place):
+    """Its plugin may wait for a daemon that never answers."""
+    with serving(
+        "--every", "86400", **{place: "say('hangs')\n        while True: time.sleep(0.1)"}
+    ) as command:
+        command.wait_for("hangs")
+        command.signal(signal.SIGTERM)
+        assert command.end() == -signal.SIGTERM
+    assert any("of the source one" in line or "the source one of" in line for line in command.lines)

@@ -1,4 +1,4 @@
-"""What a snapshot of a live pool says of its jobs and slots, as far as the comparison needs it.
+"""The jobs and slots in a snapshot of a live pool, as far as the comparison needs them.
 
 Source: HTCondor manual, "Job ClassAd Attributes" and "Machine ClassAd Attributes".
 """

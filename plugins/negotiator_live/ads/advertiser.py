@@ -22,7 +22,7 @@ from negotiator_live.wire.commands import DaemonCommand
 class Advertiser:
     """Keeps the Negotiator ad and the Accounting ads at the collector up to date.
 
-    :param identity: what the ad says of this program.
+    :param identity: the attributes of this program in the ad.
     :param clock: returns the time in seconds since the epoch.
     :param numbers: yields the number of each ad. The collector counts those that it missed.
     """

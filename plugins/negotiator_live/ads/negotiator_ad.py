@@ -28,7 +28,7 @@ NUMBERS: Final = itertools.count()
 
 @attrs.frozen(kw_only=True)
 class NegotiatorIdentity:
-    """What a Negotiator ad says of the program itself.
+    """The attributes of the program itself in a Negotiator ad.
 
     ``name`` identifies the ad at the collector. ``machine`` is the full name of this host, ``address`` where the program listens (as
     HTCondor writes addresses). ``started`` and ``configured`` are seconds since the epoch: the start of the program, and the last

@@ -99,7 +99,7 @@ def _secure_server(pool: CondorPool) -> SecureServer:
     verifiers = Verifiers(
         FilesystemVerifier(domain),
         TokenVerifier(SigningKeys(Path(pool.signing_keys)), pool.trust_domain or domain),
-        believes_claims=Method.CLAIMTOBE in pool.methods,
+        accepts_claims=Method.CLAIMTOBE in pool.methods,
     )
     policy = ServerPolicy(pool.authentication, pool.encryption, pool.integrity, methods)
     return SecureServer(policy, verifiers)

@@ -184,7 +184,7 @@ class Negotiation:
 
 
 def _matched(request: WireAd) -> dict[str, str]:
-    """Return what the ad of a matched slot says of its job; the startd advertises the limits while it runs."""
+    """Return the attributes of the job in the ad of a matched slot; the startd advertises the limits while it runs."""
     cluster, proc = request["ClusterId"], request["ProcId"]
     found = {
         "_condor_RESOURCE_CLUSTER": cluster,

@@ -1,4 +1,4 @@
-"""Authentication by a claim (CLAIMTOBE): the daemon believes any name. For pools that trust everyone."""
+"""Authentication by a claim (CLAIMTOBE): the daemon accepts any name. For pools that trust everyone."""
 
 from __future__ import annotations
 

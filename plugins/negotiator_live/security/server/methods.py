@@ -21,18 +21,18 @@ _CLAIMS: Final = 1
 
 @attrs.frozen
 class Verifiers:
-    """How clients can prove who they are. ``believes_claims``: also by CLAIMTOBE, which proves nothing."""
+    """How clients can prove who they are. ``accepts_claims``: also by CLAIMTOBE, which proves nothing."""
 
     filesystem: FilesystemVerifier | None = None
     tokens: TokenVerifier | None = None
-    believes_claims: bool = False
+    accepts_claims: bool = False
 
     def usable(self, methods: tuple[AuthMethod, ...]) -> tuple[AuthMethod, ...]:
         """Return which methods this server has, in their order."""
         have = {
             AuthMethod.FS: self.filesystem is not None,
             AuthMethod.IDTOKENS: self.tokens is not None and bool(self.tokens.keys.names()),
-            AuthMethod.CLAIMTOBE: self.believes_claims,
+            AuthMethod.CLAIMTOBE: self.accepts_claims,
         }
         return tuple(method for method in methods if have[method])
 

@@ -29,7 +29,7 @@ def outcome(folder, data, seconds=20.0):
         keys.mkdir()
         signing_key(keys)
     tokens = TokenVerifier(SigningKeys(keys), "example.org")
-    verifiers = Verifiers(FilesystemVerifier("example.org", str(folder)), tokens, believes_claims=True)
+    verifiers = Verifiers(FilesystemVerifier("example.org", str(folder)), tokens, accepts_claims=True)
     ours, theirs = socket.socketpair()
     theirs.sendall(data)
     theirs.shutdown(socket.SHUT_WR)

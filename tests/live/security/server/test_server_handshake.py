@@ -68,7 +68,7 @@ def server(folder, policy=None, *, claims=False, keys=True):
     if keys:
         signing_key(folder / "keys")
     tokens = TokenVerifier(SigningKeys(folder / "keys"), "example.org")
-    verifiers = Verifiers(FilesystemVerifier("example.org", str(folder)), tokens, believes_claims=claims)
+    verifiers = Verifiers(FilesystemVerifier("example.org", str(folder)), tokens, accepts_claims=claims)
     return SecureServer(policy or ServerPolicy(methods=ALL), verifiers)
 
 
