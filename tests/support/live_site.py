@@ -88,6 +88,10 @@ class LiveSite:
         """True if a job of a cluster runs."""
         return "2" in self.queue(cluster, "JobStatus")
 
+    def running(self, cluster):
+        """Return how many jobs of a cluster run."""
+        return self.queue(cluster, "JobStatus").count("2")
+
     def reasons(self, cluster):
         """Return why the jobs of a cluster were rejected last, as their user sees it."""
         return set(self.queue(cluster, "LastRejMatchReason"))

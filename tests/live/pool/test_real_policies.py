@@ -91,11 +91,6 @@ CASES = {
 }
 
 
-def running(site, cluster):
-    """Return how many jobs of a cluster run."""
-    return site.queue(cluster, "JobStatus").count("2")
-
-
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
 def test_a_policy_keeps_jobs_idle_with_its_reason_and_they_run_once_it_is_lifted(site, case):
     site.write(case.yaml, **case.files)
@@ -103,10 +98,10 @@ def test_a_policy_keeps_jobs_idle_with_its_reason_and_they_run_once_it_is_lifted
     with site.serving() as process:
         process.wait_for(
             lambda: (
-                running(site, cluster) == case.running
+                site.running(cluster) == case.running
                 and any(case.reason in each for each in site.reasons(cluster))
             )
         )
         site.write()
         process.reload()
-        process.wait_for(lambda: running(site, cluster) == case.jobs)
+        process.wait_for(lambda: site.running(cluster) == case.jobs)

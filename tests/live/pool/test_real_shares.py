@@ -1,0 +1,63 @@
+"""A ceiling, a group quota and a fair share keep jobs of a real pool idle, with the reason where their user looks.
+
+Cycles are as far apart as startds need to report a claim: a match that the pool does not show yet counts for no submitter.
+"""
+
+import subprocess
+import sys
+
+from served_pool import waited_for
+
+#: Its share of the pool, or of what its group may use.
+BEYOND = "beyond its limit a submitter gets only slots that prefer its job"
+EVERY = ("--every", "3")
+GROUP = "accounting_group = physics\naccounting_group_user = tester"
+USERS = ("ann", "bob")
+
+
+def set_ceiling(site, value):
+    """Change the ceiling of tester."""
+    options = ("--state", "var/state", "--bundle", "bundle", "-setceiling", "tester@example.org", value)
+    command = (sys.executable, "-m", "negotiator", "userprio", *options)
+    subprocess.run(command, cwd=site.folder, check=True, capture_output=True, timeout=60)
+
+
+def advertised(site):
+    """Return the submitters that the collector knows, and their idle jobs."""
+    return site.pool.inside("run", "condor_status", "-submitters", "-af", "Name", "IdleJobs").split("\n")[:-1]
+
+
+def stopped(site, cluster, count, reason):
+    """True if so many jobs of a cluster run, and another one has the reason."""
+    return site.running(cluster) == count and any(reason in each for each in site.reasons(cluster))
+
+
+def test_a_ceiling_keeps_jobs_idle_until_it_is_raised(site):
+    with site.serving(*EVERY) as process:
+        process.wait_for_output("cycle")
+        set_ceiling(site, "2")
+        cluster = site.submit(4, seconds=600)
+        process.wait_for(lambda: stopped(site, cluster, 2, "ceiling"))
+        set_ceiling(site, "-1")
+        process.wait_for(lambda: site.running(cluster) == 4)
+
+
+def test_a_group_quota_keeps_jobs_idle_until_it_is_raised(site):
+    site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 2\n")
+    cluster = site.submit(4, seconds=600, more=GROUP)
+    with site.serving(*EVERY) as process:
+        process.wait_for(lambda: stopped(site, cluster, 2, BEYOND))
+        site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 4\n")
+        process.reload()
+        process.wait_for(lambda: site.running(cluster) == 4)
+
+
+def test_a_fair_share_keeps_jobs_idle_until_the_others_are_gone(site):
+    clusters = [site.submit(4, user=user, seconds=600) for user in USERS]
+    waited_for(
+        lambda: {f"{user}@example.org 4" for user in USERS} <= set(advertised(site)), "both submitters"
+    )
+    with site.serving(*EVERY) as process:
+        process.wait_for(lambda: all(stopped(site, each, 2, BEYOND) for each in clusters))
+        site.pool.inside("run", "condor_rm", clusters[0])
+        process.wait_for(lambda: site.running(clusters[1]) == 4)
