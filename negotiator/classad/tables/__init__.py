@@ -1,6 +1,7 @@
 """Tables of ads: one typed column for each attribute, dictionary-encoded."""
 
 from negotiator.classad.tables.alike_rows import AlikeRows as AlikeRows
+from negotiator.classad.tables.attribute_spelling import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.byte_stream import ByteReader as ByteReader
 from negotiator.classad.tables.byte_stream import ByteWriter as ByteWriter
 from negotiator.classad.tables.byte_stream import DamagedDataError as DamagedDataError
@@ -23,7 +24,6 @@ from negotiator.classad.tables.dictionary import MAX_REMEMBERED_LINE as MAX_REME
 from negotiator.classad.tables.dictionary import UNKNOWN as UNKNOWN
 from negotiator.classad.tables.dictionary import AdDictionary as AdDictionary
 from negotiator.classad.tables.dictionary import AdLayout as AdLayout
-from negotiator.classad.tables.dictionary import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.dictionary import Row as Row
 from negotiator.classad.tables.dictionary import RowExpressions as RowExpressions
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError

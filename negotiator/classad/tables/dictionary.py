@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
+from negotiator.classad.tables.attribute_spelling import EQUALS, AttributeSpelling
 from negotiator.classad.tables.column import StringPool
 from negotiator.classad.tables.distinct_values import DistinctValues
 
@@ -43,16 +44,12 @@ MAX_NAMES: Final = 250_000
 MAX_LINES: Final = 1 << 17
 """Lines remembered, of all attributes together; when it is reached, all are forgotten."""
 
-MAX_LINES_EACH: Final = 4096
-"""Lines remembered of one attribute: one with more values has a new one in most ads."""
-
 MAX_REMEMBERED_LINE: Final = 2048
 """Longest line that is remembered by its text, in characters; longer ones are remembered by their digest."""
 
 INTEGER_DIGITS: Final = 18
 """An integer of so many digits is less than 2**63."""
 
-_EQUALS: Final = " = "
 _CODE_BITS: Final = 32
 _CODE_MASK: Final = (1 << _CODE_BITS) - 1
 _REAL: Final = re.compile(r"-?[0-9]{1,30}\.[0-9]{1,30}", re.ASCII)
@@ -104,36 +101,6 @@ class TooManyNamesError(ClassAdError, ValueError):
 
     def __init__(self) -> None:
         super().__init__(f"the ads have more than {MAX_NAMES} attributes of different names")
-
-
-class AttributeSpelling:
-    """The spelling of an attribute's name.
-
-    ``base`` is its number, shifted to the upper half of a cell; ``entries`` are the distinct values of the attribute;
-    ``lines`` counts the lines with this name that the dictionary remembers.
-    """
-
-    __slots__ = ("base", "entries", "lines", "name")
-
-    def __init__(self, name: str, base: int, entries: DistinctValues) -> None:
-        self.name = name
-        self.base = base
-        self.entries = entries
-        self.lines = 0
-
-    @property
-    def remembers_lines(self) -> bool:
-        """True if further lines with this name are remembered."""
-        return self.lines < MAX_LINES_EACH
-
-    def stop_remembering(self) -> None:
-        """Remember no further lines with this name: most have a new value."""
-        self.lines = MAX_LINES_EACH
-
-    @property
-    def prefix(self) -> str:
-        """What a line of this attribute as HTCondor prints it begins with: all but the value."""
-        return self.name + _EQUALS
 
 
 class AdDictionary:
@@ -217,7 +184,7 @@ class AdDictionary:
         spellings = self._in_lines
         cells = []
         for line in texts:
-            name, _, text = line.partition(_EQUALS)
+            name, _, text = line.partition(EQUALS)
             spelling = spellings.get(name)
             if spelling is None or not text:
                 cells.append(self.lines.get(line, UNKNOWN))
@@ -229,7 +196,7 @@ class AdDictionary:
 
     def line_spellings(self, texts: list[str]) -> list[AttributeSpelling] | None:
         """Return the spelling of the name in each line ``Name = value``; None if a name is new, or two are the same."""
-        parts = [line.partition(_EQUALS) for line in texts]
+        parts = [line.partition(EQUALS) for line in texts]
         found = [self._in_lines.get(name) if equals else None for name, equals, _ in parts]
         spellings = [spelling for spelling in found if spelling is not None]
         distinct = len({id(spelling.entries) for spelling in spellings})
@@ -266,7 +233,7 @@ class AdDictionary:
         """
         if len(line) > MAX_REMEMBERED_LINE:
             return self._long_lines.get(_digest(line), UNKNOWN)
-        name, _, text = line.partition(_EQUALS)
+        name, _, text = line.partition(EQUALS)
         spelling, expr = self._in_lines.get(name), self._parsed.get(text)
         if spelling is None or expr is None or not (add or spelling.entries.holds(expr)):
             return UNKNOWN
@@ -312,7 +279,7 @@ class AdDictionary:
 
         :raises ParseError: it is not an expression.
         """
-        name, _, text = line.partition(_EQUALS)
+        name, _, text = line.partition(EQUALS)
         return self._cell(line, self._in_lines[name], text.strip()) & _CODE_MASK
 
     def _long_cell(self, line: str, spelling: AttributeSpelling, text: str) -> int:
