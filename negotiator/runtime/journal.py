@@ -25,9 +25,10 @@ class FreeSlot:
 
 @attrs.define
 class Journal:
-    """The entries by the key of the match, in the order in which they were made; the proven time of each beside it.
+    """The entries by the key of the match, in the order in which they were made.
 
-    The fingerprints of the claim ids that were handed out are those of this process only.
+    Beside each are the proven time when it was made, and the fingerprint of the claim id that it was handed out with, if that
+    is known.
     """
 
     _entries: dict[str, JournalEntry] = attrs.field(factory=dict)
@@ -57,14 +58,25 @@ class Journal:
             if claim := fingerprint(entry.slot):
                 self._claims[entry.key] = claim
 
-    def note_claims(self, entries: Iterable[JournalEntry], taken: Callable[[str], str | None]) -> None:
+    def restore(self, entry: JournalEntry, made: float, claim: str | None) -> None:
+        """Add a match that an earlier process handed out."""
+        self.add([entry], made, lambda _: claim)
+
+    def note_claims(
+        self, entries: Iterable[JournalEntry], taken: Callable[[str], str | None]
+    ) -> dict[str, str]:
         """Note the claim ids that matches were handed out with: a slot with several gives each match another one.
 
+        Entries that were removed since are left out.
+
         :param taken: returns the fingerprint of a claim id by the id of its match; None if it is not known.
+        :return: the fingerprints by the keys of the entries.
         """
-        for entry in entries:
-            if claim := taken(entry.id):
-                self._claims[entry.key] = claim
+        found = {
+            entry.key: claim for entry in entries if (claim := taken(entry.id)) and entry.key in self._entries
+        }
+        self._claims |= found
+        return found
 
     def drop(self, keys: Collection[str]) -> None:
         """Remove entries by their keys."""

@@ -146,15 +146,16 @@ class Runtime:
         with _timed(seconds, "settle"):
             shown = self._show(snapshot, result)
             deliveries = tuple(self.pool.settle(result, vault, shown))
-            self.state_manager.note_claims(result, vault)
         with _timed(seconds, "record_outcome"):
             try:
                 self._record_outcome(result, deliveries)
             finally:
                 self._release_undelivered(result, deliveries)
+        # The next cycle reports a state that fails.
+        with suppress(StateError):
+            self.state_manager.note_claims(result, vault)
         if self.audit and self.store:
-            # If this fails, the mark is that of the intent, which is enough; the next cycle reports a state that fails.
-            with suppress(StateError):
+            with suppress(StateError):  # the mark is then that of the intent, which is enough
                 self.store.move_mark(self.audit.head, self._last_match)
         summary = self._summary(result, deliveries, seconds, begun)
         observers = self._tell_observers(result, summary, cycle)

@@ -90,7 +90,8 @@ class StateManager:
         state_manager.held = dict(stored.held)
         for entry in stored.journal:
             # An entry without a time counts from now on.
-            state_manager.journal.add([entry], stored.made.get(entry.key) or time.time)
+            made, claim = stored.made.get(entry.key) or time.time, stored.claims.get(entry.key)
+            state_manager.journal.restore(entry, made, claim)
         state_manager._written_rows, unknown = _valid_rows(bundle, stored.order_rows)
         state_manager.order_rows = _by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.folder}: {each}" for each in (*stored.damaged, *unknown))
@@ -165,8 +166,13 @@ class StateManager:
         self.write(queues=self.queues, matches=result.journal, mark=mark)
 
     def note_claims(self, result: CycleResult, claims: ClaimVault) -> None:
-        """Note which claim id each match of a cycle was handed out with."""
-        self.journal.note_claims(result.journal, claims.taken)
+        """Note which claim id each match of a cycle was handed out with, also for a later process.
+
+        :raises StateError: it cannot be written; a later process then keeps the matches until ``claim_timeout``.
+        """
+        found = self.journal.note_claims(result.journal, claims.taken)
+        if found and self.store is not None:
+            self.store.note_claims(found)
 
     def release_undelivered(self, result: CycleResult, matches: Collection[str]) -> None:
         """Remove from the journal the matches of a cycle that were not delivered, so that they are no longer charged."""

@@ -188,6 +188,23 @@ def test_a_match_of_a_slot_with_several_claim_ids_has_ended_once_its_own_is_gone
     assert stored(world) == ["1.0"]
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_match_has_ended_once_its_slot_has_another_claim_id(world, restart):
+    """Its claim began and ended between two cycles; also if another process made the match."""
+    world.slots, world.claims = [slot(0)], {"s0@h": "a"}
+    world.run.pool.settler = TakingSettler()
+    world.jobs = [idle_job(1)]
+    world.cycle()
+    if restart:
+        again(world)
+    world.jobs = []
+    world.cycle()
+    assert stored(world) == ["1.0"]
+    world.claims = {"s0@h": "b"}
+    world.cycle()
+    assert stored(world) == []
+
+
 def test_a_match_of_this_process_is_charged_once_when_its_job_runs(world):
     """Like a match of another process, on its own slot."""
     world.jobs = [idle_job(1), idle_job(1, 1)]

@@ -274,7 +274,7 @@ def test_the_state_of_another_version_is_refused(folder, store):
     with sqlite3.connect(folder / "state.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StateError, match=r"version 99, this program reads version 8"):
+    with pytest.raises(StateError, match=r"version 99, this program reads version 9"):
         StateStore.open(folder)
 
 

@@ -26,7 +26,8 @@ class StoredState:
     """The state that an earlier process saved.
 
     ``last`` is the time of its last snapshot, in seconds since the epoch. ``made`` has the proven time of each entry of
-    the journal by its key, and ``time`` the proven time of the last cycle; None before the first.
+    the journal by its key, ``claims`` the fingerprint of its claim id, if it is known, and ``time`` the proven time of the last
+    cycle; None before the first.
     """
 
     queues: tuple[Queue, ...]
@@ -36,6 +37,7 @@ class StoredState:
     last: float = 0.0
     damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
     made: Mapping[str, float] = attrs.field(factory=dict)
+    claims: Mapping[str, str] = attrs.field(factory=dict)
     time: JournalTime | None = None
     order_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
 
@@ -65,6 +67,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
         last=last,
         damaged=(*damaged, *unreadable),
         made=dict(db.execute("SELECT key, made FROM matches")),
+        claims=dict(db.execute("SELECT key, claim FROM matches WHERE claim IS NOT NULL")),
         time=_read_time(db),
         order_rows=order_rows,
     )
@@ -175,6 +178,13 @@ def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
     db.executemany(
         "UPDATE matches SET entry = ? WHERE key = ?",
         ((json.dumps(from_entry(entry)), entry.key) for entry in matches),
+    )
+
+
+def write_claims(db: Connection, claims: Mapping[str, str]) -> None:
+    """Write the fingerprints of the claim ids that matches were handed out with, by the keys of their entries."""
+    db.executemany(
+        "UPDATE matches SET claim = ? WHERE key = ?", ((claim, key) for key, claim in claims.items())
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 8
+VERSION: Final = 9
 
 TABLES: Final = """
 CREATE TABLE last_scan (time REAL) STRICT;
@@ -17,7 +17,9 @@ CREATE TABLE applications (
 CREATE TABLE holds (
     schedd TEXT, user TEXT, cluster INTEGER, held_by TEXT, held_at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE matches (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT, made REAL) STRICT;
+CREATE TABLE matches (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT, made REAL, claim TEXT
+) STRICT;
 CREATE INDEX matches_by_key ON matches (key);
 CREATE TABLE order_rows (
     order_name TEXT, key TEXT, row TEXT, PRIMARY KEY (order_name, key)

@@ -82,6 +82,14 @@ class StateStore(StateDatabase):
                 consistency_rows.move_mark(db, *mark)
             consistency_rows.write_counts(db)
 
+    def note_claims(self, claims: Mapping[str, str]) -> None:
+        """Write the fingerprints of the claim ids that matches were handed out with, by the keys of their entries.
+
+        :raises StateError: nothing was written.
+        """
+        with self._writing() as db:
+            cycle_rows.write_claims(db, claims)
+
     def drop_matches(self, keys: Collection[str]) -> None:
         """Remove journal entries by their keys."""
         with self._writing() as db:
