@@ -133,7 +133,10 @@ class SlotPreemption:
 
     @cached_property
     def _only_by_rank(self) -> Reason:
-        text = "beyond its limit a submitter gets only slots that prefer its job to the one that they run"
+        text = (
+            "the share of the submitter, or the quota of its group, is used up: it may still get slots that prefer its"
+            " job to the one that they run, and this is none"
+        )
         return self._reason("limit_reached", text, "submitter limit")
 
     @cached_property
