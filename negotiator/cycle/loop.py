@@ -32,7 +32,7 @@ from negotiator.cycle.progress import CycleProgress, ProgressWatcher, unwatched
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
-from negotiator.cycle.result import CycleCounts, CycleResult
+from negotiator.cycle.result import CycleCounts, CycleResult, no_slots_reason
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
@@ -104,7 +104,8 @@ def run_cycle(
     if divisible is not None:
         divisible.offered(offered.slots)
     matcher = SlotMatcher.of(
-        *(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids, divisible)
+        *(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids, divisible),
+        no_slots=no_slots_reason(admitted.discarded),
     )
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)

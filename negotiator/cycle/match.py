@@ -58,6 +58,7 @@ class SlotMatcher:
     withheld: Sequence[tuple[Mask, Reason]] = ()  # slots that the order withholds
     preemption: SlotPreemption | None = None
     divisible: DivisibleSlots | None = None
+    no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
 
     @classmethod
     def of(
@@ -67,11 +68,13 @@ class SlotMatcher:
         pool: SlotRanks = DEFAULT_RANKS,
         claim_ids: NDArray[np.int64] | None = None,
         divisible: DivisibleSlots | None = None,
+        no_slots: Reason = NO_SLOTS,
     ) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
         :param claim_ids: how many each slot has; None if it is not known.
         :param divisible: those that several matches share.
+        :param no_slots: the reason of all requests, if there is no slot.
         :param pool: the pool's own order of slots.
         """
         budget, slots = MemoryBudget(), offered.slots
@@ -95,6 +98,7 @@ class SlotMatcher:
             withheld=offered.withheld,
             preemption=preemption,
             divisible=divisible,
+            no_slots=no_slots,
         )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
@@ -193,7 +197,7 @@ def match(
     if preemption is not None and claimed is not None:
         preempting, protected = preemption.apply(candidates, request, cycle.environment, claimed)
     if not len(matcher.slots):
-        candidates.removals.append(Removal(NO_SLOTS, 0, 0))
+        candidates.removals.append(Removal(matcher.no_slots, 0, 0))
 
     left = int(np.count_nonzero(candidates.keep))
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)

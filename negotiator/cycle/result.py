@@ -5,7 +5,7 @@ Sizes do not depend on the pool's: reasons are counted per request, never listed
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import attrs
 
@@ -100,6 +100,17 @@ class DiscardedAds:
     jobs: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
 
 
+def no_slots_reason(discarded: Iterable[DiscardedAds]) -> Reason:
+    """Return the reason of all requests of a cycle without slots: why most of them were discarded, if any were."""
+    slots = [each for each in discarded if each.kind is AdKind.STARTD]
+    if not slots:
+        return NO_SLOTS
+    most = max(slots, key=lambda each: each.count)
+    total = sum(each.count for each in slots)
+    text = f"no slot takes part in this cycle: {most.count} of {total} discarded: {most.reason.text}"
+    return attrs.evolve(NO_SLOTS, text=text)
+
+
 @attrs.frozen
 class RequestOutcome:
     """What became of one request: its matches, and for the rest the reasons, each with its counts.
@@ -137,8 +148,9 @@ class RequestOutcome:
         last = self.removals[-1].reason if self.removals else None
         if last is not None and last.provenance.plugin == CORE and last.provenance.station is Station.ORDER:
             return last
-        if any(removal.reason is NO_SLOTS for removal in self.removals):
-            return NO_SLOTS
+        for removal in self.removals:
+            if removal.reason.provenance == NO_SLOTS.provenance:
+                return removal.reason
         for removal in reversed(self.removals):
             if removal.removed and removal.reason.mode is Mode.ENFORCE:
                 return removal.reason

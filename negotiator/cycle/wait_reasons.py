@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.match import SlotMatcher
-from negotiator.cycle.result import NO_SLOTS, NO_TURN, Removal
+from negotiator.cycle.result import NO_TURN, Removal
 from negotiator.hooks.order import QueuedRequest, RequestOrder, WaitReason
 from negotiator.records import Provenance, Reason, Station, Verdict
 
@@ -43,7 +43,7 @@ class WaitReasons:
     def _unavailable(self) -> tuple[Removal, ...]:
         """The reasons of all slots if none is left; empty if one is."""
         if not len(self.matcher.slots):
-            return (Removal(NO_SLOTS, 0, 0),)
+            return (Removal(self.matcher.no_slots, 0, 0),)
         left = np.ones(len(self.matcher.slots), np.bool_)
         removals = []
         for mask, reason in self.matcher.unavailable():

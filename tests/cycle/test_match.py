@@ -256,7 +256,27 @@ class TestScheddsAndSubmitters:
 
 
 def test_a_job_in_a_pool_without_slots_has_a_reason():
-    """Also if gates discarded all slots; the rejection that the schedd gets has it too."""
+    """The rejection that the schedd gets has it too."""
     result = pools.cycle(snapshot([], [job()]))
     assert removals(result) == {"no_slots": (0, 0)}
     assert [each.reason.code for each in result.rejections] == ["no_slots"]
+
+
+def test_the_user_of_a_job_learns_why_all_slots_were_discarded(tmp_path):
+    bundle = pools.write_bundle(
+        tmp_path / "b",
+        """
+        policies:
+          - name: small
+            applies_to: startd
+            expression: MY.Memory < 10
+            description: the machine is too small
+        """,
+    )
+    slots = [slot(number, Memory="1") for number in range(3)]
+    (rejection,) = pools.cycle(snapshot(slots, [job()]), bundle).rejections
+    assert rejection.reason.code == "no_slots"
+    assert (
+        rejection.reason.text
+        == "no slot takes part in this cycle: 3 of 3 discarded: the machine is too small"
+    )
