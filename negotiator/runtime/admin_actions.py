@@ -7,6 +7,8 @@ the scheduler may change the configuration, and what an order remembers, such as
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 
 from negotiator.classad.syntax import fold
@@ -23,6 +25,7 @@ from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
+_SHADOW: Final = "nothing is killed in shadow mode: another negotiator serves the pool"
 #: The rule by which users kill their own applications.
 _OWNER = "owner"
 
@@ -49,9 +52,13 @@ class AdminResult:
     by_rule: str
     kill: Kill | None = None
 
-    def killed(self) -> AdminResult:
-        """Return the result after the kill was carried out."""
-        return self if self.kill is None else attrs.evolve(self, answer=self.kill.run(), kill=None)
+    def killed(self, *, is_shadow: bool = False) -> AdminResult:
+        """Return the result after the kill was carried out; in shadow mode it is refused."""
+        if self.kill is None:
+            return self
+        if is_shadow:
+            return attrs.evolve(self, answer=AdminAnswer(ok=False, text=_SHADOW), kill=None)
+        return attrs.evolve(self, answer=self.kill.run(), kill=None)
 
 
 def perform(request: AdminRequest, state_manager: StateManager, now: float) -> AdminResult:

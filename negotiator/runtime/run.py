@@ -307,7 +307,7 @@ class Runtime:
             done = perform(request, self.state_manager, self.clock())
             self._record([self._admin_record(done)])
             if done.kill is not None:
-                done = done.killed()
+                done = done.killed(is_shadow=self.pool.is_shadow)
                 self._record([self._admin_record(done)])
             if self.reloader and self._awaits_reload(done):
                 self.reloader.request(f"command by {request.by}")

@@ -83,6 +83,16 @@ def test_the_command_gets_no_variables_of_the_negotiator(tmp_path, program, monk
     assert "NEGOTIATOR" not in called
 
 
+def test_in_shadow_mode_nothing_is_killed(tmp_path, program):
+    """Another negotiator serves the pool, in which nothing may change."""
+    with world_of(tmp_path, f"kill: {{command: [{program()}]}}\n") as world:
+        world.cycle()
+        world.run.pool.is_shadow = True
+        answer = world.ask(KILL, "1")
+    assert (answer.ok, "in shadow mode" in answer.text) == (False, True)
+    assert not (tmp_path / "calls").exists()
+
+
 def test_without_a_command_a_pool_cannot_kill(tmp_path):
     """For example a pool of files."""
     with world_of(tmp_path, "") as world:
