@@ -22,9 +22,8 @@ SUBSYSTEM = "negotiator."
 MAX_DEPTH = 100
 MAX_STEPS = 10_000
 MAX_TEXT = 1_000_000
-MAX_TEXTS = (
-    10_000_000  # characters of all texts that are expanded while files are read; a macro counts as 100
-)
+MAX_TEXTS = 10_000_000  # characters of all texts that are expanded while files are read
+MACRO_COST = 100  # characters that a macro counts as
 
 _REFERENCE = re.compile(
     r"(?<!\$)\$(?:\(([A-Za-z0-9_.]+)([):])|(INT|REAL)\(([^()$,]*)(?:,([^()$]*))?\))", re.ASCII
@@ -117,7 +116,7 @@ class Knobs:
         if self._spent > MAX_TEXTS:
             return value.file.error(value.at, "too many conditions or names with macros")
         expanded = self._expand(value, ("", 0))
-        self._spent += 0 * self._steps + (0 if isinstance(expanded, Problem) else len(expanded.text))
+        self._spent += MACRO_COST * self._steps + (0 if isinstance(expanded, Problem) else len(expanded.text))
         return expanded
 
     def _expand(self, value: LocatedText, outermost: tuple[str, int]) -> LocatedText | Problem:

@@ -239,3 +239,9 @@ def test_included_files_and_conditions_have_bounds(knobs):
     doubling = "\n".join(f"M{i} = $(M{i - 1})$(M{i - 1})" for i in range(1, 13))
     many = "if $(M12)\nA = 1\nendif\n" * 3000
     assert any("too many conditions" in each for each in knobs.conf(f"M0 = 1\n{doubling}\n{many}"))
+
+
+def test_macros_count_towards_the_bound_of_conditions_even_if_they_are_empty(knobs):
+    doubling = "\n".join(f"M{i} = $(M{i - 1})$(M{i - 1})" for i in range(1, 13))
+    many = "if 1$(M12)\nA = 1\nendif\n" * 50
+    assert any("too many conditions" in each for each in knobs.conf(f"M0 =\n{doubling}\n{many}"))
