@@ -1,8 +1,7 @@
 """Carries out requests of administrators, after checking their access.
 
 An administrator of a queue (``adminacl``) may move applications out of it, hold, release and kill them; users may kill
-their own. An administrator of
-the scheduler may change the configuration, and what an order remembers, such as accounts.
+their own. An administrator of the scheduler may change the configuration, and what an order remembers, such as accounts.
 """
 
 from __future__ import annotations
