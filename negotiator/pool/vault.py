@@ -19,12 +19,15 @@ _LIST: Final = "claimidlist"
 
 
 class Secret:
-    """A text that does not show itself in messages, dumps and tracebacks."""
+    """A text that does not show itself in messages, dumps and tracebacks.
 
-    __slots__ = ("__text",)
+    ``is_listed``: it is one of several claim ids of a slot, from its ``ClaimIdList``.
+    """
 
-    def __init__(self, text: str) -> None:
-        self.__text = text
+    __slots__ = ("__text", "is_listed")
+
+    def __init__(self, text: str, *, is_listed: bool = False) -> None:
+        self.__text, self.is_listed = text, is_listed
 
     def reveal(self) -> str:
         """Return the text."""
@@ -47,7 +50,7 @@ def claim_ids(name: str, value: object) -> tuple[Secret, ...]:
     if fold(name) in _SINGLE:
         return (Secret(value),)
     if fold(name) == _LIST:
-        return tuple(map(Secret, value.replace(",", " ").split()))
+        return tuple(Secret(each, is_listed=True) for each in value.replace(",", " ").split())
     return ()
 
 
@@ -70,8 +73,14 @@ class ClaimVault:
         self.__by_match: dict[str, str] = {}
 
     def put(self, slot: str, address: str, claims: Iterable[Secret]) -> None:
-        """Store the claim ids of a slot, each once, in place of those it had."""
-        found = {claim.reveal(): claim for claim in claims}
+        """Store the claim ids of a slot, each once, in place of those it had.
+
+        Of a slot with a ``ClaimIdList`` these alone: its ``ClaimId`` is another one, and becomes invalid when one of the list
+        is used (``ResMgr::getResource``, condor_startd 25.14.1).
+        """
+        given = tuple(claims)
+        listed = [claim for claim in given if claim.is_listed]
+        found = {claim.reveal(): claim for claim in listed or given}
         self.__claims.setdefault(slot, {})[address] = list(found.values())
 
     def take(self, slot: str, address: str | None = None, match: str = "") -> str | None:

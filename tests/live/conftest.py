@@ -110,6 +110,20 @@ NUM_SLOTS_TYPE_1 = 4
 """
 
 
+#: Two partitionable slots; the second has a consumption policy. The settings of docs/live-pool.md for exact limits.
+PARTITIONABLE = """CLAIM_WORKLIFE = 0
+CLAIM_PARTITIONABLE_LEFTOVERS = False
+SLOT_TYPE_1 = cpus=4, memory=2048, disk=20%
+SLOT_TYPE_1_PARTITIONABLE = True
+NUM_SLOTS_TYPE_1 = 1
+SLOT_TYPE_2 = cpus=4, memory=2048, disk=20%
+SLOT_TYPE_2_PARTITIONABLE = True
+SLOT_TYPE_2_CONSUMPTION_POLICY = True
+SLOT_TYPE_2_NUM_CLAIMS = 3
+NUM_SLOTS_TYPE_2 = 1
+"""
+
+
 #: The pool's own negotiator leaves jobs idle for some seconds, in which they are observed.
 NEGOTIATING = """DAEMON_LIST = MASTER COLLECTOR SCHEDD STARTD NEGOTIATOR
 NEGOTIATOR_INTERVAL = 8
@@ -163,6 +177,20 @@ def site(secure_running_pool, tmp_path):
     """Return a folder that serves a secure pool with four slots."""
     yield LiveSite(*secure_running_pool, tmp_path)
     secure_running_pool[0].remove_jobs()
+
+
+@pytest.fixture(scope="module")
+def partitionable_pool():
+    """Start a pool that runs jobs on partitionable slots, under the settings for exact limits."""
+    with _pool(PoolSettings("open", more=PARTITIONABLE)) as started:
+        yield started
+
+
+@pytest.fixture
+def partitionable_site(partitionable_pool, tmp_path):
+    """Return a folder that serves a pool with partitionable slots."""
+    yield LiveSite(*partitionable_pool, tmp_path)
+    partitionable_pool[0].remove_jobs()
 
 
 @pytest.fixture

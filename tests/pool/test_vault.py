@@ -59,6 +59,15 @@ def test_a_snapshot_has_the_number_of_claim_ids_of_each_slot():
     assert read(SLOT)[0].claim_ids is read(f'{SLOT}ClaimId = "{CLAIM}"\n')[0].claim_ids is None
 
 
+def test_a_slot_with_a_list_of_claim_ids_has_these_alone():
+    """A startd revokes the ClaimId of a slot with a consumption policy as soon as one of the list is used."""
+    listed = PRIVATE.format("slot1@a", "<1>", "ClaimIdList", " a#b c#d")
+    both = listed.replace("ClaimIdList", f'ClaimId = "{CLAIM}"\nClaimIdList')
+    snapshot, vault = read(f"{SLOT}\n{both}")
+    assert snapshot.claim_ids == (2,)
+    assert [vault.take("slot1@a") for _ in range(3)] == ["a#b", "c#d", None]
+
+
 def test_a_claim_id_is_given_out_once(vault):
     """A slot may have several claim ids; each is removed when it is taken."""
     assert [vault.take("slot1@a") for _ in range(3)] == ["one", "two", None]

@@ -1,0 +1,78 @@
+"""Limits on partitionable slots of a real pool, with and without a consumption policy.
+
+They are exact under the settings of docs/live-pool.md. Without them a schedd divides the slots itself, and overruns the limit.
+"""
+
+from collections import Counter
+
+QUEUES = """partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: default
+            limits:
+              - limit: nobody has more than two processors
+                users: ["*"]
+                maxresources: {vcore: 2}
+    placementrules:
+      - name: fixed
+        value: root.default
+"""
+LIMIT = "vcore uses 2, needs 1, may have 2"
+#: One user for each type of slot: a schedd keeps the rest of a slot for the user who has it.
+USERS = {"ann": 1, "bob": 2}
+
+
+def submit(site, user, count=4):
+    """Submit jobs for the slots of a user's type, dynamic ones too; return the number of their cluster."""
+    more = "requirements = member(TARGET.SlotTypeID, {{{0}, -{0}}})".format(USERS[user])
+    return site.submit(count, user=user, seconds=600, more=more)
+
+
+def test_a_slot_with_a_consumption_policy_hands_out_as_many_claims_a_cycle_as_it_has(partitionable_site):
+    """The fourth job waits for the startd's new claim ids; the startd refuses no claim."""
+    site = partitionable_site
+    cluster = submit(site, "bob")
+    with site.serving() as process:
+        process.wait_for(lambda: site.running(cluster) == 4)
+    first, *later = site.matches()
+    assert Counter(each["cycle"] for each in (first, *later)).most_common(1) == [(first["cycle"], 3)]
+    assert "efus" not in site.pool.log("StartLog")
+
+
+def test_a_limit_is_exact_under_the_settings_for_it(partitionable_site):
+    """The users read the reason; the other jobs run once the limit is lifted."""
+    site = partitionable_site
+    site.write(queues_yaml=QUEUES)
+    clusters = [submit(site, user) for user in USERS]
+    most = dict.fromkeys(clusters, 0)
+
+    def limited(cluster):
+        most[cluster] = max(most[cluster], running := site.running(cluster))
+        return running == 2 and any(LIMIT in each for each in site.reasons(cluster))
+
+    with site.serving() as process:
+        process.wait_for(lambda: all(limited(each) for each in clusters))
+        assert set(most.values()) == {2}
+        site.write()
+        process.reload()
+        process.wait_for(lambda: all(site.running(each) == 4 for each in clusters))
+
+
+def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit(partitionable_site):
+    """With HTCondor's default of CLAIM_PARTITIONABLE_LEFTOVERS."""
+    site = partitionable_site
+    file = site.pool.root / "etc" / "condor" / "condor_config"
+    text = file.read_text()
+    site.write(queues_yaml=QUEUES)
+    try:
+        file.write_text(f"{text}\nCLAIM_PARTITIONABLE_LEFTOVERS = True\n")
+        site.pool.inside("run", "condor_reconfig", "-schedd")
+        clusters = [submit(site, user) for user in USERS]
+        with site.serving() as process:
+            process.wait_for(lambda: any(site.running(each) > 2 for each in clusters))
+    finally:
+        file.write_text(text)
+        site.pool.inside("run", "condor_reconfig", "-schedd")
