@@ -314,6 +314,45 @@ def test_another_order_of_jobs_is_a_difference_of_both_jobs(report):
     assert {each.rule for each in found.values()} == {"the order of submitters and jobs"}
 
 
+SMALL = {
+    "pool_yaml": "policies:\n  - {name: small, applies_to: match, expression: 'MY.Owner != \"bob\" || TARGET.SlotID == 2',"
+    " description: bob gets slot 2 only}\n"
+}
+SECOND = {"SlotID": "2", "Name": '"s1@h"'}
+
+
+def test_a_job_that_runs_on_a_slot_that_a_policy_denied_it_counts_for_the_policy(report):
+    """We had given its only other slot to another job."""
+    before = [free(0), free(1, **SECOND)], [job(1, "bob", QDate="1"), job(2, "bob", QDate="2")]
+    after = [used(0), used(1, **SECOND)], [job(1, "bob", slot="s1@h"), job(2, "bob", slot="s0@h")]
+    (difference,) = report(before, after, **SMALL).differences
+    assert (difference.job, difference.instead) == ("2.0", "")
+    assert difference.rule.startswith("expressions: small (pool.yaml:2")
+
+
+def test_a_job_whose_slot_went_to_one_that_a_policy_kept_from_another_counts_for_the_policy(report):
+    """We: bob's job on slot 2, the only one for carol's. They: bob's on the other one, carol's on slot 2."""
+    picky = {"owner": "carol", "Requirements": "TARGET.SlotID == 2"}
+    before = [free(0), free(1, **SECOND)], [job(1, "bob"), job(2, **picky)]
+    after = [used(0), used(1, **SECOND)], [job(1, "bob", slot="s0@h"), job(2, slot="s1@h", **picky)]
+    (difference,) = report(before, after, submitters("bob", "carol"), **SMALL).differences
+    assert (difference.job, difference.instead) == ("2.0", "")
+    assert difference.rule.startswith("expressions: small (pool.yaml:2")
+
+
+def test_a_slot_that_a_policy_may_have_denied_counts_for_the_policy_or_the_order(report):
+    """We: ann's job. They: bob's, which the policy denied one of the two slots."""
+    other = used(1, since=SINCE, **SECOND)
+    before, after = [free(0), other], [used(0), other]
+    found = report(
+        (before, [job(1), job(2, "bob")]), (after, [rejected(1), job(2, "bob", slot="s0@h")]), **SMALL
+    )
+    (rule,) = {each.rule for each in found.differences}
+    assert len(found.differences) == 2
+    assert rule.startswith("expressions: small (pool.yaml:2")
+    assert rule.endswith(", or the order of submitters and jobs")
+
+
 def test_totals_count_differences_by_rule(report):
     found = report(ONE, ([free()], [rejected(1)]))
     totals = ShadowTotals()

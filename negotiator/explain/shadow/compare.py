@@ -90,7 +90,7 @@ class _Comparison:
 
     def _would_run(self, key: JobKey, ours: JobDecision, theirs: ObservedOutcome) -> Difference | Cause:
         """Follow our slot of a job that stayed idle to whoever has it."""
-        instead, reached = "", ours
+        instead, reached = "", JobDecision()
         waiting, seen = [family(ours.slot)], {family(ours.slot)}
         for whole in iter(lambda: waiting.pop() if waiting else None, None):
             newcomers = self.outcomes.newcomers(whole)
@@ -115,7 +115,7 @@ class _Comparison:
 
     def _would_wait(self, key: JobKey, ours: JobDecision, theirs: ObservedOutcome) -> Difference | Cause:
         """Follow the slot of a job that we kept idle to whoever we chose for it."""
-        instead = ""
+        instead, moved = "", list[JobDecision]()
         waiting, seen = [family(theirs.slot)], {family(theirs.slot)}
         for whole in iter(lambda: waiting.pop() if waiting else None, None):
             for other in self.decisions.on.get(whole, ()):
@@ -128,9 +128,14 @@ class _Comparison:
                     return Cause.LATER_CYCLE
                 elif not self.outcomes.was_free(outcome.slot):
                     return Cause.SLOT_FREED_LATER
-                elif its_slot not in seen:
-                    seen.add(its_slot)
-                    waiting.append(its_slot)
+                else:
+                    moved.append(self.decisions.jobs[other])
+                    if its_slot not in seen:
+                        seen.add(its_slot)
+                        waiting.append(its_slot)
+        if ours.policy is None and not instead:
+            # In our cycle a policy may have moved another job to this slot.
+            ours = next((each for each in moved if each.policy is not None), ours)
         return self._difference(DifferenceKind.WOULD_WAIT, key, theirs.slot, ours, instead=instead)
 
     def _why_not_left_free(self, whole: str) -> Cause | None:
@@ -151,4 +156,4 @@ class _Comparison:
     ) -> Difference:
         submitter = self.outcomes.before.jobs[key].submitter
         by_order = bool(instead) and not (decision.is_final or decision.is_everywhere)
-        return Difference(kind, *key, submitter, slot, theirs, decision.reason, instead, by_order)
+        return Difference(kind, *key, submitter, slot, theirs, decision.rule, instead, by_order)

@@ -9,9 +9,9 @@ import attrs
 
 from negotiator.cycle.result import CycleResult, RequestOutcome
 from negotiator.explain.shadow.observation import family
-from negotiator.explain.shadow.report import JobKey
+from negotiator.explain.shadow.report import JobKey, is_policy
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.records import CORE, Mode, Reason, Verdict
+from negotiator.records import Mode, Reason
 
 _NOT_SERVED: Final = frozenset({"JobStatus", "JobUniverse"})
 
@@ -21,12 +21,19 @@ class JobDecision:
     """The slot that a job got, or the reason why it got none.
 
     ``is_final`` if the reason is the job's ad alone, ``is_everywhere`` if a rule of a policy denied it every slot, used ones too.
+    ``policy`` is the last rule of a policy that took some slots from its request, whatever took the others.
     """
 
     slot: str = ""
     reason: Reason | None = None
     is_final: bool = False
     is_everywhere: bool = False
+    policy: Reason | None = None
+
+    @property
+    def rule(self) -> Reason | None:
+        """The reason that a difference counts for: first the policy, because other slots being taken is seldom the cause."""
+        return self.reason if self.policy is None or self.is_final else self.policy
 
     def holds_on(self, slot: str) -> bool:
         """True if the job would not have got a slot that became free later. What parts of a slot are offered changes."""
@@ -67,15 +74,24 @@ class JobDecisions:
 
 def _of_request(outcome: RequestOutcome, slots: int) -> Iterator[tuple[JobKey, JobDecision]]:
     schedd = outcome.request.schedd.lower()
+    policy = _policy(outcome)
     for match in outcome.matches:
-        yield (schedd, match.job), JobDecision(slot=match.slot.lower())
+        yield (schedd, match.job), JobDecision(slot=match.slot.lower(), policy=policy)
     rejection = outcome.rejection
     if rejection is None:
         return
     reason = rejection.reason
     everywhere = max((each.rejected for each in outcome.removals if each.reason == reason), default=0)
-    is_policy = reason.verdict is Verdict.DENIED and reason.provenance.plugin != CORE
-    decision = JobDecision(reason=reason, is_everywhere=is_policy and everywhere >= slots > 0)
+    is_everywhere = is_policy(reason) and everywhere >= slots > 0
+    decision = JobDecision(reason=reason, is_everywhere=is_everywhere, policy=policy)
     for cluster, first, last in outcome.jobs_left.bounds.tolist():
         for proc in range(first, last + 1):
             yield (schedd, f"{cluster}.{proc}"), decision
+
+
+def _policy(outcome: RequestOutcome) -> Reason | None:
+    """Return the last rule of a policy that took candidate slots from a request."""
+    for each in reversed(outcome.removals):
+        if each.removed and each.reason.mode is Mode.ENFORCE and is_policy(each.reason):
+            return each.reason
+    return None

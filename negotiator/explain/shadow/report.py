@@ -9,7 +9,7 @@ from typing import Self, TypeAlias
 
 import attrs
 
-from negotiator.records import CORE, Reason
+from negotiator.records import CORE, Reason, Verdict
 
 JobKey: TypeAlias = tuple[str, str]
 """The schedd in lower case, and the id ("cluster.proc")."""
@@ -61,7 +61,8 @@ class Difference:
     ``slot`` is the one that we chose (WOULD_RUN), or on which the job runs (WOULD_WAIT). ``theirs`` is the reason that the schedd
     got for a job that stayed idle. ``reason`` is ours: of the job that we kept idle, or of ``instead``, a job that we kept idle and
     that got the slot in its place; None if we kept no job idle for it. ``instead`` is empty if no other job is involved.
-    If ``by_order``, both jobs could have had the slot, and the two negotiators preferred different ones.
+    If ``by_order``, both jobs could have had the slot, and the two negotiators preferred different ones. A policy that denied
+    some slots may have denied this one: which ones is not known.
     """
 
     kind: DifferenceKind
@@ -78,12 +79,20 @@ class Difference:
     def rule(self) -> str:
         """The rule that made the difference: ours, else the reason of the other negotiator."""
         if self.by_order:
-            return "the order of submitters and jobs"
+            order = "the order of submitters and jobs"
+            if self.reason is not None and is_policy(self.reason):
+                return f"{self.reason.provenance}, or {order}"
+            return order
         if self.reason is None:
             return f"the pool's negotiator: {self.theirs or 'no reason'}"
         if self.reason.provenance.plugin == CORE:
             return f"{CORE}: {self.reason.code}"
         return str(self.reason.provenance)
+
+
+def is_policy(reason: Reason) -> bool:
+    """True if a rule of a policy denied something: neither the ads nor the order of requests."""
+    return reason.verdict is Verdict.DENIED and reason.provenance.plugin != CORE
 
 
 @attrs.frozen
