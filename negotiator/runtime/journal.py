@@ -7,11 +7,15 @@ the pool shows them. A claim may also begin and end between two cycles: the slot
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
 
 import attrs
 
 from negotiator.cycle.claims import JobsInUse, match_claims
 from negotiator.cycle.journal import JournalEntry
+
+DYNAMIC_SLOT_SECONDS: Final = 5.0
+"""How long a collector may have the new ad of a partitionable slot, and not yet that of the dynamic slot made of it."""
 
 
 @attrs.frozen
@@ -34,7 +38,8 @@ class Journal:
     _entries: dict[str, JournalEntry] = attrs.field(factory=dict)
     _made: dict[str, float] = attrs.field(factory=dict)
     _claims: dict[str, str] = attrs.field(factory=dict)
-    _replaced: frozenset[str] = frozenset()  # keys of matches that have another claim id since the last cycle
+    #: Keys of matches whose slots had another claim id in the last cycle, and the proven time since when.
+    _replaced: dict[str, float] = attrs.field(factory=dict)
 
     @property
     def entries(self) -> tuple[JournalEntry, ...]:
@@ -85,11 +90,13 @@ class Journal:
             self._made.pop(key, None)
             self._claims.pop(key, None)
 
-    def ended_claims(self, free: Iterable[FreeSlot]) -> frozenset[str]:
+    def ended_claims(self, free: Iterable[FreeSlot], now: float) -> frozenset[str]:
         """Return the keys of the matches on slots that have no claim, and other claim ids than the one handed out.
 
-        A partitionable slot must have had another one in the last cycle too: the dynamic slot of the match may appear after the
-        partitionable slot has its next claim id.
+        A partitionable slot must have had another one in the last cycle, and for ``DYNAMIC_SLOT_SECONDS``: the dynamic slot of
+        the match may appear after the partitionable slot has its next claim id.
+
+        :param now: the proven time (see ``JournalTime``).
         """
         slots = {each.name: each for each in free}
         found = {
@@ -97,8 +104,13 @@ class Journal:
             for key, claim in self._claims.items()
             if (slot := slots.get(self._entries[key].slot)) is not None and claim not in slot.claims
         }
-        before, self._replaced = self._replaced, frozenset(found)
-        return frozenset(key for key, slot in found.items() if key in before or not slot.is_partitionable)
+        before = self._replaced
+        self._replaced = {key: before.get(key, now) for key in found}
+        return frozenset(
+            key
+            for key, slot in found.items()
+            if not slot.is_partitionable or (key in before and now - before[key] >= DYNAMIC_SLOT_SECONDS)
+        )
 
     def update(
         self, in_use: Sequence[JobsInUse], before: float, ended: Collection[str] = ()

@@ -138,7 +138,7 @@ class StateManager:
             if (found := claims.fingerprints(name))
         )
         before = self.time.time - self.bundle.placement.claim_timeout
-        change = self.journal.update(in_use, before, self.journal.ended_claims(free))
+        change = self.journal.update(in_use, before, self.journal.ended_claims(free, self.time.time))
         if self.store is not None and (change.shown or change.gone):
             self.store.update_matches(change.shown, change.gone)
 
