@@ -132,7 +132,9 @@ def match_claims(journal: Sequence[JournalEntry], tables: Sequence[JobsInUse]) -
         elif place in free:
             free.discard(place)
             found[place[0]][place[1]] = number
-    for number in left:
+    # The claims that the pool showed before are those of the matches that it showed before: a new match must not count as shown by
+    # one of them, or its charge would be lost until its own claim appears.
+    for number in sorted(left, key=lambda number: (not journal[number].shown, number)):
         entry = journal[number]
         places = [
             place
