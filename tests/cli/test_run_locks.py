@@ -12,7 +12,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.cli import main
 from negotiator.runtime.state import StateStore
 
-RUN = importlib.import_module("negotiator.app.runner")
+RUN = importlib.import_module("negotiator.app.exclusive")
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Jobs of a real pool run because this negotiator said so."""
 
+from served_pool import waited_for
+
 USERS = ("ann", "bob", "carol")
 
 
@@ -24,7 +26,9 @@ def test_jobs_that_end_between_two_cycles_do_not_keep_their_slots_from_others(si
 
 def test_jobs_of_several_users_run_at_the_same_time(site):
     """At one schedd; each user gets a slot although they ask for more than there are."""
-    clusters = [site.submit(3 if user == "ann" else 1, user=user, seconds=4) for user in USERS]
+    clusters = [site.submit(3 if user == "ann" else 1, user=user, seconds=8) for user in USERS]
+    advertised = ("condor_status", "-submitters", "-constraint", "IdleJobs > 0", "-af", "Name")
+    waited_for(lambda: len(site.pool.inside("run", *advertised).split()) == len(USERS), "ads of all users")
     with site.serving() as process:
         process.wait_for(lambda: all(map(site.is_running, clusters)))
         process.wait_for(lambda: not any(map(site.queue, clusters)))
