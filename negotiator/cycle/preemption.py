@@ -134,8 +134,8 @@ class SlotPreemption:
     @cached_property
     def _only_by_rank(self) -> Reason:
         text = (
-            "the share of the submitter, or the quota of its group, is used up: it may still get slots that prefer its"
-            " job to the one that they run, and this is none"
+            "the share of the submitter, or the quota of its group, is used up: only slots that prefer its job to the"
+            " one that they run are left for it"
         )
         return self._reason("limit_reached", text, "submitter limit")
 

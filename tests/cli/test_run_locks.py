@@ -12,7 +12,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.cli import main
 from negotiator.runtime.state import StateStore
 
-RUN = importlib.import_module("negotiator.app.exclusive")
+EXCLUSIVE = importlib.import_module("negotiator.app.exclusive")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_run_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
             if len(waited) == 3:
                 let_go()
 
-        monkeypatch.setattr(RUN.time, "sleep", sleep)
+        monkeypatch.setattr(EXCLUSIVE.time, "sleep", sleep)
         assert run().exit_code == 0
     assert len(waited) == 3
 
@@ -68,8 +68,8 @@ def test_run_begins_when_a_command_releases_the_lock(site, monkeypatch, what):
 )
 def test_run_does_not_wait_for_ever(site, monkeypatch, what, code, text):
     now = [0.0]
-    monkeypatch.setattr(RUN.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(RUN.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(EXCLUSIVE.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(EXCLUSIVE.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
     with held(what, site):
         done = run()
     assert (done.exit_code, text in done.output) == (code, True)
@@ -77,7 +77,7 @@ def test_run_does_not_wait_for_ever(site, monkeypatch, what, code, text):
 
 
 def test_run_does_not_wait_for_permanent_errors(site, monkeypatch):
-    monkeypatch.setattr(RUN.time, "sleep", lambda _: pytest.fail("it waited"))
+    monkeypatch.setattr(EXCLUSIVE.time, "sleep", lambda _: pytest.fail("it waited"))
     (site / "audit").write_text("")
     assert run().exit_code == 3
 
@@ -93,7 +93,7 @@ def test_while_run_waits_for_the_state_the_audit_log_is_unlocked(site, monkeypat
         let_go()
 
     (site / "audit").mkdir()
-    monkeypatch.setattr(RUN.time, "sleep", sleep)
+    monkeypatch.setattr(EXCLUSIVE.time, "sleep", sleep)
     with held("state", site) as let_go:
         assert run().exit_code == 0
     assert seen == [True]

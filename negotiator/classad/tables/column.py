@@ -96,9 +96,8 @@ class StringPool:
         """Return the codes of the lower-case forms: equal exactly if ``==`` finds the strings equal."""
         if len(self._folded) < len(self.strings):
             new = self.strings[len(self._folded) :]
-            lowered = self.codes(
-                list(map(_lower, new))
-            )  # may be new strings; their own lower-case form is themselves
+            # May be new strings; their own lower-case form is themselves.
+            lowered = self.codes(list(map(_lower, new)))
             further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
             self._folded = np.concatenate((self._folded, lowered, further))
         return self._folded[codes]

@@ -22,7 +22,7 @@ class Negotiations:
     def __init__(self, client: SecureClient) -> None:
         """Begin without submitters."""
         self._client = client
-        self._open: dict[Submitter, Negotiation] = {}
+        self._by_submitter: dict[Submitter, Negotiation] = {}
         self._failed: set[str] = set()  # submitters of this cycle
         self._seconds = 0.0
 
@@ -31,7 +31,7 @@ class Negotiations:
         begun = time.monotonic()
         self._take_over(submitters, terms)
         self._failed.clear()
-        for negotiation, error in concurrently(list(self._open.values()), Negotiation.fetch):
+        for negotiation, error in concurrently(list(self._by_submitter.values()), Negotiation.fetch):
             submitter = negotiation.submitter
             if error is not None:
                 self._failed.add(submitter.name)
@@ -59,7 +59,7 @@ class Negotiations:
 
     def statistics(self) -> NegotiatedSubmitters:
         """Return whom this cycle negotiated with."""
-        submitters = list(self._open)
+        submitters = list(self._by_submitter)
         return NegotiatedSubmitters(
             names=frozenset(each.name for each in submitters),
             schedds=len({each.address for each in submitters}),
@@ -70,17 +70,17 @@ class Negotiations:
 
     def close(self) -> None:
         """Close the connections to all schedds; they take back what was not answered."""
-        for negotiation in self._open.values():
+        for negotiation in self._by_submitter.values():
             negotiation.close()
-        self._open = {}
+        self._by_submitter = {}
 
     def _take_over(self, submitters: Sequence[Submitter], terms: NegotiationTerms) -> None:
         """Keep the connections of these submitters only."""
-        before, self._open = self._open, {}
+        before, self._by_submitter = self._by_submitter, {}
         for each in submitters:
             negotiation = before.pop(each, None) or Negotiation(each, terms, self._client)
             negotiation.submitter, negotiation.terms = each, terms
-            self._open[each] = negotiation
+            self._by_submitter[each] = negotiation
         for negotiation in before.values():
             negotiation.close()
 
@@ -88,6 +88,6 @@ class Negotiations:
         """Return the negotiations that wait for an answer, by schedd and submitter in lower case."""
         return {
             (each.submitter.schedd.lower(), each.submitter.name.lower()): each
-            for each in self._open.values()
+            for each in self._by_submitter.values()
             if each.is_open
         }
