@@ -17,7 +17,7 @@ import click
 from negotiator.cli.render import print_table, printable
 from negotiator_bench.command import DISAGREE, NOT_MEASURED
 from negotiator_bench.errors import BenchError
-from negotiator_bench.production import OurCycle, measure_cycles
+from negotiator_bench.production import OurCycle, Production, measure_cycles
 from negotiator_bench.real_pool import PORT, RealCycle, RealPool, real_pool
 
 MODES: Final = ("reject", "match")
@@ -32,7 +32,7 @@ class Comparison:
     classes: int
     mode: str
     real: RealCycle
-    ours: tuple[tuple[OurCycle, OurCycle], ...]
+    ours: tuple[tuple[OurCycle, ...], ...]
 
     @property
     def agrees(self) -> bool:
@@ -42,9 +42,8 @@ class Comparison:
     def median_of(self, cycle: int) -> OurCycle:
         """Return the medians of ours: of the first cycles (0) or the second ones (1)."""
         pairs = [pair[cycle] for pair in self.ours]
-        return OurCycle(
-            median(each.read for each in pairs), median(each.cycle for each in pairs), pairs[0].matches
-        )
+        read, cycles, peaks = zip(*((each.read, each.cycle, each.peak) for each in pairs), strict=True)
+        return OurCycle(median(read), median(cycles), pairs[0].matches, max(peaks))
 
 
 def compare(pool: RealPool, slots: int, classes: int, mode: str) -> Comparison:
@@ -55,8 +54,8 @@ def compare(pool: RealPool, slots: int, classes: int, mode: str) -> Comparison:
         real = pool.cycle_since(begun)
         with tempfile.TemporaryDirectory() as name:
             pool.write_ads(Path(name))
-            files = tuple(sorted(Path(name).iterdir()))
-            ours = tuple(measure_cycles(files, time.time()) for _ in range(REPETITIONS))
+            files = tuple(str(path) for path in sorted(Path(name).iterdir()))
+            ours = tuple(measure_cycles(Production(files, time.time())) for _ in range(REPETITIONS))
     finally:
         pool.remove_jobs()
     return Comparison(slots, classes, mode, real, ours)

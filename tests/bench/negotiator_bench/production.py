@@ -1,7 +1,7 @@
 """Cycles of ``negotiator run`` over files, by station: reading, and the rest with its audit log and state.
 
-Run as a module this is the process that is measured: it runs two cycles from the same state, and prints their seconds of
-the processor as JSON. Its arguments are the time of the cycle and the files.
+Run as a module this is the process that is measured: it runs cycles from the same state, and prints their seconds of
+the processor as JSON. Its argument is what to run, as JSON.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,7 @@ from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.machine import clock
 
-_CYCLES: Final = 2
-_PATIENCE: Final = 1800
+_PATIENCE: Final = 3600
 
 
 @attrs.frozen
@@ -39,6 +39,7 @@ class OurCycle:
     read: float
     cycle: float  # from the ads in memory to the outcome on disk
     matches: int
+    peak: float  # GB of memory that the process had at most until then
 
     @property
     def whole(self) -> float:
@@ -46,12 +47,25 @@ class OurCycle:
         return self.read + self.cycle
 
 
-def measure_cycles(paths: tuple[Path, ...], now: float) -> tuple[OurCycle, OurCycle]:
-    """Run the first and the second cycle of a new process over these files.
+@attrs.frozen
+class Production:
+    """What to run: the pool's files, the time of the cycles in seconds since the epoch, and their number.
+
+    ``bundle`` is a folder, None for the default bundle.
+    """
+
+    paths: tuple[str, ...]
+    now: float
+    cycles: int = 2
+    bundle: str | None = None
+
+
+def measure_cycles(production: Production) -> tuple[OurCycle, ...]:
+    """Run cycles of a new process.
 
     :raises ProcessFailedError: the process failed.
     """
-    command = [sys.executable, "-m", "negotiator_bench.production", str(now), *map(str, paths)]
+    command = [sys.executable, "-m", "negotiator_bench.production", json.dumps(attrs.asdict(production))]
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     try:
         done = subprocess.run(command, env=env, capture_output=True, check=True, timeout=_PATIENCE)  # noqa: S603 - our own module
@@ -59,15 +73,19 @@ def measure_cycles(paths: tuple[Path, ...], now: float) -> tuple[OurCycle, OurCy
         raise ProcessFailedError(f"our cycle failed: {error.stderr.decode()[-500:]}") from error
     except subprocess.TimeoutExpired as error:
         raise ProcessFailedError(f"our cycle failed: {error}") from error
-    first, second = (OurCycle(**values) for values in json.loads(done.stdout))
-    return first, second
+    return tuple(OurCycle(**values) for values in json.loads(done.stdout))
 
 
-def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
+def _measure_here(production: Production) -> OurCycle:
     """Run one cycle with a new state and a new audit log."""
+    bundle = None if production.bundle is None else Path(production.bundle)
     with tempfile.TemporaryDirectory() as name:
         targets = CommandTargets(
-            state=Path(name, "state"), audit_log=Path(name, "audit"), pool=paths, now=now
+            bundle=bundle,
+            state=Path(name, "state"),
+            audit_log=Path(name, "audit"),
+            pool=tuple(map(Path, production.paths)),
+            now=production.now,
         )
         with open_runner(targets) as runner, rare_collections():
             runner.runtime.show = lambda *_: True
@@ -76,7 +94,8 @@ def _measure_here(now: float, paths: tuple[Path, ...]) -> OurCycle:
             start = clock()
             report = runner.runtime.next_cycle()
             seconds = clock() - start
-    return OurCycle(read.seconds, seconds - read.seconds, len(report.result.matches))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9  # getrusage(2): in KiB on Linux
+    return OurCycle(read.seconds, seconds - read.seconds, len(report.result.matches), peak)
 
 
 @attrs.define(eq=False)
@@ -97,5 +116,6 @@ class _TimedPool(CyclePool):
 
 
 if __name__ == "__main__":
-    measured = [_measure_here(float(sys.argv[1]), tuple(map(Path, sys.argv[2:]))) for _ in range(_CYCLES)]
+    to_run = Production(**json.loads(sys.argv[1]))
+    measured = [_measure_here(to_run) for _ in range(to_run.cycles)]
     sys.stdout.write(json.dumps([attrs.asdict(each) for each in measured]))
