@@ -17,6 +17,7 @@ from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.targets import bundle_folder, clock, examine, load
 from negotiator.audit.errors import AuditError
 from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.cycle.progress import CycleProgress
 from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
@@ -75,7 +76,7 @@ class Runner:
         self.runtime.show = lambda snapshot, result: observer.decisions(
             snapshot.problems, result, self.runtime.bundle
         )
-        self.runtime.watch = observer.progress
+        self.runtime.watch = lambda progress: self._progress(observer, progress)
         intervals = self._intervals(every)
         total = count or (1 if intervals is None else None)
         complete = True
@@ -162,6 +163,10 @@ class Runner:
             observer.reload(reload)
         if self.runtime.pool.close_if_changed():
             self.trigger.start_cycle()  # which opens the pool as the new bundle says
+
+    def _progress(self, observer: RunObserver, progress: CycleProgress) -> None:
+        self.trigger.work.note()
+        observer.progress(progress)
 
     def _report_peers(self, observer: RunObserver, *, finish: bool = False) -> None:
         for text in self.peers.take(finish=finish):

@@ -67,3 +67,12 @@ class PoolControl(Protocol):
 
     def stop(self) -> None:
         """End the negotiator as a SIGTERM does: the present cycle ends before its next turn, and no other one starts."""
+
+    def note_progress(self) -> None:
+        """Note that the pool gets on with a call that takes seconds, such as a daemon that has answered.
+
+        The negotiator itself does so at each turn of a cycle, and each second between two cycles.
+        """
+
+    def idle_seconds(self) -> float:
+        """Return the seconds since progress was last noted: many of them if the negotiator hangs."""

@@ -79,6 +79,7 @@ class CycleTimer:
                     return
             between()
             self.trigger.is_requested = False
+            self.trigger.work.note()
             number, begun = number + 1, time.monotonic()
             yield number
 
@@ -91,6 +92,7 @@ class CycleTimer:
     ) -> None:
         """Wait until the cycle after one that began and ended at these times; a reload may change the intervals meanwhile."""
         while not self._is_ending:
+            self.trigger.work.note()
             now = intervals()
             until = now.earliest(begun, ended) if self.trigger.is_requested else now.due(begun, ended)
             left = until - time.monotonic()

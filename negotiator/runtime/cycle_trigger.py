@@ -10,16 +10,18 @@ import threading
 import attrs
 
 from negotiator.runtime.stop_request import StopRequest
+from negotiator.runtime.work_clock import WorkClock
 
 
 @attrs.define(eq=False)
 class CycleTrigger:
     """Is used by threads and signal handlers; the ``CycleTimer`` waits for it.
 
-    ``is_ending``: no further cycle is to start, and ``stop`` ends the present one.
+    ``is_ending``: no further cycle is to start, and ``stop`` ends the present one. ``work`` notes each step of the negotiator.
     """
 
     stop: StopRequest = attrs.field(factory=StopRequest)
+    work: WorkClock = attrs.field(factory=WorkClock)
     is_requested: bool = False
     is_ending: bool = False
     # Not an Event: its lock may be held by the very thread that a signal handler interrupts.

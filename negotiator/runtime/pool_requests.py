@@ -84,6 +84,14 @@ class PoolRequests:
         """End the negotiator as a SIGTERM does."""
         self.trigger.end()
 
+    def note_progress(self) -> None:
+        """See ``PoolControl.note_progress``."""
+        self.trigger.work.note()
+
+    def idle_seconds(self) -> float:
+        """See ``PoolControl.idle_seconds``."""
+        return self.trigger.work.idle_seconds()
+
     def _request(
         self, by: str, action: AdminAction, wait: float, order: str = "", change: str = ""
     ) -> RequestAnswer:

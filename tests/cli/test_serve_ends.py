@@ -111,6 +111,15 @@ def test_sentences_on_peers_in_the_last_cycle_are_logged(serving):
     assert any("a late peer" in line for line in command.lines)
 
 
+def test_the_turns_of_a_cycle_are_progress(serving):
+    """The last progress is later than the end of ``fetch``, which noted none."""
+    fetch = "global fetched; fetched = time.monotonic()"
+    end = "say(f'progress: {controls[-1].idle_seconds() < time.monotonic() - fetched}')"
+    with serving("--cycles", "1", in_fetch=fetch, at_the_end=end) as command:
+        assert command.end() == 0
+    assert "progress: True" in command.lines
+
+
 def test_a_tool_of_the_pool_ends_a_process_whose_plugin_hangs(serving):
     """As SIGTERM does."""
     with serving("--every", "86400", in_a_cycle=STOP_AND_HANG) as command:

@@ -10,6 +10,7 @@ from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.runtime import cycle_timer as module
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
+from negotiator.runtime.work_clock import WorkClock
 
 
 def every(seconds):
@@ -25,6 +26,7 @@ class Clock:
 
     def __init__(self, monkeypatch, on_wait=lambda _number: None):
         self.now, self.waits, self.on_wait = 100.0, [], on_wait
+        self.work = WorkClock(lambda: self.now)
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
 
     is_requested = is_ending = False
@@ -278,3 +280,14 @@ def test_an_end_that_is_requested_twice_does_not_interrupt_the_end():
             trigger.end()
     trigger.end()
     assert timer.stop.is_requested
+
+
+def test_a_wait_is_progress_and_a_cycle_that_hangs_is_none(monkeypatch):
+    """A supervisor ends a negotiator that makes none."""
+    clock, idle = Clock(monkeypatch, lambda _: idle.append(clock.work.idle_seconds())), []
+    with timer_with(clock, print, every(10.0), 2) as timer:
+        for _ in timer.cycles(no_request):
+            assert clock.work.idle_seconds() == 0
+            clock.now += 5
+            assert clock.work.idle_seconds() == 5
+    assert idle == [1.0] * 5

@@ -21,6 +21,8 @@ class NotingControl:
 
     noted: list = attrs.field(factory=list)
     notices: list = attrs.field(factory=list)
+    progress: int = 0
+    idle: float = 0.0
     answer: RequestAnswer = attrs.field(factory=lambda: RequestAnswer(ok=True, text="done"))
 
     def start_cycle(self):
@@ -48,3 +50,9 @@ class NotingControl:
 
     def stop(self):
         self.noted.append("stop")
+
+    def note_progress(self):
+        self.progress += 1
+
+    def idle_seconds(self):
+        return self.idle

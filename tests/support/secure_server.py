@@ -74,8 +74,8 @@ class Served:
 
 
 @contextmanager
-def serving(server=None, rules=None, seconds=20.0):
-    """Serve connections: each command is followed by a text, which is sent back."""
+def serving(server=None, rules=None, seconds=20.0, message=None):
+    """Serve connections: each command is followed by a text, which is sent back, or by what ``message`` reads of a channel."""
     server, rules = server or SecureServer(), rules or Rules()
     listener = socket.create_server(("127.0.0.1", 0))
     served = Served(DaemonAddress.parse("{}:{}".format(*listener.getsockname())))
@@ -86,6 +86,9 @@ def serving(server=None, rules=None, seconds=20.0):
                 command = server.accept(channel, rules)
                 if command is None:
                     served.accepted.append(None)
+                    return
+                if message is not None:
+                    served.accepted.append((command, message(channel)))
                     return
                 text = channel.get_string()
                 channel.end_received()

@@ -10,6 +10,7 @@ from typing import Final, Self
 
 import attrs
 
+from negotiator.plugin import ClassAd, NegotiatorError, parse, printable
 from negotiator_live.master.arguments import DaemonArguments
 
 _PROGRAM: Final = "condor_config_val"
@@ -25,7 +26,8 @@ class DaemonConfiguration:
     """The settings of the daemon.
 
     ``bundle`` is the folder of the policy bundle, ``state`` and ``audit_log`` where the state and the audit log are. ``user`` is
-    whom the daemon runs as if it is started by root: a user and a group id.
+    whom the daemon runs as if it is started by root: a user and a group id. After ``not_responding_timeout`` seconds without
+    a sign of life condor_master ends the daemon.
     """
 
     bundle: Path
@@ -33,6 +35,7 @@ class DaemonConfiguration:
     audit_log: Path
     log: Path
     collector: str = ""
+    not_responding_timeout: int = 3600
     address_file: str = ""
     user: tuple[int, int] | None = None
 
@@ -58,6 +61,9 @@ class DaemonConfiguration:
             audit_log=Path(_value("NEGOTIATOR_AUDIT_LOG", arguments) or spool / "negotiator-audit"),
             log=log.with_name(f"{log.name}.{arguments.log_suffix}") if arguments.log_suffix else log,
             collector=_value("COLLECTOR_HOST", arguments).replace(",", " ").partition(" ")[0],
+            not_responding_timeout=_seconds(
+                ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "NOT_RESPONDING_TIMEOUT"), 3600, arguments
+            ),
             address_file=_value("NEGOTIATOR_ADDRESS_FILE", arguments),
             user=_user(_value("CONDOR_IDS", arguments)),
         )
@@ -80,6 +86,18 @@ def _value(name: str, arguments: DaemonArguments) -> str:
     if done.returncode != 0 and "Not defined" not in done.stderr + done.stdout:
         raise ConfigurationError(f"{_PROGRAM} {name}: {(done.stderr or done.stdout).strip()[:500]}")
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _seconds(names: tuple[str, ...], default: int, arguments: DaemonArguments) -> int:
+    """Return the seconds of the first of these settings that has a value, which may be a constant expression."""
+    name, text = next(((name, text) for name in names if (text := _value(name, arguments))), ("", ""))
+    try:
+        seconds = ClassAd([("value", parse(text))]).integer("value") if text else default
+    except NegotiatorError:
+        seconds = None
+    if seconds is None or seconds < 1:
+        raise ConfigurationError(f"{name} must be a number of seconds, from 1, not {printable(text[:200])!r}")
+    return seconds
 
 
 def _user(ids: str) -> tuple[int, int] | None:

@@ -11,11 +11,10 @@ from typing import Final
 
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
+from negotiator_live.master.inheritance import hand_on
 from negotiator_live.versions import PLATFORM, VERSION
 
 _INVALID_CALL: Final = 2
-#: What condor_master passes on to its children, and what this program does not use: sockets and the keys of a session.
-_INHERITED: Final = ("CONDOR_INHERIT", "CONDOR_PRIVATE_INHERIT")
 _FIRST_FILE: Final = 3  # after standard input, output and error
 
 
@@ -65,8 +64,7 @@ def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> 
         os.dup2(log, 1)
         os.dup2(log, 2)
     os.closerange(_FIRST_FILE, os.sysconf("SC_OPEN_MAX"))
-    for name in _INHERITED:
-        os.environ.pop(name, None)
+    hand_on(os.environ, configuration.not_responding_timeout)
     given = {
         "_CONDOR_COLLECTOR_HOST": configuration.collector,
         "_CONDOR_NEGOTIATOR_ADDRESS_FILE": configuration.address_file,

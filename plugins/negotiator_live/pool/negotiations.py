@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds
 from negotiator_live.ads.statistics import NegotiatedSubmitters
@@ -19,9 +19,12 @@ from negotiator_live.security.client import SecureClient
 class Negotiations:
     """The negotiations of the present cycle. Connections to schedds are kept from cycle to cycle."""
 
-    def __init__(self, client: SecureClient) -> None:
-        """Begin without submitters."""
-        self._client = client
+    def __init__(self, client: SecureClient, note_progress: Callable[[], None] = lambda: None) -> None:
+        """Begin without submitters.
+
+        :param note_progress: called when a schedd has answered.
+        """
+        self._client, self._note_progress = client, note_progress
         self._by_submitter: dict[Submitter, Negotiation] = {}
         self._failed: set[str] = set()  # submitters of this cycle
         self._seconds = 0.0
@@ -32,6 +35,7 @@ class Negotiations:
         self._take_over(submitters, terms)
         self._failed.clear()
         for negotiation, error in concurrently(list(self._by_submitter.values()), Negotiation.fetch):
+            self._note_progress()
             submitter = negotiation.submitter
             if error is not None:
                 self._failed.add(submitter.name)
@@ -53,6 +57,7 @@ class Negotiations:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
                 answer.add_rejection(rejection)
         for answer, error in concurrently(list(answers.values()), NegotiationAnswers.send):
+            self._note_progress()
             if error is not None:
                 self._failed.add(answer.negotiation.submitter.name)
             yield from answer.deliveries()

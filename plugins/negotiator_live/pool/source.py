@@ -12,6 +12,7 @@ from negotiator_live.ads.own_address import own_address
 from negotiator_live.ads.statistics import AdvertisedCycle
 from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
+from negotiator_live.master.keep_alive import keep_alive
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
@@ -33,7 +34,7 @@ class HTCondorPool(LivePool):
         self._settings, self._control = pool, control
         daemons = PoolDaemons.of(pool)
         self._client, self._collector = daemons.client, daemons.collector
-        self._negotiations = Negotiations(daemons.client)
+        self._negotiations = Negotiations(daemons.client, control.note_progress)
         address = own_address(pool.address)
         self._listener: DaemonListener | None = None
         if pool.listen:
@@ -42,6 +43,7 @@ class HTCondorPool(LivePool):
         self._advertiser = Advertiser(
             self._collector, NegotiatorIdentity(name=pool.name, address=str(address))
         )
+        keep_alive(control)
         if self._listener is not None:  # last, for peers may connect at once
             self._listener.begin()
 
@@ -56,9 +58,11 @@ class HTCondorPool(LivePool):
             except (DaemonError, OSError) as error:
                 report(ads, COLLECTOR, error)
         fetch_slots(self._collector, ads)
+        self._control.note_progress()
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add(COLLECTOR, submitters)
         ads.add(COLLECTOR, self._collector.query(SCHEDDS))
+        self._control.note_progress()
         found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
             report(ads, COLLECTOR, problem)

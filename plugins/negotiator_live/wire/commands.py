@@ -55,6 +55,7 @@ class DaemonCommand(IntEnum):
     DC_RECONFIG = 60004
     DC_OFF_GRACEFUL = 60005
     DC_OFF_FAST = 60006
+    DC_CHILDALIVE = 60008
     DC_AUTHENTICATE = 60010
     DC_NOP = 60011
     DC_RECONFIG_FULL = 60012
@@ -84,7 +85,7 @@ _LEVELS: Final = {
         DaemonCommand.INVALIDATE_ACCOUNTING_ADS,
         DaemonCommand.NEGOTIATE,
     ),
-    "DAEMON": (DaemonCommand.RESCHEDULE,),
+    "DAEMON": (DaemonCommand.RESCHEDULE, DaemonCommand.DC_CHILDALIVE),
     "WRITE": (DaemonCommand.SET_PRIORITYFACTOR,),
     "ADMINISTRATOR": (
         DaemonCommand.SET_PRIORITY,

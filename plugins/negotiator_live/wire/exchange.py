@@ -23,12 +23,18 @@ class DaemonKind(StrEnum):
     COLLECTOR = "collector"
     SCHEDD = "schedd"
     STARTD = "startd"
+    MASTER = "master"
     CLIENT = "client"
 
     @property
     def log(self) -> str:
         """Return the usual name of the daemon's log."""
-        return {"collector": "CollectorLog", "schedd": "SchedLog", "startd": "StartLog"}.get(self, "log")
+        return {
+            "collector": "CollectorLog",
+            "schedd": "SchedLog",
+            "startd": "StartLog",
+            "master": "MasterLog",
+        }.get(self, "log")
 
 
 @attrs.frozen

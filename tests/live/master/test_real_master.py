@@ -18,6 +18,8 @@ SETTINGS = """DAEMON_LIST = MASTER COLLECTOR SCHEDD STARTD NEGOTIATOR
 NEGOTIATOR = {program}
 NEGOTIATOR_BUNDLE = {bundle}
 NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
+NEGOTIATOR_NOT_RESPONDING_TIMEOUT = 2 * 4
+MASTER_DEBUG = D_DAEMONCORE
 SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
 SLOT_TYPE_1_PARTITIONABLE = False
 NUM_SLOTS_TYPE_1 = 4
@@ -121,3 +123,26 @@ def test_condor_master_starts_one_that_was_killed_again(running):
     until(lambda: process(running) not in {before, None}, running)
     cluster = running.submit(SUBMIT.format(1))
     until(lambda: not running.inside("run", "condor_q", "-all", cluster, "-af", "ProcId"), running)
+
+
+def alive_messages(pool, child):
+    """Return how many signs of life of a process condor_master has received."""
+    return pool.log("MasterLog").count(f"received childalive, pid={child}, secs=8,")
+
+
+def test_it_sends_signs_of_life_and_condor_master_ends_a_process_that_hangs(running):
+    """All tests of this module run longer than the timeout. condor_master looks each minute."""
+    child = process(running)
+    before = alive_messages(running, child_of_namespace(child))
+    until(lambda: alive_messages(running, child_of_namespace(child)) > before + 1, running)
+    assert "appears hung" not in running.log("MasterLog")
+    os.kill(child, signal.SIGSTOP)
+    until(lambda: process(running) not in {child, None}, running)
+    assert "appears hung! Killing it hard" in running.log("MasterLog")
+    until(lambda: started(running), running)
+
+
+def child_of_namespace(child):
+    """Return the process id that the pool itself sees."""
+    status = Path("/proc", str(child), "status").read_text()
+    return next(line.split()[-1] for line in status.splitlines() if line.startswith("NSpid:"))

@@ -1,0 +1,138 @@
+"""Signs of life for condor_master, and what it passes on to this process."""
+
+import os
+from contextlib import contextmanager
+from typing import ClassVar
+
+import pytest
+
+from control import NotingControl
+from negotiator_live.master.inheritance import Inheritance, hand_on, inheritance
+from negotiator_live.master.keep_alive import KeepAlive
+from negotiator_live.security.keys import derived_key
+from negotiator_live.security.server.handshake import SecureServer
+from negotiator_live.security.server.peer import Level, Peer
+from negotiator_live.wire.commands import DaemonCommand
+from secure_server import Rules, serving
+
+KEY = "0123abcdef"
+TIMEOUT = 3600
+INTERVAL = TIMEOUT / 3 - 30
+POLICY = '[Encryption="YES";Integrity="YES";CryptoMethods="BLOWFISH";ValidCommands="60000,60008";CryptoMethodsList="AES.BLOWFISH";]'
+
+
+class Commands(Rules):
+    """The commands of condor_master for its children."""
+
+    LEVELS: ClassVar = {DaemonCommand.DC_CHILDALIVE: Level.DAEMON}
+
+
+def sign_of_life(channel):
+    """Read a process id, seconds, and a share."""
+    values = channel.get_int(), channel.get_int(), channel.get_real()
+    channel.end_received()
+    return values
+
+
+def environment(address, session="1a2b", parent=None):
+    """Return the variables that condor_master sets."""
+    return {
+        "CONDOR_INHERIT": f"{parent or os.getppid()} <{address}?alias=h.example.org&sock=master_1> 0 1 12*6*0*0*0*0***1**0*0* 0",
+        "CONDOR_PRIVATE_INHERIT": f" SessionKey:{session}#{POLICY}{KEY} FamilySessionKey:family:1#{POLICY}99",
+    }
+
+
+@contextmanager
+def master():
+    """Serve as condor_master does; yield what it received, and a function that makes a ``KeepAlive``."""
+    server = SecureServer()
+    session = server.sessions.begin(derived_key(KEY.encode()), Peer("child@child"), 1e6, 1e6)
+    with serving(server, Commands("child@child"), message=sign_of_life) as served:
+
+        def keep_alive(control, monotonic, session_id=session.id):
+            variables = environment(served.address.primary, session_id)
+            variables = {name: text.replace("&sock=master_1", "") for name, text in variables.items()}
+            return KeepAlive(Inheritance.parse(*variables.values(), TIMEOUT), control, monotonic=monotonic)
+
+        yield served, keep_alive
+
+
+def test_condor_master_gets_the_process_id_and_the_timeout():
+    with master() as (served, keep_alive):
+        keep_alive(NotingControl(), lambda: 0.0).look()
+    (accepted, values), *more = served.accepted
+    assert (accepted.command, values, more) == (
+        DaemonCommand.DC_CHILDALIVE,
+        (os.getpid(), TIMEOUT, 0.0),
+        [],
+    )
+
+
+def test_signs_of_life_are_sent_at_a_third_of_the_timeout_and_only_after_progress():
+    now, control = [0.0], NotingControl()
+    with master() as (served, keep_alive):
+        sender = keep_alive(control, lambda: now[0])
+
+        def sent(seconds, idle):
+            """Return whether it sends so many seconds later, if the last progress is ``idle`` seconds ago."""
+            now[0], control.idle = now[0] + seconds, idle
+            return sender.look()
+
+        assert sent(0, 0)
+        assert not sent(INTERVAL - 1, 0)
+        assert sent(1, INTERVAL - 1)
+        assert not sent(INTERVAL, INTERVAL + 1)
+        assert not sent(10 * TIMEOUT, 10 * TIMEOUT + INTERVAL)
+        assert sent(5, 1)
+    assert len(served.accepted) == 3
+
+
+def test_progress_after_a_long_step_is_noticed_in_time():
+    """The step was shorter than the timeout, so the process must not be ended after it."""
+    with master() as (_, keep_alive):
+        assert keep_alive(NotingControl(), lambda: 0.0).pause == 5
+
+
+def test_a_sign_of_life_that_fails_is_reported_and_sent_again():
+    now, control = [0.0], NotingControl()
+    with master() as (served, keep_alive):
+        sender = keep_alive(control, lambda: now[0], "unknown")
+        assert not sender.look()
+        assert not sender.look()
+    assert served.accepted == []
+    assert len(control.notices) == 2
+    assert control.notices[0].startswith("master at <127.0.0.1:")
+    assert "command DC_CHILDALIVE: the session is unknown there" in control.notices[0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"CONDOR_INHERIT": ""},
+        {"CONDOR_INHERIT": f"{os.getppid()} nowhere 0 0"},
+        {"CONDOR_PRIVATE_INHERIT": ""},
+        {"CONDOR_PRIVATE_INHERIT": "SessionKey:1a2b"},
+        environment("127.0.0.1:1", parent=1_000_000_000),
+    ],
+)
+def test_without_all_that_condor_master_passes_on_there_is_no_inheritance(changed):
+    """As with variables that another process has left in the environment."""
+    assert Inheritance.parse(*environment("127.0.0.1:1").values(), TIMEOUT) is not None
+    assert Inheritance.parse(*(environment("127.0.0.1:1") | changed).values(), TIMEOUT) is None
+
+
+def test_secrets_are_handed_on_outside_of_the_environment(monkeypatch):
+    variables = environment("127.0.0.1:1") | {"CONDOR_PRIVATE_SHARED_PORT_COOKIE": "c00c1e", "PATH": "/bin"}
+    hand_on(variables, TIMEOUT)
+    assert not any(secret in str(variables) for secret in (KEY, "1a2b", "c00c1e"))
+    for name, text in variables.items():
+        monkeypatch.setenv(name, text)
+    inheritance.cache_clear()
+    found = inheritance()
+    inheritance.cache_clear()
+    assert (found.session.id, found.session.key.reveal()) == ("1a2b", derived_key(KEY.encode()).reveal())
+    assert str(found.master) == "<127.0.0.1:1?alias=h.example.org&sock=master_1>"
+    assert found.not_responding_timeout == TIMEOUT
+    assert KEY not in repr(found)
+    assert inheritance() is None
+    inheritance.cache_clear()
