@@ -61,7 +61,7 @@ class GuardedOrder(RequestOrder):
         return _called(self.plugin, self._offer, of=self.order.offer)
 
     def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
-        """Return why a request had no turn."""
+        """Return why a request had no turn, or why its allowance ended."""
         return _called(self.plugin, self._wait_reason, queued, of=self.order.wait_reason)
 
     def ended(self) -> OrderResult:

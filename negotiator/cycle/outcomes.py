@@ -87,7 +87,7 @@ class Outcomes:
         return len(self._by_number)
 
     def end(self, queued: QueuedRequest, reasons: WaitReasons, late: Reason | None) -> None:
-        """End a request: give it an outcome if it had no turn.
+        """End a request: give it an outcome if it had no turn, and the order's reason if it might have had more slots.
 
         :param late: the reason if its submitter had no time left; it replaces that of a request that may have had more turns.
         """
@@ -98,6 +98,8 @@ class Outcomes:
         elif late is not None and found.removals and found.removals[-1].reason is ALLOWANCE_USED:
             last = attrs.evolve(found.removals[-1], reason=late)
             found.removals = (*found.removals[:-1], last)
+        elif found.removals:
+            found.removals = reasons.of_allowance(queued, found.removals)
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""

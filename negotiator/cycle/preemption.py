@@ -16,6 +16,7 @@ from negotiator.classad.syntax import Binary, Literal, fold
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.numbering import Numbers
 from negotiator.cycle.rank import Ranks
+from negotiator.cycle.result import ONLY_BY_RANK
 from negotiator.cycle.slot_order import RankValues
 from negotiator.hooks.order import ClaimedAllowance
 from negotiator.hooks.records import Mask, Request
@@ -66,7 +67,7 @@ class SlotPreemption:
         others = self.has_user & ~by_rank
         protected = 0
         if claimed.only_by_rank:
-            candidates.remove(~by_rank, self._only_by_rank)
+            candidates.remove(~by_rank, ONLY_BY_RANK)
         elif others.any():
             own = others & self._is_of(request.submitter)
             candidates.remove(own, self._own)
@@ -130,14 +131,6 @@ class SlotPreemption:
         folded = {user: fold(user) for user in set(users)}
         codes = [names.setdefault(folded[user], len(names)) for user in users]
         return np.array(codes, np.int64), names
-
-    @cached_property
-    def _only_by_rank(self) -> Reason:
-        text = (
-            "the share of the submitter, or the quota of its group, is used up: only slots that prefer its job to the"
-            " one that they run are left for it"
-        )
-        return self._reason("limit_reached", text, "submitter limit")
 
     @cached_property
     def _own(self) -> Reason:

@@ -35,6 +35,15 @@ ALLOWANCE_USED = core_reason(
     "allowance_used",
     "the order allows the request no more slots in this cycle",
 )
+#: The reason of a turn that only slots were allowed to which prefer the request to the job that they run.
+ONLY_BY_RANK = core_reason(
+    Station.MATCH,
+    Verdict.WAITING,
+    "limit_reached",
+    "the order allows the request only slots that prefer its job to the one that they run",
+)
+#: They count for their own turn only, and the order may know why (``WaitReason``).
+OF_ALLOWANCE = (ALLOWANCE_USED, ONLY_BY_RANK)
 
 
 #: The reason of a request without a turn: perhaps its submitter is not advertised, or has no share left.
@@ -70,7 +79,7 @@ def merged_removals(earlier: Sequence[Removal], last: Sequence[Removal]) -> tupl
 
     A reason of several turns is listed once, with the largest counts. An allowance counts for its own turn only.
     """
-    merged = {_identity(each.reason): each for each in earlier if each.reason is not ALLOWANCE_USED}
+    merged = {_identity(each.reason): each for each in earlier if each.reason not in OF_ALLOWANCE}
     for each in last:
         key = _identity(each.reason)
         before = merged.pop(key, each)

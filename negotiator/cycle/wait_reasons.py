@@ -1,4 +1,4 @@
-"""Why requests had no turn in a cycle."""
+"""Why requests had no turn in a cycle, or no more slots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.match import SlotMatcher
-from negotiator.cycle.result import NO_TURN, Removal
+from negotiator.cycle.result import NO_TURN, OF_ALLOWANCE, Removal
 from negotiator.hooks.order import QueuedRequest, RequestOrder, WaitReason
 from negotiator.records import Provenance, Reason, Station, Verdict
 
@@ -34,6 +34,18 @@ class WaitReasons:
         found = self.order.wait_reason(queued)
         reason = NO_TURN if found is None else self._reason(found)
         return (Removal(reason, slots, slots),)
+
+    def of_allowance(self, queued: QueuedRequest, removals: tuple[Removal, ...]) -> tuple[Removal, ...]:
+        """Return the removals of a request's turns with the order's reason why its allowance ended, if it has one."""
+        if not any(each.reason in OF_ALLOWANCE for each in removals):
+            return removals
+        found = self.order.wait_reason(queued)
+        if found is None:
+            return removals
+        reason = self._reason(found)
+        return tuple(
+            attrs.evolve(each, reason=reason) if each.reason in OF_ALLOWANCE else each for each in removals
+        )
 
     def _reason(self, found: WaitReason) -> Reason:
         where = Provenance(Station.ORDER, *self.plugin, found.rule)

@@ -253,7 +253,7 @@ class OrderResult:
 
 @attrs.frozen
 class WaitReason:
-    """Why a request had no turn in a cycle.
+    """Why a request had no turn in a cycle, or its allowance ended.
 
     ``rule`` names the setting or the part of the order, ``code`` is for programs, ``text`` is a sentence for people, and
     ``numbers`` are the finite values that were compared (``used``, ``limit``).
@@ -281,7 +281,10 @@ class RequestOrder(ABC):
         return None
 
     def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
-        """Return why a request had no turn although slots are left; called after the last turn. None if it is not known."""
+        """Return why a request had no turn, or why its allowance ended, although slots are left; None if it is not known.
+
+        Called after the last turn, once for each such request.
+        """
         del queued
         return None
 

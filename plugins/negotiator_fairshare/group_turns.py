@@ -11,6 +11,7 @@ from negotiator.plugin import Environment
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.groups.demand import GroupDemand, SubmitterDemand, demand_of_groups
 from negotiator_fairshare.groups.knobs import GroupConfiguration
+from negotiator_fairshare.groups.limits import QuotaConstraint
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.records import GroupTurn, RoundRecord
 from negotiator_fairshare.groups.rounds import NegotiationRounds
@@ -101,6 +102,11 @@ class GroupTurns:
     def record(self) -> GroupsRecord:
         """The rounds that have ended."""
         return GroupsRecord(self.total, self.quotas, self.demand, self.usage, self.rounds.records)
+
+    @property
+    def constraints(self) -> Sequence[QuotaConstraint]:
+        """The quotas that bounded turns, in order."""
+        return [each for record in self.rounds.records for each in record.constraints]
 
     def served(self, now: int) -> dict[str, int]:
         """Return when each group of the tree was served last, this cycle included."""

@@ -129,12 +129,12 @@ class SubmitterOrder(RequestOrder):
         return self.slots
 
     def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
-        """Return why a request had no turn."""
+        """Return why a request had no turn, or why its allowance ended."""
         return self._reasons.reason(queued)
 
     @cached_property
     def _reasons(self) -> SubmitterReasons:
-        return SubmitterReasons.of(self.pie.submitters, self.pie.pies, self.pie.cycle.use, self.groups)
+        return SubmitterReasons.of(self.pie, self.groups)
 
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""

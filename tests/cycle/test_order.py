@@ -7,7 +7,7 @@ import pytest
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.submitter_name_order import SubmitterNameOrder
 from negotiator.errors import BundleError, PluginFailureError
-from negotiator.plugin import Cycle, RequestOrder, StopCause
+from negotiator.plugin import Cycle, RequestOrder, StopCause, WaitReason
 from pools import NOW, job, matched, slot, snapshot, write_bundle
 
 QUOTA = """
@@ -245,6 +245,17 @@ def test_jobs_beyond_an_allowance_are_rejected_because_of_the_allowance(plain):
     )
     counts = [(each.reason.code, each.removed, each.rejected) for each in result.outcomes[0].removals]
     assert counts == [("taken", 1, 1), ("allowance_used", 3, 3)]
+
+
+def test_the_order_may_say_why_an_allowance_ended(plain):
+    class Explained(turns(2)):
+        def wait_reason(self, queued):
+            return WaitReason("nights", "too_early", f"{queued.request.user} works at night", {"hour": 17})
+
+    (rejection,) = run(plain, 5, jobs_of("ann", 4), Explained).rejections
+    reason = rejection.reason
+    assert (rejection.jobs, reason.code, reason.numbers) == (2, "too_early", {"hour": 17})
+    assert reason.text == "ann works at night"
 
 
 def test_an_allowance_extended_by_a_later_turn_is_not_a_reason(limited):

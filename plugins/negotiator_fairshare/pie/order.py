@@ -111,7 +111,7 @@ class FairShareOrder:
             left = [each for each, turn in served if turn.end is TurnEnd.RESUME] + left[len(turns) :]
             if halted or floor_round or not (self.cycle.pie_left < began or len(left) < before):
                 break
-        self.pies.append(PieRecord(tuple(spins), floor_round, halted, group.group, group.quota))
+        self.pies.append(PieRecord(tuple(spins), floor_round, halted, group.group, group.quota, group.bound))
         return left
 
     def _spin(

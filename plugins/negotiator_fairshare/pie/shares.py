@@ -75,6 +75,11 @@ class GroupLimit:
         return float(np.float32(max(0.0, self.limit - usage))) if self._is_bounded else LARGEST
 
     @property
+    def bound(self) -> float | None:
+        """The weight that the group may use in all; None if its use is not bounded."""
+        return self.limit if self._is_bounded else None
+
+    @property
     def attributes(self) -> Mapping[str, str | bool]:
         """What requests have at their turn."""
         if self.quota is None:

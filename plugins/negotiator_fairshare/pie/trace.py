@@ -96,7 +96,8 @@ class PieRecord:
     """One call of the pie: its spins. ``halted`` says why it ended although slots and submitters were left.
 
     ``group`` is the accounting group whose submitters took part, empty without groups and in the root with autoregroup;
-    ``quota`` its limit before it was cut to a whole number, None without a limit.
+    ``quota`` its limit before it was cut to a whole number, None without a limit. ``bound`` is the weight that the group may use in
+    all, None if its use is not bounded.
     """
 
     spins: tuple[SpinRecord, ...]
@@ -104,6 +105,7 @@ class PieRecord:
     halted: PieHalt | None = None
     group: str = ""
     quota: float | None = None
+    bound: float | None = None
 
 
 @attrs.frozen

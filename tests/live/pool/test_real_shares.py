@@ -8,8 +8,10 @@ import sys
 
 from served_pool import waited_for
 
-#: Its share of the pool, or of what its group may use.
-USED_UP = "the share of the submitter, or the quota of its group, is used up"
+#: The pool has four slots.
+CEILING = "tester@example.org has reached its ceiling: it uses 2 of 2 weighted slots"
+QUOTA = "group physics has reached its quota: it uses 2 of 2 weighted slots"
+SHARE = "has used its share of the pool in this cycle: it uses 2 of 2 weighted slots"
 EVERY = ("--every", "3")
 GROUP = "accounting_group = physics\naccounting_group_user = tester"
 USERS = ("ann", "bob")
@@ -37,7 +39,7 @@ def test_a_ceiling_keeps_jobs_idle_until_it_is_raised(site):
         process.wait_for_output("cycle")
         set_ceiling(site, "2")
         cluster = site.submit(4, seconds=600)
-        process.wait_for(lambda: stopped(site, cluster, 2, "ceiling"))
+        process.wait_for(lambda: stopped(site, cluster, 2, CEILING))
         set_ceiling(site, "-1")
         process.wait_for(lambda: site.running(cluster) == 4)
 
@@ -46,7 +48,7 @@ def test_a_group_quota_keeps_jobs_idle_until_it_is_raised(site):
     site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 2\n")
     cluster = site.submit(4, seconds=600, more=GROUP)
     with site.serving(*EVERY) as process:
-        process.wait_for(lambda: stopped(site, cluster, 2, USED_UP))
+        process.wait_for(lambda: stopped(site, cluster, 2, QUOTA))
         site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 4\n")
         process.reload()
         process.wait_for(lambda: site.running(cluster) == 4)
@@ -58,6 +60,6 @@ def test_a_fair_share_keeps_jobs_idle_until_the_others_are_gone(site):
         lambda: {f"{user}@example.org 4" for user in USERS} <= set(advertised(site)), "both submitters"
     )
     with site.serving(*EVERY) as process:
-        process.wait_for(lambda: all(stopped(site, each, 2, USED_UP) for each in clusters))
+        process.wait_for(lambda: all(stopped(site, each, 2, SHARE) for each in clusters))
         site.pool.inside("run", "condor_rm", clusters[0])
         process.wait_for(lambda: site.running(clusters[1]) == 4)
