@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from condor_pool import PoolUnavailableError
 from queueing import records
+from served_pool import copy_key
 
 PATIENCE = 120.0  # seconds until a condition must hold
 #: They run longer than a second, the unit of CLAIM_WORKLIFE: a schedd would use the claim again.
@@ -27,6 +28,11 @@ htcondor:
   token: {token}
   encryption: {encryption}
   timeout: {timeout}
+"""
+LISTENING = """  listen: 127.0.0.1:0
+  uid_domain: example.org
+  signing_keys: {keys}
+  administrators: [condor@password]
 """
 
 
@@ -60,6 +66,10 @@ class LiveSite:
         (self.bundle / "pool.yaml").write_text(self.text + more)
         for name, text in files.items():
             (self.bundle / name.replace("_", ".")).write_text(text)
+
+    def listening(self):
+        """Return more of ``pool.yaml`` of a secure pool: a port for the pool's tools, of which root is an administrator."""
+        return LISTENING.format(keys=copy_key(self.pool, self.folder))
 
     def submit(self, count=1, *, user="tester", memory=1, seconds=2, more=""):
         """Submit jobs; return the number of their cluster."""

@@ -34,6 +34,14 @@ def waited_for(found, what="the condition"):
     return value
 
 
+def copy_key(pool, folder):
+    """Copy the signing key of a secure pool, of which the pool's tools make tokens; return its path."""
+    keys = folder / "POOL"
+    keys.write_bytes((pool.root / "pool" / "passwords.d" / "POOL").read_bytes())
+    keys.chmod(0o600)
+    return keys
+
+
 class ServedPool:
     """A pool, its negotiator, and the folder of that."""
 
@@ -49,8 +57,7 @@ class ServedPool:
             token.write_text(
                 self.pool.inside("run", "condor_token_create", "-identity", "negotiator@example.org")
             )
-            keys.write_bytes((self.pool.root / "pool" / "passwords.d" / "POOL").read_bytes())
-            keys.chmod(0o600)
+            copy_key(self.pool, self.folder)
         values = {
             "collector": self.address.primary,
             "requirement": "REQUIRED" if is_secure else "OPTIONAL",

@@ -3,9 +3,6 @@
 Cycles are as far apart as startds need to report a claim: a match that the pool does not show yet counts for no submitter.
 """
 
-import subprocess
-import sys
-
 from served_pool import waited_for
 
 #: The pool has four slots.
@@ -18,10 +15,13 @@ USERS = ("ann", "bob")
 
 
 def set_ceiling(site, value):
-    """Change the ceiling of tester."""
-    options = ("--state", "var/state", "--bundle", "bundle", "-setceiling", "tester@example.org", value)
-    command = (sys.executable, "-m", "negotiator", "userprio", *options)
-    subprocess.run(command, cwd=site.folder, check=True, capture_output=True, timeout=60)
+    """Change the ceiling of tester by the pool's own tool."""
+    site.pool.inside("run", "condor_userprio", "-setceil", "tester@example.org", value)
+
+
+def analyzed(site, job):
+    """Return what a user reads of a job by the pool's own tool."""
+    return site.pool.inside("run", "condor_q", "-better-analyze", job)
 
 
 def advertised(site):
@@ -35,11 +35,16 @@ def stopped(site, cluster, count, reason):
 
 
 def test_a_ceiling_keeps_jobs_idle_until_it_is_raised(site):
+    site.write(site.listening())
     with site.serving(*EVERY) as process:
         process.wait_for_output("cycle")
         set_ceiling(site, "2")
         cluster = site.submit(4, seconds=600)
         process.wait_for(lambda: stopped(site, cluster, 2, CEILING))
+        (idle, *_) = (
+            each.split()[1] for each in site.queue(cluster, "JobStatus", "ProcId") if each[0] == "1"
+        )
+        assert CEILING in analyzed(site, f"{cluster}.{idle}")
         set_ceiling(site, "-1")
         process.wait_for(lambda: site.running(cluster) == 4)
 
