@@ -21,4 +21,5 @@ COMMANDS = {
     "serve": "Serve a live pool: negotiate with its schedds.",
     "status": "Print whether a negotiator runs and works, and its last cycle.",
     "usage": "Print the usage of users or groups, beside their limits.",
+    "web": "Serve the REST interface of a pool, for YuniKorn's web UI and other clients.",
 }

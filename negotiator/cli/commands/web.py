@@ -1,0 +1,40 @@
+"""``negotiator web``: the HTTP interface of a pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from negotiator.cli import options
+from negotiator.hooks.command_options import FOLDER
+
+
+@click.command(short_help="Serve the REST interface of a pool, for YuniKorn's web UI and other clients.")
+@options.targets("bundle", "state", "pool", "plugins_dirs", "disable", state=options.READ_STATE)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", default=9080, type=click.IntRange(0, 65535), show_default=True, help="Port; 0 is any free one."
+)
+@click.option("--assets", type=FOLDER, help="Folder of static files to serve too, as YuniKorn's web UI.")
+def web(host: str, port: int, assets: Path | None, **given: Any) -> None:
+    """Serve the queues, applications, machines and usage of a pool over HTTP, in the shapes of YuniKorn's REST interface (/ws/v1).
+
+    The pool is read again when its files, the state or the bundle have changed. Everybody on this host can read; nothing can be changed.
+
+    \b
+    Exit codes:
+      0  ended by SIGTERM
+      1  the bundle has errors, or the address cannot be used
+      2  invalid command line
+      130  interrupted by Ctrl-C
+
+    \b
+    Examples:
+      negotiator web --pool examples/first-pool
+      negotiator web --bundle policies/limits --pool examples/first-pool --port 9081
+    """
+    from negotiator.cli import web as implementation
+
+    implementation.web(host, port, assets, **given)

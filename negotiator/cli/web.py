@@ -1,0 +1,26 @@
+"""``negotiator web``: the HTTP interface of a pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from negotiator.app.targets import load
+from negotiator.errors import InvalidCallError
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.service.overviews import Overviews
+from negotiator.service.server import WebServer
+
+
+def web(host: str, port: int, assets: Path | None, targets: CommandTargets) -> None:
+    """Serve until the process is ended."""
+    if not targets.pool:
+        raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
+    load(targets)  # its errors are printed before anything is served
+    overviews = Overviews(targets)
+    overviews.start()
+    try:
+        WebServer(host, port, assets=assets).run(overviews, lambda url: click.echo(f"serving {url}/ws/v1/"))
+    finally:
+        overviews.stop()

@@ -1,0 +1,101 @@
+"""The present overview of a pool, read again when something has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from negotiator.app.overview import PoolOverview, pool_overview
+from negotiator.app.pool_view import PoolView
+from negotiator.errors import NegotiatorError
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.pool.secrets import redact
+from negotiator.service.history import PoolCount, PoolHistory
+
+#: Seconds between two looks for changes.
+EVERY: Final = 5.0
+
+
+@attrs.frozen(eq=False)
+class ShownPool:
+    """What requests are answered from: an overview, which never changes, and the answers that were made of it."""
+
+    overview: PoolOverview
+    answers: dict[str, bytes] = attrs.field(factory=dict)  # by path
+
+
+@attrs.define(eq=False)
+class Overviews:
+    """Reads the pool in a thread of its own, so that requests never wait for it; they get the last one that was read.
+
+    ``failure`` is why the last reading failed, empty if it did not: the overview before it stays.
+    """
+
+    targets: CommandTargets
+    clock: Callable[[], float] = time.time
+    every: float = EVERY
+    shown: ShownPool | None = attrs.field(default=None, init=False)
+    failure: str = attrs.field(default="", init=False)
+    history: PoolHistory = attrs.field(factory=PoolHistory, init=False)
+    _seen: object = attrs.field(default=None, init=False)
+    _stopped: threading.Event = attrs.field(factory=threading.Event, init=False)
+    _thread: threading.Thread | None = attrs.field(default=None, init=False)
+
+    def start(self) -> None:
+        """Read the pool once, and then in a thread whenever files have changed."""
+        self.refresh()
+        self._thread = threading.Thread(target=self._run, name="overviews", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; a reading that has begun is waited for."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def refresh(self) -> None:
+        """Read the pool if something has changed since the last time."""
+        seen = _signature(self.targets)
+        if seen != self._seen or self.shown is None:
+            self._read()
+            self._seen = seen
+        if self.shown is not None:
+            jobs = [len(each.running) for each in self.shown.overview.contents.applications if each.running]
+            self.history.add(PoolCount(self.clock(), len(jobs), sum(jobs)))
+
+    def _read(self) -> None:
+        try:
+            self.shown = ShownPool(pool_overview(PoolView.load(self.targets)))
+            self.failure = ""
+        except NegotiatorError as error:
+            self.failure = redact(str(error))
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self.every):
+            self.refresh()
+
+
+def _signature(targets: CommandTargets) -> object:
+    """Return a value that changes with the files of the bundle, the state and the pool."""
+    folders = [path for path in (targets.bundle, targets.state, *targets.pool) if path is not None]
+    return tuple(sorted((str(file), *_times(file)) for path in folders for file in _files(path)))
+
+
+def _files(path: Path) -> list[Path]:
+    try:
+        return [path, *path.rglob("*")] if path.is_dir() else [path]
+    except OSError:
+        return [path]
+
+
+def _times(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,35 @@
+"""What all answers have in common: names, times, shares, and keys without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from negotiator.queues.quantities import Resources
+
+#: The name of the cluster and of the resource manager: a service has one pool.
+CLUSTER: Final = "negotiator"
+
+_NANOSECONDS: Final = 1_000_000_000
+_MOST_PERCENT: Final = 2**31 - 1
+
+
+def nanoseconds(seconds: float) -> int:
+    """Return a time in nanoseconds since the epoch."""
+    return round(seconds * 1000) * (_NANOSECONDS // 1000)
+
+
+def percent(capacity: Resources, used: Resources) -> dict[str, int]:
+    """Return how much of each resource is used, in whole percent; resources that nothing uses are missing."""
+    return {name: _percent(capacity[name], used[name]) for name in capacity if name in used}
+
+
+def _percent(capacity: int, used: int) -> int:
+    if used <= 0:
+        return 0
+    return min(used * 100 // capacity, _MOST_PERCENT) if capacity > 0 else 100
+
+
+def present(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry without the keys whose value is zero or empty; False is a value."""
+    return {key: value for key, value in entry.items() if value is False or value}

@@ -1,0 +1,39 @@
+"""The service over the example pool, as a process of its own."""
+
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+from processes import LongCommand
+
+ROOT = Path(__file__).parents[2]
+POOL = ROOT / "examples" / "first-pool"
+
+
+@pytest.fixture(scope="session")
+def serving():
+    """Return a function that starts the service and returns it with a client of it."""
+
+    def start(*arguments, cwd):
+        command = LongCommand("web", "--port", "0", *arguments, cwd=cwd)
+        try:
+            address = command.wait_for(r"serving (\S+)/ws/v1/")[1]
+        except BaseException:
+            command.__exit__()
+            raise
+        return command, httpx.Client(base_url=address, timeout=60)
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def client(serving, tmp_path_factory):
+    """A client of the service over the example pool and the bundle with limits."""
+    folder = tmp_path_factory.mktemp("web")
+    shutil.copytree(POOL, folder / "pool")
+    shutil.copytree(ROOT / "policies" / "limits", folder / "bundle")
+    command, client = serving("--bundle", "bundle", "--pool", "pool", cwd=folder)
+    with command, client:
+        yield client

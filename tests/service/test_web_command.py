@@ -1,0 +1,111 @@
+"""``negotiator web``: a service that follows its pool, and its limits."""
+
+import shutil
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.cli import main
+
+ROOT = Path(__file__).parents[2]
+POOL = ROOT / "examples" / "first-pool"
+
+
+@pytest.fixture
+def site(tmp_path):
+    shutil.copytree(POOL, tmp_path / "pool")
+    return tmp_path
+
+
+def until(found, *, tries=600):
+    """Call a function until it returns something true, about ten times a second."""
+    for _ in range(tries):
+        if found():
+            return
+        signal.sigtimedwait([], 0.1)
+    raise AssertionError("it did not come to be")
+
+
+def nodes(client):
+    return [each["nodeID"] for each in client.get("/ws/v1/partition/default/nodes").json()]
+
+
+def test_a_changed_pool_is_read_again_and_a_broken_one_leaves_the_last(site, serving):
+    command, client = serving("--pool", "pool", cwd=site)
+    with command, client:
+        before = nodes(client)
+        (site / "pool" / "workers.ads").unlink()
+        until(lambda: nodes(client) != before)
+        after = nodes(client)
+        assert 0 < len(after) < len(before)
+        shutil.rmtree(site / "pool")
+
+        def checks():
+            return client.get("/ws/v1/scheduler/healthcheck").json()
+
+        until(lambda: not checks()["Healthy"])
+        assert nodes(client) == after
+        (failed,) = (each for each in checks()["HealthChecks"] if not each["Succeeded"])
+        assert failed["Name"] == "Pool"
+        assert "pool" in failed["DiagnosisMessage"]
+
+
+def test_sigterm_ends_the_service_without_an_error(site, serving):
+    command, client = serving("--pool", "pool", cwd=site)
+    with command, client:
+        assert client.get("/ws/v1/clusters").status_code == 200
+        command.signal(signal.SIGTERM)
+        assert command.end() == 0
+
+
+def test_static_files_are_served_beside_the_interface_but_nothing_outside_their_folder(site, serving):
+    (site / "ui").mkdir()
+    (site / "ui" / "index.html").write_text("<title>queues</title>")
+    (site / "secret.txt").write_text("secret")
+    (site / "ui" / "link.txt").symlink_to(site / "secret.txt")
+    command, client = serving("--pool", "pool", "--assets", "ui", cwd=site)
+    with command, client:
+        assert "queues" in client.get("/").text
+        assert client.get("/ws/v1/clusters").json()
+        for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/link.txt"):
+            assert "secret" not in client.get(path).text
+
+
+def test_a_request_with_an_endless_head_is_cut_off(site, serving):
+    command, client = serving("--pool", "pool", cwd=site)
+    with command, client, socket.create_connection((client.base_url.host, client.base_url.port), 60) as raw:
+        raw.sendall(b"GET /ws/v1/clusters HTTP/1.1\r\nHost: localhost\r\n")
+        answer = b""
+        try:
+            for _ in range(200):
+                raw.sendall(b"X-Filler: " + b"x" * 1000 + b"\r\n")
+            while part := raw.recv(4096):
+                answer += part
+        except ConnectionError:
+            pass
+        assert not answer or b" 400 " in answer.splitlines()[0]
+        assert client.get("/ws/v1/clusters").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--pool", str(POOL), "--host", "192.0.2.1"], 2, "loopback interface only"),
+        ([], 2, "missing pool"),
+    ],
+)
+def test_a_service_that_cannot_start_says_why(arguments, code, message):
+    done = CliRunner().invoke(main, ["web", *arguments])
+    assert done.exit_code == code, done.output
+    assert message in done.output
+
+
+def test_a_port_that_is_in_use_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = CliRunner().invoke(main, ["web", "--pool", str(POOL), "--port", str(port)])
+    assert done.exit_code == 1, done.output
+    assert f"127.0.0.1:{port}: cannot listen: Address already in use" in done.output
