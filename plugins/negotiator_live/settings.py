@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from enum import StrEnum
@@ -11,6 +10,7 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import Problem, Section, Severity, Source, printable
+from negotiator_live.configured import allowed_users, configured
 from negotiator_live.security.policy import Requirement
 from negotiator_live.security.users import is_pattern
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
@@ -18,8 +18,6 @@ from negotiator_live.wire.addresses import AddressError, DaemonAddress
 PORT: Final = 9618
 """The port of a collector, if its address has none."""
 
-#: HTCondor's tools and daemons override a setting by an environment variable of this form.
-_VARIABLE: Final = "_CONDOR_COLLECTOR_HOST"
 _ENDPOINT: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})", re.ASCII)
 
 
@@ -47,7 +45,8 @@ class CondorPool:
     port. ``administrators``, ``daemons`` and ``readers`` are who may send which commands there: patterns such as
     ``condor@example.org``, ``*@example.org``, ``*@*`` (everybody who authenticated), ``*`` (everybody). ``uid_domain`` is the domain of
     the users of this host, ``trust_domain`` that of tokens, and ``signing_keys`` the file or folder with the keys that
-    signed them; the defaults are the domain of this host, ``uid_domain``, and HTCondor's folder.
+    signed them; the defaults are the domain of this host, ``uid_domain``, and HTCondor's folder. Under condor_master the
+    defaults of ``administrators``, ``uid_domain`` and ``trust_domain`` are the pool's settings.
     """
 
     collector: str = ""
@@ -60,11 +59,11 @@ class CondorPool:
     methods: tuple[Method, ...] = (Method.FS, Method.IDTOKENS)
     token: str = ""
     listen: str = ""
-    administrators: tuple[str, ...] = ()
+    administrators: tuple[str, ...] = attrs.field(factory=lambda: allowed_users("ADMINISTRATOR"))
     daemons: tuple[str, ...] = ("*@*",)
     readers: tuple[str, ...] = ("*",)
-    uid_domain: str = ""
-    trust_domain: str = ""
+    uid_domain: str = attrs.field(factory=lambda: configured("UID_DOMAIN"))
+    trust_domain: str = attrs.field(factory=lambda: configured("TRUST_DOMAIN"))
     signing_keys: str = "/etc/condor/passwords.d"
     source: Source | None = None
 
@@ -85,7 +84,7 @@ class CondorPool:
 
         :raises AddressError: invalid.
         """
-        return DaemonAddress.parse(self.collector or _with_port(os.environ.get(_VARIABLE) or "127.0.0.1"))
+        return DaemonAddress.parse(self.collector or _with_port(configured("COLLECTOR_HOST") or "127.0.0.1"))
 
 
 @attrs.frozen

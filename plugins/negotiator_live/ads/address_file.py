@@ -6,14 +6,13 @@ Source: ``drop_addr_file`` in HTCondor's ``daemon_core_main.cpp``; HTCondor manu
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 from negotiator.plugin import replace_file
+from negotiator_live.configured import configured
 from negotiator_live.versions import PLATFORM, VERSION
 
-#: HTCondor's tools and daemons override a setting by an environment variable of this form.
-VARIABLE = "_CONDOR_NEGOTIATOR_ADDRESS_FILE"
+_SETTING = "NEGOTIATOR_ADDRESS_FILE"
 
 
 def write_address_file(address: str) -> None:
@@ -21,12 +20,12 @@ def write_address_file(address: str) -> None:
 
     :raises OSError: the file cannot be written.
     """
-    if path := os.environ.get(VARIABLE):
+    if path := configured(_SETTING):
         replace_file(Path(path), f"{address}\n{VERSION}\n{PLATFORM}\n".encode())
 
 
 def remove_address_file() -> None:
     """Remove the address file, if the environment names one."""
-    if path := os.environ.get(VARIABLE):
+    if path := configured(_SETTING):
         with contextlib.suppress(OSError):
             Path(path).unlink()

@@ -14,6 +14,8 @@ from negotiator_live.daemon.commands import LEVELS, RESUMABLE
 from negotiator_live.daemon.listener import Listener, bound_socket
 from negotiator_live.daemon.request import AdsReader
 from negotiator_live.daemon.server import CommandServer
+from negotiator_live.daemon.shared_port import serving_passed, shared_port_address
+from negotiator_live.master.inheritance import CommandSocket
 from negotiator_live.security.policy import AuthMethod
 from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
@@ -61,13 +63,29 @@ class DaemonListener:
         negotiator_ads: AdsReader,
     ) -> Self:
         """Listen on a socket that listens already, and take it over."""
-        server = CommandServer(
-            _secure_server(pool), command_access(pool), control, control.notice, negotiator_ads, pool.timeout
-        )
-        listener = Listener(listening, server.serve)
+        listener = Listener(listening, _server(pool, control, negotiator_ads).serve)
         host, port = listener.endpoint
         endpoint = Endpoint(own_host if host in _EVERYWHERE else host, port)
         return cls(DaemonAddress(endpoint, {"noUDP": ""}), listener)  # else schedds send RESCHEDULE by UDP
+
+    @classmethod
+    def inherited(
+        cls,
+        commands: CommandSocket,
+        pool: CondorPool,
+        control: PoolControl,
+        own_host: str,
+        negotiator_ads: AdsReader,
+    ) -> Self:
+        """Listen on the socket that condor_master has opened for this program; it stays open after the end.
+
+        :raises PoolError: condor_shared_port has no address yet.
+        """
+        if not commands.shared_port_id:
+            return cls.over(commands.copy(), pool, control, own_host, negotiator_ads)
+        address = shared_port_address(commands.ad_file, commands.shared_port_id)
+        server = _server(pool, control, negotiator_ads, commands.shared_port_id)
+        return cls(address, Listener(commands.copy(), serving_passed(server.serve)))
 
     def begin(self) -> None:
         """Accept connections from now on.
@@ -87,17 +105,24 @@ class DaemonListener:
         self._listener.close()
 
 
+def _server(
+    pool: CondorPool, control: PoolControl, negotiator_ads: AdsReader, shared_port_id: str = ""
+) -> CommandServer:
+    secure, access = _secure_server(pool, shared_port_id), command_access(pool)
+    return CommandServer(secure, access, control, control.notice, negotiator_ads, pool.timeout)
+
+
 def command_access(pool: CondorPool) -> CommandAccess:
     """Return who may send which command."""
     users = {"readers": pool.readers, "daemons": pool.daemons, "administrators": pool.administrators}
     return CommandAccess(LEVELS, users, RESUMABLE)
 
 
-def _secure_server(pool: CondorPool) -> SecureServer:
+def _secure_server(pool: CondorPool, shared_port_id: str) -> SecureServer:
     methods = tuple(AuthMethod[each] for each in pool.methods)
     domain = pool.uid_domain or socket.getfqdn().partition(".")[2] or socket.getfqdn()
     verifiers = Verifiers(
-        FilesystemVerifier(domain),
+        FilesystemVerifier(domain, shared_port_id=shared_port_id),
         TokenVerifier(SigningKeys(Path(pool.signing_keys)), pool.trust_domain or domain),
         accepts_claims=Method.CLAIMTOBE in pool.methods,
     )

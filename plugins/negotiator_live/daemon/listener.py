@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import select
 import socket
 import threading
 import time
@@ -35,14 +36,17 @@ def bound_socket(host: str, port: int) -> socket.socket:
 class Listener:
     """Accepts connections in a thread of its own, from ``begin`` until it is closed. Takes over the socket.
 
-    All threads start at the beginning: no connection needs one that the machine then refuses.
+    All threads start at the beginning: no connection needs one that the machine then refuses. Another descriptor of the same
+    socket stays usable after the end.
     """
 
     def __init__(self, listening: socket.socket, serve: ConnectionServer) -> None:
         self._listening, self._serve = listening, serve
+        self._listening.setblocking(False)  # the peer of a connection may be gone before it is accepted
+        self._waking, self._wakes = socket.socketpair()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
-        self._is_closed = False
+        self._closed = threading.Event()
         self._accepted: queue.SimpleQueue[tuple[socket.socket, str, int] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._accept, name="commands", daemon=True)
 
@@ -64,10 +68,9 @@ class Listener:
     def close(self) -> None:
         """Accept no more connections, and end those that are being served."""
         with self._lock:
-            self._is_closed = True
+            self._closed.set()
             still_open = list(self._open)
-        with contextlib.suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
+        self._wakes.close()
         for each in still_open:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -75,27 +78,35 @@ class Listener:
             self._thread.join()
         for _ in range(AT_ONCE):
             self._accepted.put(None)
+        self._waking.close()
         self._listening.close()
         for each in still_open:
             each.close()
 
     def _accept(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._listening, select.POLLIN)
+        waiting.register(self._waking, select.POLLIN)
         while True:
+            waiting.poll()
+            if self._closed.is_set():
+                return
             try:
                 connection, address = self._listening.accept()
             except OSError:
-                if self._is_closed:
-                    return
                 time.sleep(_PAUSE)  # the peer is gone, or there are too many open files
                 continue
             with self._lock:
-                is_refused = self._is_closed or len(self._open) >= AT_ONCE + WAITING
+                is_refused = self._closed.is_set() or len(self._open) >= AT_ONCE + WAITING
                 if not is_refused:
                     self._open.add(connection)
             if is_refused:
                 connection.close()
             else:
-                self._accepted.put((connection, str(address[0]), int(address[1])))
+                host, port = (
+                    address[:2] if isinstance(address, tuple) else ("", 0)
+                )  # a local socket has a name
+                self._accepted.put((connection, str(host), int(port)))
 
     def _work(self) -> None:
         while (accepted := self._accepted.get()) is not None:
@@ -103,7 +114,7 @@ class Listener:
 
     def _served(self, connection: socket.socket, host: str, port: int) -> None:
         try:
-            if not self._is_closed:
+            if not self._closed.is_set():
                 self._serve(connection, host, port)
         finally:
             with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
@@ -15,6 +16,14 @@ from negotiator_live.master.arguments import DaemonArguments
 
 _PROGRAM: Final = "condor_config_val"
 _PATIENCE: Final = 30.0  # seconds
+_OF_POOL: Final = (
+    "COLLECTOR_HOST",
+    "NEGOTIATOR_ADDRESS_FILE",
+    "UID_DOMAIN",
+    "TRUST_DOMAIN",
+    "ALLOW_ADMINISTRATOR",
+    "DENY_ADMINISTRATOR",
+)
 
 
 class ConfigurationError(Exception):
@@ -27,16 +36,17 @@ class DaemonConfiguration:
 
     ``bundle`` is the folder of the policy bundle, ``state`` and ``audit_log`` where the state and the audit log are. ``user`` is
     whom the daemon runs as if it is started by root: a user and a group id. After ``not_responding_timeout`` seconds without
-    a sign of life condor_master ends the daemon.
+    a sign of life condor_master ends the daemon. ``of_pool`` are the settings that `pool.yaml` can replace, by their names.
+    ``shared_port_ad_file`` has the address of condor_shared_port.
     """
 
     bundle: Path
     state: Path
     audit_log: Path
     log: Path
-    collector: str = ""
+    of_pool: Mapping[str, str] = attrs.field(factory=dict)
     not_responding_timeout: int = 3600
-    address_file: str = ""
+    shared_port_ad_file: str = ""
     user: tuple[int, int] | None = None
 
     @classmethod
@@ -60,13 +70,19 @@ class DaemonConfiguration:
             state=Path(_value("NEGOTIATOR_STATE", arguments) or spool / "negotiator"),
             audit_log=Path(_value("NEGOTIATOR_AUDIT_LOG", arguments) or spool / "negotiator-audit"),
             log=log.with_name(f"{log.name}.{arguments.log_suffix}") if arguments.log_suffix else log,
-            collector=_value("COLLECTOR_HOST", arguments).replace(",", " ").partition(" ")[0],
+            of_pool=_settings_of_pool(arguments),
             not_responding_timeout=_seconds(
                 ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "NOT_RESPONDING_TIMEOUT"), 3600, arguments
             ),
-            address_file=_value("NEGOTIATOR_ADDRESS_FILE", arguments),
+            shared_port_ad_file=_value("SHARED_PORT_DAEMON_AD_FILE", arguments),
             user=_user(_value("CONDOR_IDS", arguments)),
         )
+
+
+def _settings_of_pool(arguments: DaemonArguments) -> dict[str, str]:
+    found = {name: _value(name, arguments) for name in _OF_POOL}
+    found["COLLECTOR_HOST"] = found["COLLECTOR_HOST"].replace(",", " ").partition(" ")[0]
+    return found
 
 
 def _value(name: str, arguments: DaemonArguments) -> str:

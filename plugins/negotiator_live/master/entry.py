@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from negotiator_live.configured import variable
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
-from negotiator_live.master.inheritance import hand_on
+from negotiator_live.master.inheritance import hand_on, inherited_descriptors
 from negotiator_live.versions import PLATFORM, VERSION
 
 _INVALID_CALL: Final = 2
@@ -63,10 +64,14 @@ def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> 
         log = os.open(configuration.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)
-    os.closerange(_FIRST_FILE, os.sysconf("SC_OPEN_MAX"))
-    hand_on(os.environ, configuration.not_responding_timeout)
-    given = {
-        "_CONDOR_COLLECTOR_HOST": configuration.collector,
-        "_CONDOR_NEGOTIATOR_ADDRESS_FILE": configuration.address_file,
-    }
-    os.environ.update({name: value for name, value in given.items() if value})
+    _close_all_but(inherited_descriptors(os.environ))
+    hand_on(os.environ, configuration.not_responding_timeout, configuration.shared_port_ad_file)
+    os.environ.update({variable(name): value for name, value in configuration.of_pool.items() if value})
+
+
+def _close_all_but(kept: list[int]) -> None:
+    """Close all open files and sockets but the standard ones and these."""
+    first = _FIRST_FILE
+    for each in (*sorted(kept), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(first, each)
+        first = each + 1

@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import PoolControl
-from negotiator_live.master.inheritance import Inheritance, inheritance
+from negotiator_live.master.inheritance import Inheritance
 from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.errors import DaemonError
@@ -84,10 +84,9 @@ class KeepAlive:
             channel.end_message()
 
 
-def keep_alive(control: PoolControl) -> None:
+def keep_alive(inherited: Inheritance | None, control: PoolControl) -> None:
     """Keep this process alive if condor_master started it: by one thread, as long as the process lives."""
     with _start_lock:
-        inherited = inheritance()
         if inherited is not None and not _started:
             thread = threading.Thread(
                 target=KeepAlive(inherited, control).run, name="keep_alive", daemon=True

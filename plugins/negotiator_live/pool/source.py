@@ -12,6 +12,7 @@ from negotiator_live.ads.own_address import own_address
 from negotiator_live.ads.statistics import AdvertisedCycle
 from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
+from negotiator_live.master.inheritance import inheritance
 from negotiator_live.master.keep_alive import keep_alive
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
@@ -23,13 +24,13 @@ from negotiator_live.wire.errors import DaemonError
 
 
 class HTCondorPool(LivePool):
-    """A live HTCondor pool, with a port of its own where the settings say so."""
+    """A live HTCondor pool, with a port of its own where the settings say so, or the one that condor_master gave it."""
 
     def __init__(self, pool: CondorPool, control: PoolControl) -> None:
         """Open a pool.
 
         :param control: carries out the commands of tools and schedds.
-        :raises PoolError: the port of ``listen`` cannot be used.
+        :raises PoolError: the port cannot be used.
         """
         self._settings, self._control = pool, control
         daemons = PoolDaemons.of(pool)
@@ -37,13 +38,18 @@ class HTCondorPool(LivePool):
         self._negotiations = Negotiations(daemons.client, control.note_progress)
         address = own_address(pool.address)
         self._listener: DaemonListener | None = None
+        inherited = inheritance()
+        own = pool, control, address.primary.host, self._negotiator_ads
         if pool.listen:
-            self._listener = DaemonListener.open(pool, control, address.primary.host, self._negotiator_ads)
+            self._listener = DaemonListener.open(*own)
+        elif inherited is not None and inherited.commands is not None:
+            self._listener = DaemonListener.inherited(inherited.commands, *own)
+        if self._listener is not None:
             address = self._listener.address
         self._advertiser = Advertiser(
             self._collector, NegotiatorIdentity(name=pool.name, address=str(address))
         )
-        keep_alive(control)
+        keep_alive(inherited, control)
         if self._listener is not None:  # last, for peers may connect at once
             self._listener.begin()
 

@@ -26,6 +26,15 @@ SETTINGS = {
     "NEGOTIATOR_LOG": "/var/log/NegotiatorLog",
     "COLLECTOR_HOST": "cm.example.org:9620, second.example.org",
     "CONDOR_IDS": "12.34",
+    "ALLOW_ADMINISTRATOR": "root@*, condor@*",
+}
+OF_POOL = {
+    "COLLECTOR_HOST": "cm.example.org:9620",
+    "NEGOTIATOR_ADDRESS_FILE": "",
+    "UID_DOMAIN": "",
+    "TRUST_DOMAIN": "",
+    "ALLOW_ADMINISTRATOR": "root@*, condor@*",
+    "DENY_ADMINISTRATOR": "",
 }
 
 
@@ -72,7 +81,7 @@ def test_files_are_where_the_pool_has_them(configured):
         state=Path("/var/spool/negotiator"),
         audit_log=Path("/var/spool/negotiator-audit"),
         log=Path("/var/log/NegotiatorLog.a"),
-        collector="cm.example.org:9620",
+        of_pool=OF_POOL,
         user=(12, 34) if os.geteuid() == 0 else None,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pool import PoolSettings, PoolUnavailableError, condor_pool, root_folder
-from condor_pool.modes import MOSTLY_SECURE
+from condor_pool.modes import MOSTLY_SECURE, SHARED_PORT
 
 PATIENCE = 90.0
 ROOT = Path(__file__).parents[3]
@@ -37,7 +37,8 @@ queue {}
 """
 
 
-@pytest.fixture(scope="module", params=MOSTLY_SECURE)
+#: The shared port always: condor_master passes on another socket then, and it is HTCondor's default.
+@pytest.fixture(scope="module", params=(*MOSTLY_SECURE[:2], SHARED_PORT))
 def pool(request, tmp_path_factory):
     """Start a pool with this program as its negotiator."""
     try:
@@ -108,6 +109,26 @@ def test_condor_reconfig_makes_it_read_its_bundle_again(running):
     until(lambda: "trigger=signal" in running.log("NegotiatorLog"), running)
 
 
+def test_condor_reconfig_of_the_negotiator_alone_makes_it_read_its_bundle_again(running):
+    """By its own port, or by the pool's shared one: the pool's administrators are those of its settings."""
+    before = running.log("NegotiatorLog").count("the bundle was reloaded")
+    running.inside("run", "condor_reconfig", "-negotiator")
+    until(lambda: running.log("NegotiatorLog").count("the bundle was reloaded") > before, running)
+
+
+def test_condor_restart_of_the_negotiator_alone_starts_another_process(running):
+    before, at = process(running), started(running)
+    running.inside("run", "condor_restart", "-negotiator")
+    until(lambda: process(running) not in {before, None}, running)
+    until(lambda: started(running) not in {at, ""}, running)
+
+
+def test_condor_userprio_needs_no_port_of_its_own(running):
+    running.inside("run", "condor_userprio", "-setfactor", "ann@example.org", "500")
+    factors = ("condor_userprio", "-negotiator", "-allusers", "-af", "Name", "PriorityFactor")
+    until(lambda: "ann@example.org 500" in running.inside("run", *factors, check=False), running)
+
+
 def test_condor_off_ends_it_and_removes_its_ad_and_condor_on_starts_it(running):
     running.inside("run", "condor_off", "-negotiator")
     until(lambda: process(running) is None, running)
@@ -131,7 +152,9 @@ def alive_messages(pool, child):
 
 
 def test_it_sends_signs_of_life_and_condor_master_ends_a_process_that_hangs(running):
-    """All tests of this module run longer than the timeout. condor_master looks each minute."""
+    """The tests of this module run longer than the timeout. condor_master looks each minute: that is tried without a shared port."""
+    if "True" in running.inside("run", "condor_config_val", "USE_SHARED_PORT"):
+        pytest.skip("takes a minute, and is the same with a shared port")
     child = process(running)
     before = alive_messages(running, child_of_namespace(child))
     until(lambda: alive_messages(running, child_of_namespace(child)) > before + 1, running)

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-ALL = ("open", "secure", "shared port")
+SHARED_PORT = "shared port"
+ALL = ("open", "secure", SHARED_PORT)
 
 _WANTED = os.environ.get("NEGOTIATOR_TEST_POOLS", "") == "all"
 _OTHERS = pytest.mark.skipif(not _WANTED, reason="other modes of pools: set NEGOTIATOR_TEST_POOLS=all")
