@@ -110,15 +110,15 @@ def recount(
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
     taking_part = np.arange(len(slots)) if taking_part is None else taking_part
-    return Recount(ledger, receipts, uncertain, taking_part, tuple(_of_cycle(found, taking_part, len(slots))))
+    return Recount(ledger, receipts, uncertain, taking_part, tuple(_of_cycle(found, taking_part, slots)))
 
 
-def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: int) -> Iterator[ClaimsInUse]:
-    """Yield the claims with the rows of their slots among those that take part in the cycle."""
+def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: Table) -> Iterator[ClaimsInUse]:
+    """Yield the claims with the rows of their slots among those that take part in the cycle, and those in the pool."""
     # One element more, for a slot that is not in the pool.
-    places, running = np.full(slots + 1, -1, np.intp), np.zeros(slots + 1, np.int64)
+    places, running = np.full(len(slots) + 1, -1, np.intp), np.zeros(len(slots) + 1, np.int64)
     places[taking_part] = np.arange(len(taking_part))
-    pending = np.zeros(slots + 1, np.bool_)
+    pending = np.zeros(len(slots) + 1, np.bool_)
     for each in claims:
         if each.pending:
             pending[each.slots] = True
@@ -128,7 +128,7 @@ def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: int) -> I
     is_ended[-1] = False
     for each in claims:
         ended = None if each.pending or not is_ended.any() else is_ended[each.slots]
-        yield attrs.evolve(each, slots=places[each.slots], ended=ended)
+        yield attrs.evolve(each, slots=places[each.slots], ended=ended, slot_ads=slots, slot_rows=each.slots)
 
 
 def _count(

@@ -33,6 +33,7 @@ from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.offer import SlotUserAccounts, slot_offer
+from negotiator_fairshare.pending_matches import PendingMatches, names_as_written
 from negotiator_fairshare.pie.cycle import PieCycle, no_attributes, queues_of
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
@@ -76,9 +77,14 @@ class SubmitterOrder(RequestOrder):
         use = in_use.counter(weights, own.group_of)
         submitters = _submitters(context, settings)
         accounts = accounts_of(context.rows, now)
+        name_of = names_as_written((each.name for each in submitters), accounts.records)
+        pending = PendingMatches.of(context, in_use.claimed, scale, name_of)
+        pending.count(use)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
         size = settings.pool_size(context.slots, weights, env)
+        if len(pending.left_out):
+            size = size.plus(settings.pool_size(pending.left_out, scale.of(pending.left_out), env))
         groups = None
         if settings.groups_negotiate:
             groups = GroupTurns.of(

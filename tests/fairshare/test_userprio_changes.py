@@ -8,6 +8,7 @@ from dying import killed_at_each_step
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
+from pools import slot
 from queueing import ME, NOW, app, records
 from userprio_site import admin_records, long_form, userprio, world_in
 
@@ -58,8 +59,10 @@ def test_a_change_of_an_unknown_account_is_refused_and_recorded(site):
 
 
 def test_the_next_cycle_goes_by_the_changed_account(site):
-    userprio(site, "-setceiling", "tester@d", "1")
+    """Two matches that the pool does not show yet count."""
+    userprio(site, "-setceiling", "tester@d", "3")
     with world_in(site) as world:
+        world.slots = [slot(number, Cpus="1") for number in range(9)]
         world.jobs = [app(2), app(2, 1)]
         world.now += 60
         assert len(world.cycle().matches) == 1

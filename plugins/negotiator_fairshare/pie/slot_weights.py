@@ -118,6 +118,12 @@ class PoolSize:
         of_groups = weight if use_weights else _sum(_cores(slots, env)[counted])
         return cls(int(np.count_nonzero(counted)), weight, of_groups)
 
+    def plus(self, other: PoolSize) -> PoolSize:
+        """Return the size of two pools together."""
+        return PoolSize(
+            self.slots + other.slots, self.weight + other.weight, self.of_groups + other.of_groups
+        )
+
 
 def _cores(slots: Table, env: Environment) -> NDArray[np.float64]:
     """Return the Cpus of each partitionable slot, and 1 for other slots, (S,)."""

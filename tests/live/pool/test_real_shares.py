@@ -1,6 +1,6 @@
 """A ceiling, a group quota and a fair share keep jobs of a real pool idle, with the reason where their user looks.
 
-Cycles are as far apart as startds need to report a claim: a match that the pool does not show yet counts for no submitter.
+Cycles follow each other at once, without waiting for startds: a match counts before the pool shows it.
 """
 
 from served_pool import waited_for
@@ -9,7 +9,6 @@ from served_pool import waited_for
 CEILING = "tester@example.org has reached its ceiling: it uses 2 of 2 weighted slots"
 QUOTA = "group physics has reached its quota: it uses 2 of 2 weighted slots"
 SHARE = "has used its share of the pool in this cycle: it uses 2 of 2 weighted slots"
-EVERY = ("--every", "3")
 GROUP = "accounting_group = physics\naccounting_group_user = tester"
 USERS = ("ann", "bob")
 
@@ -30,13 +29,13 @@ def advertised(site):
 
 
 def stopped(site, cluster, count, reason):
-    """True if so many jobs of a cluster run, and another one has the reason."""
+    """True if so many jobs of a cluster run, none more, and another one has the reason."""
     return site.running(cluster) == count and any(reason in each for each in site.reasons(cluster))
 
 
 def test_a_ceiling_keeps_jobs_idle_until_it_is_raised(site):
     site.write(site.listening())
-    with site.serving(*EVERY) as process:
+    with site.serving() as process:
         process.wait_for_output("cycle")
         set_ceiling(site, "2")
         cluster = site.submit(4, seconds=600)
@@ -52,7 +51,7 @@ def test_a_ceiling_keeps_jobs_idle_until_it_is_raised(site):
 def test_a_group_quota_keeps_jobs_idle_until_it_is_raised(site):
     site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 2\n")
     cluster = site.submit(4, seconds=600, more=GROUP)
-    with site.serving(*EVERY) as process:
+    with site.serving() as process:
         process.wait_for(lambda: stopped(site, cluster, 2, QUOTA))
         site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 4\n")
         process.reload()
@@ -64,7 +63,7 @@ def test_a_fair_share_keeps_jobs_idle_until_the_others_are_gone(site):
     waited_for(
         lambda: {f"{user}@example.org 4" for user in USERS} <= set(advertised(site)), "both submitters"
     )
-    with site.serving(*EVERY) as process:
+    with site.serving() as process:
         process.wait_for(lambda: all(stopped(site, each, 2, SHARE) for each in clusters))
         site.pool.inside("run", "condor_rm", clusters[0])
         process.wait_for(lambda: site.running(clusters[1]) == 4)

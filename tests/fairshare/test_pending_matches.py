@@ -1,0 +1,112 @@
+"""Matches of earlier cycles that the pool does not show yet count for their submitters and groups, and in the pie."""
+
+import attrs
+import pytest
+
+from fair_share import FAIR, grouped_pool, jobs_of, run, shares, submitter
+from negotiator_fairshare.accounts import AccountRecord, Accounts
+from negotiator_fairshare.accounts.state_rows import rows_of
+from pools import NOW, slot, snapshot, write_bundle
+
+SLOTS = [slot(number, Cpus="1") for number in range(10)]
+
+
+def accounts(bundle, **changed):
+    """Return a state in which Ann's account has these values."""
+    rows = rows_of(Accounts(records={"Ann@d": AccountRecord(**changed)}))
+    return attrs.evolve(run(bundle, snapshot()).state, order_rows={"submitters": rows})
+
+
+def second(bundle, pool, then=None, state=None):
+    """Return the result of the second of two cycles, a second later, over a pool that shows no match of the first one."""
+    first = run(bundle, pool, state)
+    return run(bundle, then or pool, first.state, NOW + 1)
+
+
+def ann_and(*others):
+    names = ("Ann", *others)
+    jobs = [each for number, name in enumerate(names, 1) for each in jobs_of(name, 9, number)]
+    return snapshot(SLOTS, jobs, submitters=[submitter(name) for name in names])
+
+
+def test_a_ceiling_holds_in_cycles_faster_than_startds_report(tmp_path):
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    result = second(bundle, ann_and(), state=accounts(bundle, ceiling=3))
+    assert not result.matches
+    (rejection,) = result.rejections
+    assert (rejection.reason.code, rejection.reason.numbers) == ("ceiling", {"used": 3.0, "limit": 3})
+
+
+def test_the_account_has_the_name_as_its_schedd_writes_it(tmp_path):
+    """Also once the submitter has no more idle jobs, so that no ad of it takes part."""
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    result = second(
+        bundle,
+        snapshot(SLOTS, jobs_of("Ann", 2, 1), submitters=[submitter("Ann", 2)]),
+        snapshot(SLOTS, submitters=[]),
+    )
+    rows = result.state.order_rows["submitters"]
+    assert rows["account:Ann@d"]["WeightedResourcesUsed"] == 2.0
+    assert "account:ann@d" not in rows
+
+
+def test_a_floor_counts_what_was_matched(tmp_path):
+    """Ann's second cycle begins at her floor, so that there is no round up to it."""
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    result = second(bundle, ann_and("sue"), state=accounts(bundle, floor=2))
+    assert [pie.floor_round for pie in result.order.pies] == [False]
+
+
+@pytest.mark.parametrize("conf", ["", "NEGOTIATOR_CONSIDER_PREEMPTION = false\n"])
+def test_a_group_quota_holds_in_cycles_faster_than_startds_report(tmp_path, conf):
+    knobs = f"GROUP_NAMES = b\nGROUP_QUOTA_b = 4\n{conf}"
+    bundle = write_bundle(tmp_path / "b", FAIR, conf=knobs)
+    result = second(bundle, grouped_pool({"b.ann": 9}, SLOTS))
+    assert not result.matches
+    assert [each.reason.code for each in result.rejections] == ["group_quota"]
+
+
+def test_the_slots_of_matches_are_part_of_what_is_divided(tmp_path):
+    """Each has half of ten slots, of which Ann was matched with four."""
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    alone = snapshot(SLOTS, jobs_of("Ann", 4, 1), submitters=[submitter("Ann", 4)])
+    both = snapshot(
+        SLOTS, [*jobs_of("Ann", 9, 3), *jobs_of("sue", 9, 2)], submitters=[submitter("Ann"), submitter("sue")]
+    )
+    assert shares(second(bundle, alone, both)) == {"ann": 1, "sue": 5}
+
+
+def test_a_match_counts_once_when_its_claim_is_shown(tmp_path):
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    pool = snapshot(SLOTS, jobs_of("Ann", 1, 1), submitters=[submitter("Ann", 1)])
+    first = run(bundle, pool)
+    taken = first.matches[0].slot
+    state = attrs.evolve(
+        first.state, journal=tuple(attrs.evolve(each, shown=True) for each in first.state.journal)
+    )
+    claimed = {
+        "State": '"Claimed"',
+        "RemoteUser": '"Ann@d"',
+        "RemoteOwner": '"Ann@d"',
+        "GlobalJobId": '"h#1.0#1"',
+        "JobId": '"1.0"',
+        "Cpus": "1",
+    }
+    slots = [slot(number, **(claimed if f"s{number}@h" == taken else {"Cpus": "1"})) for number in range(10)]
+    result = run(bundle, snapshot(slots, []), state, NOW + 1)
+    assert result.state.order_rows["submitters"]["account:Ann@d"]["WeightedResourcesUsed"] == 1.0
+
+
+def test_several_matches_of_one_slot_have_a_part_of_it_each(tmp_path):
+    """A slot with a consumption policy weighs no more than it does."""
+    policy = {
+        "PartitionableSlot": "true", "ConsumptionPolicy": "true", "Cpus": "4", "Memory": "400", "Disk": "400",
+        "ConsumptionCpus": "TARGET.RequestCpus", "ConsumptionMemory": "1", "ConsumptionDisk": "1", "NumClaims": "3",
+        "MachineResources": '"Cpus Memory Disk"',
+    }  # fmt: skip
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    pool = snapshot([slot(0, **policy)], jobs_of("Ann", 9, 1, RequestCpus="1"), submitters=[submitter("Ann")])
+    first = run(bundle, pool)
+    assert len(first.matches) > 1
+    rows = run(bundle, pool, first.state, NOW + 1).state.order_rows["submitters"]
+    assert rows["account:Ann@d"]["WeightedResourcesUsed"] == pytest.approx(4.0, abs=1e-5)
