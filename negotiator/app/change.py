@@ -8,7 +8,8 @@ from functools import partial
 import attrs
 
 from negotiator.app.status import status_of
-from negotiator.bundle import examine_bundle
+from negotiator.app.targets import bundle_folder
+from negotiator.bundle import BundleCheck, examine_bundle
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.errors import InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
@@ -66,4 +67,14 @@ def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
         state=targets.state or DEFAULT_STATE,
         audit_log=targets.audit_log,
         key_file=targets.key_file,
+    )
+
+
+def check_change(targets: CommandTargets, name: str, content: bytes) -> BundleCheck:
+    """Return the problems that the bundle would have with other contents of a file; nothing is written."""
+    return examine_bundle(
+        bundle_folder(targets),
+        extra_folders=targets.plugins_dirs,
+        disable=targets.disable,
+        replaced={name: content},
     )

@@ -13,14 +13,26 @@ from negotiator.service.overviews import Overviews
 from negotiator.service.server import WebServer
 
 
-def web(host: str, port: int, assets: Path | None, targets: CommandTargets) -> None:
+def web(
+    targets: CommandTargets,
+    host: str,
+    port: int,
+    assets: Path | None,
+    tokens: Path | None,
+    certificate: Path | None,
+    key: Path | None,
+) -> None:
     """Serve until the process is ended."""
     if not targets.pool:
         raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
+    if (certificate is None) != (key is None):
+        raise InvalidCallError("a certificate needs its key: use --certificate and --key together")
     load(targets)  # its errors are printed before anything is served
     overviews = Overviews(targets)
     overviews.start()
     try:
-        WebServer(host, port, assets=assets).run(overviews, lambda url: click.echo(f"serving {url}/ws/v1/"))
+        WebServer(host, port, certificate, key, assets, tokens).run(
+            overviews, lambda url: click.echo(f"serving {url}/ws/v1/")
+        )
     finally:
         overviews.stop()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +14,10 @@ from negotiator.app.status import status_of
 from negotiator.errors import NegotiatorError
 from negotiator.pool.secrets import redact
 
-_JSON = "application/json"
+#: Answers a request that an exception ended.
+ErrorHandler: TypeAlias = Callable[[Request, Exception], Response]
+
+_JSON: Final = "application/json"
 
 
 def encoded(values: Any) -> bytes:
@@ -44,19 +48,15 @@ class NotReadError(Exception):
     """The pool has not been read yet."""
 
 
-def not_found(_request: Request, error: Exception) -> Response:
-    """Answer a request for something that is not there."""
-    return error_answer(HTTPStatus.NOT_FOUND, str(error))
+def failing_with(status: HTTPStatus, headers: Mapping[str, str] | None = None) -> ErrorHandler:
+    """Return the handler of an exception whose text is for the client."""
 
+    def handle(_request: Request, error: Exception) -> Response:
+        answer = error_answer(status, str(error))
+        answer.headers.update(headers or {})
+        return answer
 
-def invalid_name(_request: Request, error: Exception) -> Response:
-    """Answer a request with an impossible name."""
-    return error_answer(HTTPStatus.BAD_REQUEST, str(error))
-
-
-def not_read(_request: Request, error: Exception) -> Response:
-    """Answer a request before the pool could be read."""
-    return error_answer(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+    return handle
 
 
 def http_error(_request: Request, error: Exception) -> Response:

@@ -11,11 +11,14 @@ from typing import Final
 
 import attrs
 import uvicorn
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
+from negotiator.app.tokens import read_tokens
 from negotiator.errors import CommandError, InvalidCallError
+from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 from negotiator.service.web_app import make_app
 
@@ -31,7 +34,8 @@ _NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 class WebServer:
     """Where the service listens, and what it serves beside the REST interface.
 
-    ``port`` 0 is any free one. ``assets`` is a folder of static files, as YuniKorn's web UI.
+    ``port`` 0 is any free one. ``assets`` is a folder of static files, as YuniKorn's web UI. ``tokens`` is the file of the tokens of
+    clients. On other interfaces than the loopback one, every request needs a token, and connections are encrypted.
     """
 
     host: str = "127.0.0.1"
@@ -39,17 +43,38 @@ class WebServer:
     certificate: Path | None = None
     key: Path | None = None
     assets: Path | None = None
+    tokens: Path | None = None
 
     def run(self, overviews: Overviews, started: Callable[[str], None]) -> None:
         """Serve until SIGTERM or SIGINT.
 
         :param started: called with the address (a URL) when requests are accepted.
-        :raises InvalidCallError: the host is not the loopback interface.
-        :raises CommandError: the address cannot be used.
+        :raises InvalidCallError: the host is not the loopback interface, and tokens or a certificate are missing.
+        :raises CommandError: the address, the tokens or the certificate cannot be used.
+        :raises UntrustedError: another user may have written the tokens.
         """
-        app = make_app(overviews, [Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, self.host])])
+        local = _is_loopback(self.host)
+        if not local and (self.tokens is None or self.certificate is None):
+            raise InvalidCallError(
+                f"{self.host}: on other interfaces than the loopback one the service needs tokens and a certificate: "
+                "use --tokens, --certificate and --key, or 127.0.0.1"
+            )
+        if self.tokens is not None:
+            read_tokens(self.tokens)  # its errors are printed before anything is served
+        # A page of another site that resolves its name to this host must not read what needs no token.
+        names = [Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, self.host])] if local else []
+        app = make_app(overviews, Callers(self.tokens, open_to_all=local), names)
         if self.assets is not None:
             app.mount("/", StaticFiles(directory=self.assets, html=True))
+        config = self._config(app)
+        with self._socket() as opened:
+            signal.signal(signal.SIGTERM, lambda *_: None)  # the server raises it again when it has ended
+            port = opened.getsockname()[1]
+            host = f"[{self.host}]" if ":" in self.host else self.host
+            started(f"http{'s' if self.certificate else ''}://{host}:{port}")
+            uvicorn.Server(config).run(sockets=[opened])
+
+    def _config(self, app: Starlette) -> uvicorn.Config:
         config = uvicorn.Config(
             app,
             lifespan="off",
@@ -64,19 +89,15 @@ class WebServer:
             ssl_certfile=self.certificate,
             ssl_keyfile=self.key,
         )
-        with self._socket() as opened:
-            signal.signal(signal.SIGTERM, lambda *_: None)  # the server raises it again when it has ended
-            port = opened.getsockname()[1]
-            host = f"[{self.host}]" if ":" in self.host else self.host
-            started(f"http{'s' if self.certificate else ''}://{host}:{port}")
-            uvicorn.Server(config).run(sockets=[opened])
+        try:
+            config.load()
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise CommandError(
+                f"{self.certificate}: cannot use the certificate and its key: {error}"
+            ) from None
+        return config
 
     def _socket(self) -> socket.socket:
-        if not _is_loopback(self.host):
-            raise InvalidCallError(
-                f"{self.host}: the service has no access control yet, so that it listens on the loopback interface only: "
-                "use 127.0.0.1, and a proxy with access control for other hosts"
-            )
         try:
             return socket.create_server(
                 (self.host, self.port), family=socket.AF_INET6 if ":" in self.host else socket.AF_INET

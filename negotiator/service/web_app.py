@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
+from negotiator.app.tokens import Role
 from negotiator.errors import NegotiatorError
 from negotiator.queues.names import is_group_name, is_queue_path, is_user_name
 from negotiator.service.answers import (
@@ -20,14 +22,14 @@ from negotiator.service.answers import (
     NotFoundHereError,
     NotReadError,
     encoded,
+    failing_with,
     http_error,
-    invalid_name,
     json_answer,
-    not_found,
-    not_read,
     unexpected_error,
     use_case_error,
 )
+from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedError
+from negotiator.service.configuration import Configuration, TooLargeError
 from negotiator.service.overviews import Overviews
 from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
 from negotiator.service.yunikorn.shapes import nanoseconds
@@ -39,15 +41,21 @@ _BASE: Final = "/ws/v1"
 _WILDCARD: Final = "*"
 
 
-def make_app(overviews: Overviews, middleware: Sequence[Middleware] = ()) -> Starlette:
+def make_app(
+    overviews: Overviews, callers: Callers | None = None, middleware: Sequence[Middleware] = ()
+) -> Starlette:
     """Return the application that answers from these overviews.
+
+    :param callers: finds who sends a request; None: everybody may read, and nobody may change anything.
 
     Answers are made once for each overview, in threads, and are sent to everybody who requests them.
     """
-    started = overviews.clock()
+    started, known = overviews.clock(), callers or Callers()
+    configuration = Configuration(overviews, known)
 
     def reads(path: str, values: Values) -> Route:
         def answer(request: Request) -> Response:
+            known.require(request, Role.VIEWER)
             shown = overviews.shown
             if shown is None:
                 raise NotReadError(overviews.failure or "the pool has not been read yet")
@@ -60,7 +68,8 @@ def make_app(overviews: Overviews, middleware: Sequence[Middleware] = ()) -> Sta
         return Route(f"{_BASE}{path}", answer, methods=["GET"])
 
     def own(path: str, values: Callable[[], Any]) -> Route:
-        def answer(_request: Request) -> Response:
+        def answer(request: Request) -> Response:
+            known.require(request, Role.VIEWER)
             return json_answer(encoded(values()))
 
         return Route(f"{_BASE}{path}", answer, methods=["GET"])
@@ -89,14 +98,20 @@ def make_app(overviews: Overviews, middleware: Sequence[Middleware] = ()) -> Sta
         own("/history/apps", lambda: _history(overviews, "totalApplications")),
         own("/history/containers", lambda: _history(overviews, "totalContainers")),
         own("/scheduler/healthcheck", lambda: _health(overviews)),
+        Route(f"{_BASE}/config", configuration.read, methods=["GET"]),
+        Route(f"{_BASE}/config", configuration.change, methods=["PUT"]),
+        Route(f"{_BASE}/validate-conf", configuration.validate, methods=["POST"]),
     ]
     return Starlette(
         routes=routes,
         middleware=middleware,
         exception_handlers={
-            NotFoundHereError: not_found,
-            InvalidNameError: invalid_name,
-            NotReadError: not_read,
+            NotFoundHereError: failing_with(HTTPStatus.NOT_FOUND),
+            InvalidNameError: failing_with(HTTPStatus.BAD_REQUEST),
+            NotReadError: failing_with(HTTPStatus.SERVICE_UNAVAILABLE),
+            UnauthorizedError: failing_with(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": "Bearer"}),
+            ForbiddenError: failing_with(HTTPStatus.FORBIDDEN),
+            TooLargeError: failing_with(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"Connection": "close"}),
             NegotiatorError: use_case_error,
             HTTPException: http_error,
             Exception: unexpected_error,

@@ -1,12 +1,20 @@
 """``negotiator web``: a service that follows its pool, and its limits."""
 
+import datetime as dt
 import shutil
 import signal
 import socket
+import ssl
+from ipaddress import ip_address
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from negotiator.cli import main
 
@@ -90,11 +98,49 @@ def test_a_request_with_an_endless_head_is_cut_off(site, serving):
         assert client.get("/ws/v1/clusters").status_code == 200
 
 
+def write_certificate(folder):
+    """Write a certificate of 127.0.0.1 and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(1))
+        .not_valid_after(now + dt.timedelta(1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, SHA256())
+    )
+    (folder / "cert.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
+    (folder / "key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+def test_on_other_interfaces_every_request_needs_a_token_and_is_encrypted(site, serving):
+    write_certificate(site)
+    done = CliRunner().invoke(main, ["token", str(site / "tokens.yaml"), "--user", "ann"])
+    assert done.exit_code == 0, done.output
+    files = ("--tokens", "tokens.yaml", "--certificate", "cert.pem", "--key", "key.pem")
+    command, client = serving("--pool", "pool", "--host", "0.0.0.0", *files, cwd=site)  # noqa: S104 - the point
+    with command, client:
+        address = f"https://127.0.0.1:{client.base_url.port}"
+        trusted = ssl.create_default_context(cafile=site / "cert.pem")
+        with httpx.Client(base_url=address, verify=trusted, timeout=60) as other:
+            for path in ("/ws/v1/clusters", "/ws/v1/scheduler/healthcheck", "/ws/v1/config"):
+                assert other.get(path).status_code == 401
+            headers = {"Authorization": f"Bearer {done.output.strip()}"}
+            assert other.get("/ws/v1/clusters", headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--pool", str(POOL), "--host", "192.0.2.1"], 2, "loopback interface only"),
+        (["--pool", str(POOL), "--host", "192.0.2.1"], 2, "needs tokens and a certificate"),
         ([], 2, "missing pool"),
+        (["--pool", str(POOL), "--certificate", __file__], 2, "a certificate needs its key"),
+        (
+            ["--pool", str(POOL), "--certificate", __file__, "--key", __file__],
+            1,
+            "cannot use the certificate",
+        ),
     ],
 )
 def test_a_service_that_cannot_start_says_why(arguments, code, message):

@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "Run negotiation cycles over the ads of a pool.",
     "serve": "Serve a live pool: negotiate with its schedds.",
     "status": "Print whether a negotiator runs and works, and its last cycle.",
+    "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",
     "web": "Serve the REST interface of a pool, for YuniKorn's web UI and other clients.",
 }

@@ -10,18 +10,24 @@ import click
 from negotiator.cli import options
 from negotiator.hooks.command_options import FOLDER
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @click.command(short_help="Serve the REST interface of a pool, for YuniKorn's web UI and other clients.")
-@options.targets("bundle", "state", "pool", "plugins_dirs", "disable", state=options.READ_STATE)
+@options.targets("bundle", "state", "audit_log", "key_file", "pool", "plugins_dirs", "disable")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=9080, type=click.IntRange(0, 65535), show_default=True, help="Port; 0 is any free one."
 )
 @click.option("--assets", type=FOLDER, help="Folder of static files to serve too, as YuniKorn's web UI.")
-def web(host: str, port: int, assets: Path | None, **given: Any) -> None:
+@click.option("--tokens", type=_FILE, help="File of the tokens of clients (negotiator token).")
+@click.option("--certificate", type=_FILE, help="Certificate for HTTPS, in PEM form.")
+@click.option("--key", type=_FILE, help="Private key of the certificate, in PEM form.")
+def web(**given: Any) -> None:
     """Serve the queues, applications, machines and usage of a pool over HTTP, in the shapes of YuniKorn's REST interface (/ws/v1).
 
-    The pool is read again when its files, the state or the bundle have changed. Everybody on this host can read; nothing can be changed.
+    The pool is read again when its files, the state or the bundle have changed. Everybody on this host can read. With a token, a
+    scheduler administrator can replace queues.yaml; on other interfaces than the loopback one every request needs a token.
 
     \b
     Exit codes:
@@ -37,4 +43,4 @@ def web(host: str, port: int, assets: Path | None, **given: Any) -> None:
     """
     from negotiator.cli import web as implementation
 
-    implementation.web(host, port, assets, **given)
+    implementation.web(**given)
