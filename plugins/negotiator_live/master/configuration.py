@@ -13,6 +13,8 @@ import attrs
 
 from negotiator.plugin import ClassAd, NegotiatorError, parse, printable
 from negotiator_live.master.arguments import DaemonArguments
+from negotiator_live.master.handover import Handover
+from negotiator_live.master.log_file import LogLimit
 
 _PROGRAM: Final = "condor_config_val"
 _PATIENCE: Final = 30.0  # seconds
@@ -35,18 +37,15 @@ class DaemonConfiguration:
     """The settings of the daemon.
 
     ``bundle`` is the folder of the policy bundle, ``state`` and ``audit_log`` where the state and the audit log are. ``user`` is
-    whom the daemon runs as if it is started by root: a user and a group id. After ``not_responding_timeout`` seconds without
-    a sign of life condor_master ends the daemon. ``of_pool`` are the settings that `pool.yaml` can replace, by their names.
-    ``shared_port_ad_file`` has the address of condor_shared_port.
+    whom the daemon runs as if it is started by root: a user and a group id. ``of_pool`` are the settings that ``pool.yaml`` can
+    replace, by their names.
     """
 
     bundle: Path
     state: Path
     audit_log: Path
-    log: Path
     of_pool: Mapping[str, str] = attrs.field(factory=dict)
-    not_responding_timeout: int = 3600
-    shared_port_ad_file: str = ""
+    handover: Handover = attrs.field(factory=Handover)
     user: tuple[int, int] | None = None
 
     @classmethod
@@ -62,21 +61,38 @@ class DaemonConfiguration:
                 " configuration"
             )
         spool = Path(_value("SPOOL", arguments) or ".")
-        log = Path(_value("NEGOTIATOR_LOG", arguments) or "NegotiatorLog")
-        if arguments.log_folder:
-            log = Path(arguments.log_folder, log.name)
         return cls(
             bundle=Path(bundle),
             state=Path(_value("NEGOTIATOR_STATE", arguments) or spool / "negotiator"),
             audit_log=Path(_value("NEGOTIATOR_AUDIT_LOG", arguments) or spool / "negotiator-audit"),
-            log=log.with_name(f"{log.name}.{arguments.log_suffix}") if arguments.log_suffix else log,
             of_pool=_settings_of_pool(arguments),
-            not_responding_timeout=_seconds(
-                ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "NOT_RESPONDING_TIMEOUT"), 3600, arguments
-            ),
-            shared_port_ad_file=_value("SHARED_PORT_DAEMON_AD_FILE", arguments),
+            handover=_handover(arguments),
             user=_user(_value("CONDOR_IDS", arguments)),
         )
+
+
+def _handover(arguments: DaemonArguments) -> Handover:
+    """Return the settings that are handed on; the variables of condor_master are not among them."""
+    log = Path(_value("NEGOTIATOR_LOG", arguments) or "NegotiatorLog")
+    if arguments.log_folder:
+        log = Path(arguments.log_folder, log.name)
+    if arguments.log_suffix:
+        log = log.with_name(f"{log.name}.{arguments.log_suffix}")
+    limits = ("MAX_NEGOTIATOR_LOG", "MAX_DEFAULT_LOG")
+    limit = next((text for name in limits if (text := _value(name, arguments))), "10 Mb")
+    try:
+        LogLimit.parse(limit)
+    except ValueError as error:
+        raise ConfigurationError(f"MAX_NEGOTIATOR_LOG: {error}") from None
+    return Handover(
+        not_responding_timeout=_number(
+            ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "NOT_RESPONDING_TIMEOUT"), 3600, arguments
+        ),
+        shared_port_ad_file=_value("SHARED_PORT_DAEMON_AD_FILE", arguments),
+        log="" if arguments.to_terminal else str(log.absolute()),
+        log_limit=limit,
+        logs_kept=_number(("MAX_NUM_NEGOTIATOR_LOG",), 1, arguments, least=0),
+    )
 
 
 def _settings_of_pool(arguments: DaemonArguments) -> dict[str, str]:
@@ -104,16 +120,16 @@ def _value(name: str, arguments: DaemonArguments) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _seconds(names: tuple[str, ...], default: int, arguments: DaemonArguments) -> int:
-    """Return the seconds of the first of these settings that has a value, which may be a constant expression."""
+def _number(names: tuple[str, ...], default: int, arguments: DaemonArguments, *, least: int = 1) -> int:
+    """Return the number of the first of these settings that has a value, which may be a constant expression."""
     name, text = next(((name, text) for name in names if (text := _value(name, arguments))), ("", ""))
     try:
-        seconds = ClassAd([("value", parse(text))]).integer("value") if text else default
+        number = ClassAd([("value", parse(text))]).integer("value") if text else default
     except NegotiatorError:
-        seconds = None
-    if seconds is None or seconds < 1:
-        raise ConfigurationError(f"{name} must be a number of seconds, from 1, not {printable(text[:200])!r}")
-    return seconds
+        number = None
+    if number is None or number < least:
+        raise ConfigurationError(f"{name} must be a number from {least}, not {printable(text[:200])!r}")
+    return number
 
 
 def _user(ids: str) -> tuple[int, int] | None:

@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from negotiator_live.configured import variable
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
-from negotiator_live.master.inheritance import hand_on, inherited_descriptors
+from negotiator_live.master.inheritance import CommandSocket, take_variables
+from negotiator_live.master.log_file import LogFile
 from negotiator_live.versions import PLATFORM, VERSION
 
 _INVALID_CALL: Final = 2
@@ -60,12 +63,14 @@ def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> 
         os.setgid(group)
         os.setuid(user)
         os.environ["HOME"] = pwd.getpwuid(user).pw_dir
-    if not arguments.to_terminal:
-        log = os.open(configuration.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-    _close_all_but(inherited_descriptors(os.environ))
-    hand_on(os.environ, configuration.not_responding_timeout, configuration.shared_port_ad_file)
+    if configuration.handover.log:
+        LogFile.of(configuration.handover).begin()
+    inherited, private = take_variables(os.environ)
+    commands = CommandSocket.parse(inherited)
+    _close_all_but([commands.descriptor] if commands is not None else [])
+    if commands is not None:
+        os.set_inheritable(commands.descriptor, True)
+    attrs.evolve(configuration.handover, inherited=inherited, private=private).send(os.environ)
     os.environ.update({variable(name): value for name, value in configuration.of_pool.items() if value})
 
 

@@ -5,16 +5,15 @@ Source: ``DaemonCore::Inherit`` and ``DaemonCore::Create_Process`` (``daemon_cor
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import socket
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from typing import Final, Self
 
 import attrs
 
 from negotiator.plugin import PoolError
+from negotiator_live.master.handover import Handover
 from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
@@ -25,9 +24,6 @@ _SESSION: Final = "SessionKey:"
 _SHARED_PORT: Final = "SharedPort:"
 _END: Final = "0"
 _TCP: Final = "1"
-#: The file descriptor from which the program reads its inheritance after ``exec``: an environment could be seen by its children.
-_DESCRIPTOR: Final = "_NEGOTIATOR_INHERITANCE"
-_LONGEST: Final = 1 << 16  # bytes, which a pipe takes without a reader
 
 
 @attrs.frozen
@@ -43,7 +39,7 @@ class CommandSocket:
     ad_file: str = ""
 
     @classmethod
-    def parse(cls, inherited: str, ad_file: str) -> Self | None:
+    def parse(cls, inherited: str, ad_file: str = "") -> Self | None:
         """Return the socket that the variable names; None without one."""
         words = iter(inherited.split(" ")[2:])
         while (word := next(words, _END)) != _END:  # connections, which this program does not expect
@@ -87,12 +83,11 @@ class Inheritance:
     commands: CommandSocket | None = None
 
     @classmethod
-    def parse(
-        cls, inherited: str, private: str, not_responding_timeout: int, shared_port_ad_file: str = ""
-    ) -> Self | None:
-        """Return the inheritance of both variables; None if they are not those of this process, or incomplete."""
-        parent, _, rest = inherited.partition(" ")
-        texts = [each.removeprefix(_SESSION) for each in private.split() if each.startswith(_SESSION)]
+    def of(cls, handover: Handover) -> Self | None:
+        """Return the inheritance of the variables; None if they are not those of this process, or incomplete."""
+        parent, _, rest = handover.inherited.partition(" ")
+        private = handover.private.split()
+        texts = [each.removeprefix(_SESSION) for each in private if each.startswith(_SESSION)]
         session = SecuritySession.of_capability(texts[0]) if texts else None
         if parent != str(os.getppid()) or session is None:
             return None
@@ -100,48 +95,11 @@ class Inheritance:
             master = DaemonAddress.parse(rest.partition(" ")[0])
         except AddressError:
             return None
-        return cls(
-            master, session, not_responding_timeout, CommandSocket.parse(inherited, shared_port_ad_file)
-        )
+        commands = CommandSocket.parse(handover.inherited, handover.shared_port_ad_file)
+        return cls(master, session, handover.not_responding_timeout, commands)
 
 
-def inherited_descriptors(environment: Mapping[str, str]) -> list[int]:
-    """Return the open file descriptors that condor_master passed on, as far as this program uses them."""
-    commands = CommandSocket.parse(environment.get(_INHERIT, ""), "")
-    return [] if commands is None else [commands.descriptor]
-
-
-def hand_on(
-    environment: MutableMapping[str, str], not_responding_timeout: int, shared_port_ad_file: str = ""
-) -> int:
-    """Move what condor_master passed on from the environment to a pipe; return its descriptor, for the next program.
-
-    :raises OSError: no pipe can be made, or the environment has more than it takes.
-    """
-    for each in inherited_descriptors(environment):
-        os.set_inheritable(each, True)
-    texts = [environment.pop(name, "") for name in (_INHERIT, _PRIVATE)]
+def take_variables(environment: MutableMapping[str, str]) -> tuple[str, str]:
+    """Remove what condor_master passed on from the environment; return it for a ``Handover``."""
     environment.pop(_COOKIE, None)
-    content = json.dumps([*texts, not_responding_timeout, shared_port_ad_file]).encode()
-    if len(content) > _LONGEST:
-        raise OSError(f"{_INHERIT} and {_PRIVATE} have more than {_LONGEST} bytes")
-    reading, writing = os.pipe()
-    os.write(writing, content)
-    os.close(writing)
-    os.set_inheritable(reading, True)
-    environment[_DESCRIPTOR] = str(reading)
-    return reading
-
-
-@functools.cache
-def inheritance() -> Inheritance | None:
-    """Return what condor_master passed on to this process; None if it was not started by condor_master."""
-    descriptor = os.environ.pop(_DESCRIPTOR, "")
-    if not descriptor.isdecimal():
-        return None
-    try:
-        with os.fdopen(int(descriptor), "rb") as pipe:
-            inherited, private, timeout, ad_file = json.loads(pipe.read(_LONGEST))
-    except (OSError, ValueError):
-        return None
-    return Inheritance.parse(inherited, private, timeout, ad_file)
+    return environment.pop(_INHERIT, ""), environment.pop(_PRIVATE, "")

@@ -7,7 +7,6 @@ condor_master ends a child whose last DC_CHILDALIVE is longer ago than the secon
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Final
@@ -26,9 +25,6 @@ _SHORTEST: Final = 1.0
 _LOOK: Final = 5.0  # seconds at most between two looks whether the negotiator made progress
 _LOOKS: Final = 10  # within the timeout at least
 _PATIENCE: Final = 60.0
-
-_start_lock = threading.Lock()
-_started: list[threading.Thread] = []
 
 
 @attrs.define(eq=False)
@@ -67,12 +63,6 @@ class KeepAlive:
         self._sent = now
         return True
 
-    def run(self) -> None:
-        """Look for ever."""
-        while True:
-            self.look()
-            time.sleep(self.pause)
-
     def _send(self) -> None:
         seconds = self.inherited.not_responding_timeout
         exchange = Exchange(DaemonKind.MASTER, "", self.inherited.master, DaemonCommand.DC_CHILDALIVE)
@@ -82,14 +72,3 @@ class KeepAlive:
             channel.put_int(seconds)
             channel.put_real(0.0)  # the share of time that it waited for the lock of its log
             channel.end_message()
-
-
-def keep_alive(inherited: Inheritance | None, control: PoolControl) -> None:
-    """Keep this process alive if condor_master started it: by one thread, as long as the process lives."""
-    with _start_lock:
-        if inherited is not None and not _started:
-            thread = threading.Thread(
-                target=KeepAlive(inherited, control).run, name="keep_alive", daemon=True
-            )
-            thread.start()
-            _started.append(thread)

@@ -12,8 +12,7 @@ from negotiator_live.ads.own_address import own_address
 from negotiator_live.ads.statistics import AdvertisedCycle
 from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
-from negotiator_live.master.inheritance import inheritance
-from negotiator_live.master.keep_alive import keep_alive
+from negotiator_live.master import child
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
@@ -38,7 +37,7 @@ class HTCondorPool(LivePool):
         self._negotiations = Negotiations(daemons.client, control.note_progress)
         address = own_address(pool.address)
         self._listener: DaemonListener | None = None
-        inherited = inheritance()
+        inherited = child.begin(control)
         own = pool, control, address.primary.host, self._negotiator_ads
         if pool.listen:
             self._listener = DaemonListener.open(*own)
@@ -49,7 +48,6 @@ class HTCondorPool(LivePool):
         self._advertiser = Advertiser(
             self._collector, NegotiatorIdentity(name=pool.name, address=str(address))
         )
-        keep_alive(inherited, control)
         if self._listener is not None:  # last, for peers may connect at once
             self._listener.begin()
 

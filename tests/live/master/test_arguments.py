@@ -10,6 +10,7 @@ import pytest
 
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
+from negotiator_live.master.handover import Handover
 
 PROGRAM = [sys.executable, "-c", "from negotiator_live.master.entry import main; main()"]
 #: As condor_config_val answers.
@@ -27,6 +28,10 @@ SETTINGS = {
     "COLLECTOR_HOST": "cm.example.org:9620, second.example.org",
     "CONDOR_IDS": "12.34",
     "ALLOW_ADMINISTRATOR": "root@*, condor@*",
+    "MAX_NEGOTIATOR_LOG": "1 Mb",
+    "MAX_DEFAULT_LOG": "10 Mb",
+    "MAX_NUM_NEGOTIATOR_LOG": "4",
+    "NOT_RESPONDING_TIMEOUT": "60 + 30",
 }
 OF_POOL = {
     "COLLECTOR_HOST": "cm.example.org:9620",
@@ -80,8 +85,10 @@ def test_files_are_where_the_pool_has_them(configured):
         bundle=Path("/etc/negotiator/site"),
         state=Path("/var/spool/negotiator"),
         audit_log=Path("/var/spool/negotiator-audit"),
-        log=Path("/var/log/NegotiatorLog.a"),
         of_pool=OF_POOL,
+        handover=Handover(
+            log="/var/log/NegotiatorLog.a", log_limit="1 Mb", logs_kept=4, not_responding_timeout=90
+        ),
         user=(12, 34) if os.geteuid() == 0 else None,
     )
 
@@ -91,6 +98,10 @@ def test_files_are_where_the_pool_has_them(configured):
     [
         ({"NEGOTIATOR_BUNDLE": ""}, "missing NEGOTIATOR_BUNDLE: write NEGOTIATOR_BUNDLE = FOLDER"),
         ({"CONDOR_IDS": "condor"}, "CONDOR_IDS must be UID.GID"),
+        ({"NOT_RESPONDING_TIMEOUT": "0"}, "NOT_RESPONDING_TIMEOUT must be a number from 1, not '0'"),
+        ({"NOT_RESPONDING_TIMEOUT": "an hour"}, "NOT_RESPONDING_TIMEOUT must be a number from 1"),
+        ({"MAX_NUM_NEGOTIATOR_LOG": "-1"}, "MAX_NUM_NEGOTIATOR_LOG must be a number from 0, not '-1'"),
+        ({"MAX_NEGOTIATOR_LOG": "much"}, "MAX_NEGOTIATOR_LOG: expected a size or a time, such as 10 Mb"),
     ],
 )
 def test_a_missing_or_invalid_setting_is_named(configured, changed, message):

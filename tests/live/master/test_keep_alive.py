@@ -7,7 +7,8 @@ from typing import ClassVar
 import pytest
 
 from control import NotingControl
-from negotiator_live.master.inheritance import Inheritance, hand_on, inheritance
+from negotiator_live.master.handover import Handover
+from negotiator_live.master.inheritance import Inheritance, take_variables
 from negotiator_live.master.keep_alive import KeepAlive
 from negotiator_live.security.keys import derived_key
 from negotiator_live.security.server.handshake import SecureServer
@@ -34,11 +35,11 @@ def sign_of_life(channel):
     return values
 
 
-def environment(address, session="1a2b", parent=None):
-    """Return the variables that condor_master sets."""
+def variables(address, session="1a2b", parent=None):
+    """Return the variables that condor_master sets, as they are handed on."""
     return {
-        "CONDOR_INHERIT": f"{parent or os.getppid()} <{address}?alias=h.example.org&sock=master_1> 0 1 12*6*0*0*0*0***1**0*0* 0",
-        "CONDOR_PRIVATE_INHERIT": f" SessionKey:{session}#{POLICY}{KEY} FamilySessionKey:family:1#{POLICY}99",
+        "inherited": f"{parent or os.getppid()} <{address}?alias=h.example.org> 0 1 12*6*0*0*0*0***1**0*0* 0",
+        "private": f" SessionKey:{session}#{POLICY}{KEY} FamilySessionKey:family:1#{POLICY}99",
     }
 
 
@@ -50,9 +51,10 @@ def master():
     with serving(server, Commands("child@child"), message=sign_of_life) as served:
 
         def keep_alive(control, monotonic, session_id=session.id):
-            variables = environment(served.address.primary, session_id)
-            variables = {name: text.replace("&sock=master_1", "") for name, text in variables.items()}
-            return KeepAlive(Inheritance.parse(*variables.values(), TIMEOUT), control, monotonic=monotonic)
+            handed_on = Handover(
+                **variables(served.address.primary, session_id), not_responding_timeout=TIMEOUT
+            )
+            return KeepAlive(Inheritance.of(handed_on), control, monotonic=monotonic)
 
         yield served, keep_alive
 
@@ -108,31 +110,36 @@ def test_a_sign_of_life_that_fails_is_reported_and_sent_again():
 @pytest.mark.parametrize(
     "changed",
     [
-        {"CONDOR_INHERIT": ""},
-        {"CONDOR_INHERIT": f"{os.getppid()} nowhere 0 0"},
-        {"CONDOR_PRIVATE_INHERIT": ""},
-        {"CONDOR_PRIVATE_INHERIT": "SessionKey:1a2b"},
-        environment("127.0.0.1:1", parent=1_000_000_000),
+        {"inherited": ""},
+        {"inherited": f"{os.getppid()} nowhere 0 0"},
+        {"private": ""},
+        {"private": "SessionKey:1a2b"},
+        variables("127.0.0.1:1", parent=1_000_000_000),
     ],
 )
 def test_without_all_that_condor_master_passes_on_there_is_no_inheritance(changed):
     """As with variables that another process has left in the environment."""
-    assert Inheritance.parse(*environment("127.0.0.1:1").values(), TIMEOUT) is not None
-    assert Inheritance.parse(*(environment("127.0.0.1:1") | changed).values(), TIMEOUT) is None
+    assert Inheritance.of(Handover(**variables("127.0.0.1:1"))) is not None
+    assert Inheritance.of(Handover(**{**variables("127.0.0.1:1"), **changed})) is None
 
 
-def test_secrets_are_handed_on_outside_of_the_environment(monkeypatch):
-    variables = environment("127.0.0.1:1") | {"CONDOR_PRIVATE_SHARED_PORT_COOKIE": "c00c1e", "PATH": "/bin"}
-    hand_on(variables, TIMEOUT)
-    assert not any(secret in str(variables) for secret in (KEY, "1a2b", "c00c1e"))
-    for name, text in variables.items():
-        monkeypatch.setenv(name, text)
-    inheritance.cache_clear()
-    found = inheritance()
-    inheritance.cache_clear()
+def test_secrets_are_handed_on_outside_of_the_environment():
+    given = variables("127.0.0.1:1")
+    environment = {
+        "CONDOR_INHERIT": given["inherited"],
+        "CONDOR_PRIVATE_INHERIT": given["private"],
+        "CONDOR_PRIVATE_SHARED_PORT_COOKIE": "c00c1e",
+        "PATH": "/bin",
+    }
+    inherited, private = take_variables(environment)
+    sent = Handover(inherited=inherited, private=private, log="/log", logs_kept=3)
+    sent.send(environment)
+    assert not any(secret in str(environment) for secret in (KEY, "1a2b", "c00c1e"))
+    assert KEY not in repr(sent)
+    assert Handover.receive(environment) == sent
+    assert environment == {"PATH": "/bin"}
+    assert Handover.receive(environment) is None
+    found = Inheritance.of(sent)
     assert (found.session.id, found.session.key.reveal()) == ("1a2b", derived_key(KEY.encode()).reveal())
-    assert str(found.master) == "<127.0.0.1:1?alias=h.example.org&sock=master_1>"
-    assert found.not_responding_timeout == TIMEOUT
+    assert str(found.master) == "<127.0.0.1:1?alias=h.example.org>"
     assert KEY not in repr(found)
-    assert inheritance() is None
-    inheritance.cache_clear()

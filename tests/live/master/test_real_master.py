@@ -20,6 +20,7 @@ NEGOTIATOR_BUNDLE = {bundle}
 NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
 NEGOTIATOR_NOT_RESPONDING_TIMEOUT = 2 * 4
 MASTER_DEBUG = D_DAEMONCORE
+MAX_NEGOTIATOR_LOG = 1 Mb
 SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
 SLOT_TYPE_1_PARTITIONABLE = False
 NUM_SLOTS_TYPE_1 = 4
@@ -127,6 +128,16 @@ def test_condor_userprio_needs_no_port_of_its_own(running):
     running.inside("run", "condor_userprio", "-setfactor", "ann@example.org", "500")
     factors = ("condor_userprio", "-negotiator", "-allusers", "-af", "Name", "PriorityFactor")
     until(lambda: "ann@example.org 500" in running.inside("run", *factors, check=False), running)
+
+
+def test_its_log_is_replaced_when_it_is_full_or_moved_away(running):
+    folder = running.root / "pool" / "log"
+    with (folder / "NegotiatorLog").open("a") as log:
+        log.write("full\n" * 210_000)
+    until(lambda: "full\n" in running.log("NegotiatorLog.old"), running)
+    until(lambda: " cycle " in running.log("NegotiatorLog"), running)
+    (folder / "NegotiatorLog").rename(folder / "moved")
+    until(lambda: " cycle " in running.log("NegotiatorLog"), running)
 
 
 def test_condor_off_ends_it_and_removes_its_ad_and_condor_on_starts_it(running):
