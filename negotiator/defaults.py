@@ -8,3 +8,5 @@ DEFAULT_STATE = Path("var/state")
 MAX_NOTE = 500
 #: How long changed files of a bundle must stay unchanged before a running negotiator reads them, in seconds.
 STABLE_SECONDS = 5.0
+#: The file in the folder of a state with the ads of a live pool, as the last cycle read them.
+SAVED_POOL = "pool.snapshot.gz"

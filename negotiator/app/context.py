@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from negotiator.app.caller import caller
-from negotiator.errors import InvalidCallError
 from negotiator.hooks.administration import (
     Caller,
     ChangeOutcome,
@@ -90,10 +89,9 @@ class ProgramContext:
 
     def plugin_usage(self, targets: CommandTargets, plugin: str) -> PluginUsage:
         """See ``CommandContext.plugin_usage``."""
-        if not targets.pool:
-            raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
-        from negotiator.app.pool_view import PoolView
+        from negotiator.app.pool_view import PoolView, require_pool
 
+        require_pool(targets)
         view = PoolView.load(targets, sys.stdin.buffer if sys.stdin else None)
         usage, snapshot = view.usage, view.snapshot
         failures = tuple(map(str, usage.failures))

@@ -12,7 +12,8 @@ import attrs
 from negotiator import pool
 from negotiator.app.targets import current_time, load
 from negotiator.bundle import Bundle
-from negotiator.errors import PoolError
+from negotiator.defaults import SAVED_POOL
+from negotiator.errors import InvalidCallError, PoolError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.queues import QueueTree
@@ -28,7 +29,7 @@ STDIN: Final = "-"
 
 
 def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot:
-    """Read the ads of folders and files; the path ``-`` is ``stdin``.
+    """Read the ads of folders and files, or those that a negotiator saved; the path ``-`` is ``stdin``.
 
     A pool is read as a whole or not at all: without some of its running jobs, limits would be exceeded. Ads that cannot be
     used are set aside, since their owners wrote them.
@@ -36,9 +37,33 @@ def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot
     :raises PoolError: a path does not exist, a file or folder cannot be read to its end, a file that is named holds no
         ads, or no ad of the pool can be used.
     """
+    if len(paths) == 1 and paths[0].name == SAVED_POOL:
+        from negotiator.runtime.saved_pool import read_saved_pool
+
+        return read_saved_pool(paths[0])
     snapshot = pool.read_pool(_named(paths), stdin)
     _check_readable(snapshot)
     return snapshot
+
+
+def pool_paths(targets: CommandTargets) -> tuple[Path, ...]:
+    """Return the files and folders of a pool: those that are named, else the ads that the negotiator of the state saved."""
+    if targets.pool or targets.state is None:
+        return targets.pool
+    saved = targets.state / SAVED_POOL
+    return (saved,) if saved.is_file() else ()
+
+
+def require_pool(targets: CommandTargets) -> None:
+    """Check that there is a pool to read.
+
+    :raises InvalidCallError: none is named, and no negotiator has saved its pool in the state.
+    """
+    if not pool_paths(targets):
+        raise InvalidCallError(
+            "missing pool: use --pool PATH, set NEGOTIATOR_POOL in the environment, or use --state FOLDER of a "
+            "negotiator that serves a live pool"
+        )
 
 
 def pool_reader(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Callable[[], Snapshot]:
@@ -129,8 +154,13 @@ class PoolView:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The ads; :raises PoolError: they cannot be read."""
-        return read_paths(self.targets.pool, self.stdin)
+        """The ads, by default those that the negotiator of the state saved; :raises PoolError: they cannot be read."""
+        return read_paths(self.paths, self.stdin)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files and folders of the pool; empty if there are none."""
+        return pool_paths(self.targets)
 
     @property
     def cycle_state(self) -> CycleState:

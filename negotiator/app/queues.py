@@ -39,7 +39,7 @@ def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     :raises PoolError: the pool cannot be read.
     :raises StateError: the state cannot be read.
     """
-    usage = view.queue_usage if view.targets.pool else None
+    usage = view.queue_usage if view.paths else None
     tree = usage.queues if usage else view.queues
     if tree.get(top) is None:
         hint = suggest(top, (queue.path for queue in tree), listed=False)

@@ -36,6 +36,7 @@ from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
+from negotiator.runtime.saved_pool import save_pool
 from negotiator.runtime.shadow import ShadowPool
 
 _IN_THIS_CYCLE = " in this cycle"
@@ -47,7 +48,8 @@ class Runner:
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
     ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a cycle whose pool cannot be read is left out,
-    and the next one is tried at its time. ``comparison`` compares the cycles of shadow mode.
+    and the next one is tried at its time, and the ads of each cycle are saved in the folder of the state. ``comparison`` compares the
+    cycles of shadow mode.
     """
 
     runtime: Runtime
@@ -119,12 +121,23 @@ class Runner:
             raise report.show_error
         status.cycle_ended(report, self.runtime.bundle, self.runtime.pool.unanswered)
         observer.cycle(report)
+        self._save_pool(report, observer)
         if self.comparison is not None and (compared := self.comparison.next(report)) is not None:
             self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
             observer.shadow(compared, self.comparison.totals)
         self._offer_again(report)
         self._notify(observer)
         return not report.result.failures
+
+    def _save_pool(self, report: CycleReport, observer: RunObserver) -> None:
+        """Save the ads of a live pool for other processes: files can be read by anybody."""
+        store = self.runtime.store
+        if not self.is_live or store is None:
+            return
+        try:
+            save_pool(store.folder, report.snapshot)
+        except OSError as error:
+            observer.notice(f"{store.folder}: cannot save the ads of the cycle: {error.strerror or error}")
 
     def _offer_again(self, report: CycleReport) -> None:
         """Start the next cycle at once after matches that could not be delivered: their slots are free for others.

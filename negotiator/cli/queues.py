@@ -32,7 +32,7 @@ def queues(path: str | None, targets: CommandTargets, *, full: bool, as_json: bo
     """Print the queues of a policy bundle; with PATH those below it, with their limits."""
     view = load_view(targets)
     report = queue_report(view, path or ROOT)
-    if targets.pool:
+    if view.paths:
         print_problems(view.snapshot.problems, err=True)
     print_failures(report.failures)
     if as_json:

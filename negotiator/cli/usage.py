@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from negotiator.app.pool_view import require_pool
 from negotiator.app.usage import entry_name, usage_report
 from negotiator.cli.bars import limited, most_used, used_part
 from negotiator.cli.errors import print_failures
@@ -39,6 +40,7 @@ def usage(
     spec_names: bool,
 ) -> None:
     """Print the usage of users or groups over the tree of queues, beside their limits; with NAME, of that one alone."""
+    require_pool(targets)
     view = load_view(targets)
     print_problems(view.snapshot.problems, err=True)
     wanted = SPECIFICATION_REPORTS.get(report, report) if spec_names and as_json else report

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from negotiator.app.pool_view import require_pool
 from negotiator.app.targets import load
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.command_targets import CommandTargets
@@ -23,8 +24,7 @@ def web(
     key: Path | None,
 ) -> None:
     """Serve until the process is ended."""
-    if not targets.pool:
-        raise InvalidCallError("missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment")
+    require_pool(targets)
     if (certificate is None) != (key is None):
         raise InvalidCallError("a certificate needs its key: use --certificate and --key together")
     load(targets)  # its errors are printed before anything is served

@@ -135,7 +135,7 @@ def test_without_a_pool_the_error_says_how_to_name_one(session):
     done = invoke(qquota, words[:place] + words[place + 2 :], ProgramContext(lambda: ("bob", ())))
     assert (done.exit_code, done.stderr) == (
         2,
-        "error: missing pool: use --pool PATH, or set NEGOTIATOR_POOL in the environment\n",
+        "error: missing pool: use --pool PATH, set NEGOTIATOR_POOL in the environment, or use --state FOLDER of a negotiator that serves a live pool\n",
     )
 
 

@@ -18,7 +18,10 @@ from negotiator.cli import options
     "plugins_dirs",
     "disable",
     "now",
-    pool={"help": "Folder or file of ads to count the usage of; may be repeated."},
+    pool={
+        "help": "Folder or file of ads to count the usage of; may be repeated.  [default: those that the negotiator of the "
+        "state has saved]"
+    },
     state=options.READ_STATE,
 )
 @options.full

@@ -20,8 +20,8 @@ from negotiator.cli import options
     "disable",
     "now",
     pool={
-        "help": "Folder or file of ads to count the running jobs of; may be repeated.",
-        "required": True,
+        "help": "Folder or file of ads to count the running jobs of; may be repeated.  [default: those that the negotiator of "
+        "the state has saved]",
     },
     state=options.READ_STATE,
 )

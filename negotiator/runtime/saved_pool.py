@@ -1,0 +1,62 @@
+"""The ads of the last cycle, saved in the folder of the state: what other processes show of a live pool.
+
+The file is the canonical form of the snapshot, in gzip's format. It has no claim ids: a snapshot never has them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+from typing import Final
+
+from negotiator.defaults import SAVED_POOL
+from negotiator.errors import PoolError
+from negotiator.files import open_regular
+from negotiator.pool import Snapshot
+
+_LEVEL: Final = (
+    1  # the ads are seldom a tenth larger than at the highest level, which takes twenty times as long
+)
+_MODE: Final = 0o640
+_LARGEST: Final = 4 << 30  # bytes of a snapshot
+
+
+def save_pool(folder: Path, snapshot: Snapshot) -> None:
+    """Replace the ads that are saved in the folder of a state.
+
+    A reader sees the old file or the new one. After a crash of the machine the file may be damaged, which a reader finds out: the next
+    cycle writes it anew, so it is not worth the time to wait for the disk.
+
+    :raises OSError: they cannot be written; the old file is unchanged.
+    """
+    path = folder / SAVED_POOL
+    beside = path.with_name(f".{SAVED_POOL}.new")
+    beside.unlink(missing_ok=True)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(gzip.compress(snapshot.encode(), _LEVEL, mtime=0))
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def read_saved_pool(path: Path) -> Snapshot:
+    """Return the ads that were saved.
+
+    :raises PoolError: they cannot be read, or are damaged.
+    """
+    try:
+        with os.fdopen(open_regular(path), "rb") as opened, gzip.GzipFile(fileobj=opened) as stream:
+            data = stream.read(_LARGEST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise PoolError(f"{path}: cannot read the saved ads: {error}") from None
+    if len(data) > _LARGEST:
+        raise PoolError(f"{path}: the saved ads have more than {_LARGEST} bytes")
+    try:
+        return Snapshot.decode(data)
+    except PoolError as error:
+        raise PoolError(f"{path}: cannot read the saved ads: {error}") from None
