@@ -12,4 +12,6 @@ from negotiator.ledger.keys import Family as Family
 from negotiator.ledger.keys import Ints as Ints
 from negotiator.ledger.ledger import Ledger as Ledger
 from negotiator.ledger.ledger import Receipt as Receipt
+from negotiator.ledger.limits_in_use import ExceededCounter as ExceededCounter
+from negotiator.ledger.limits_in_use import LimitsInUse as LimitsInUse
 from negotiator.ledger.lines import Rows as Rows

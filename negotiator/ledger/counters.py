@@ -76,6 +76,15 @@ class Counters:
         """Return the key of a sum."""
         return self._sums.keys[index]
 
+    def key_of_set(self, index: int) -> CounterKey:
+        """Return the key of a set of keys."""
+        return self._sets.keys[index]
+
+    @property
+    def sums(self) -> Ints:
+        """The sums by index, to read until the next charge."""
+        return self._used[: len(self._sums)]
+
     @property
     def cells(self) -> memoryview[int]:
         """The sums by index, to read until the next charge."""
