@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.summary import CycleSummary as CycleSummary
     from negotiator.hooks.summary import Denial as Denial
     from negotiator.hooks.summary import DiscardCount as DiscardCount
+    from negotiator.hooks.summary import Overfill as Overfill
     from negotiator.hooks.summary import ReasonCount as ReasonCount
     from negotiator.hooks.summary import Rejection as Rejection
     from negotiator.hooks.turn_time import TimeLimit as TimeLimit
@@ -210,7 +211,7 @@ else:
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),
         "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
-        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount ReasonCount Rejection",
+        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount Overfill ReasonCount Rejection",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",

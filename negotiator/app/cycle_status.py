@@ -75,6 +75,7 @@ class CycleStatus:
             undelivered=sum(each.status is DeliveryStatus.FAILED for each in done.deliveries),
             unanswered=_texts(map(str, unanswered)),
             plugins=_texts(str(each.plugin) for each in (*result.failures, *done.observers)),
+            overfills=len(result.overfills),
         )
         self._write(
             bundle=bundle.digest,

@@ -32,6 +32,7 @@ from negotiator.classad import ClassAd, bind, evaluate
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
+from negotiator.hooks.summary import Overfill
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
 
-_FAILURES = 100
+_FAILURES = _OVERFILLS = 100
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
 
@@ -58,12 +59,13 @@ def intent_records(
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
     failures = [_failure_record(result, failure) for failure in result.failures[:_FAILURES]]
     stops = [{**_common(STOP_KIND, result), **stop_fields(reached)} for reached in result.reached]
+    overfills = [_overfill_record(result, overfill) for overfill in result.overfills[:_OVERFILLS]]
     queues = [{**_common("queue_change", result), **change_fields(change)} for change in result.changes]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
     ]
     last = _cycle_record(result, len(matches), len(denials), inputs)
-    return [*queues, *placements, *matches, *denials, *discards, *failures, *stops, last]
+    return [*queues, *placements, *matches, *denials, *discards, *failures, *stops, *overfills, last]
 
 
 def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
@@ -224,6 +226,17 @@ def _failure_record(result: CycleResult, failure: HookFailure) -> Record:
     }
 
 
+def _overfill_record(result: CycleResult, overfill: Overfill) -> Record:
+    return {
+        **_common("overfill", result),
+        "subject": bounded(overfill.subject, TEXT),
+        "resource": bounded(overfill.resource),
+        "used": number(overfill.used),
+        "limit": number(overfill.limit),
+        "reason": reason_fields(overfill.reason),
+    }
+
+
 def _cycle_record(
     result: CycleResult, recorded_matches: int, recorded_denials: int, inputs: Mapping[str, str]
 ) -> Record:
@@ -242,4 +255,6 @@ def _cycle_record(
         "placements": len(result.placements),
         "queue_changes": len(result.changes),
         "time_stops": len(result.reached),
+        "overfills": len(result.overfills),
+        "overfills_left_out": max(0, len(result.overfills) - _OVERFILLS),
     }

@@ -11,6 +11,7 @@ import click
 
 from negotiator.app.cycle_report import CycleResult
 from negotiator.bundle.model import Bundle
+from negotiator.cli.overfills import overfill_line
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import coloured, printable, terminal_columns, uses_colour
 from negotiator.cli.screen import SCREEN
@@ -136,9 +137,11 @@ def _discarded(result: CycleResult, room: int | None) -> Iterator[str]:
 
 
 def _notes(result: CycleResult, room: int | None) -> Iterator[str]:
-    """Yield the rejections that are not enforced, the number of changes of queues, and the first failure of a plugin."""
+    """Yield the rejections that are not enforced, the most exceeded limit, changes of queues, and the first failure of a plugin."""
     if (line := _not_enforced(result)) is not None:
         yield cut(line, room)
+    if line := overfill_line(result):
+        yield f"{click.style('Overfilled', fg='yellow')}: {cut(printable(line), room and room - len('Overfilled: '))}"
     if result.changes:
         kinds = Counter(str(change.change) for change in result.changes)
         yield f"Queues: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"

@@ -13,6 +13,8 @@ from negotiator.app.cycle_report import (
     RequestOutcome,
 )
 from negotiator.bundle.model import Bundle
+from negotiator.cli.overfills import COLUMNS as OVERFILL_COLUMNS
+from negotiator.cli.overfills import overfill_rows
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import print_table, print_wrapped, printable
 from negotiator.cli.selection import Selection
@@ -59,6 +61,12 @@ def print_report(
         ("KIND", "COUNT", "MODE", "REASON", "RULE", "EXAMPLES"),
         [*_gates_not_enforced(result), *_matches_not_enforced(result)],
         right=(1,),
+    )
+    print_table(
+        "Overfilled: limits that are exceeded by what is in use",
+        OVERFILL_COLUMNS,
+        [*overfill_rows(result)],
+        right=(2, 3),
     )
     print_table(
         "Queues",

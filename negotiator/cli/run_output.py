@@ -20,6 +20,7 @@ from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
 from negotiator.cli.cycle_summary import print_summary
 from negotiator.cli.options import LEVELS
+from negotiator.cli.overfills import print_overfill_changes
 from negotiator.cli.phrases import number
 from negotiator.cli.problems import located, print_problems
 from negotiator.cli.progress import ProgressLine
@@ -210,7 +211,7 @@ class LogOutput:
         return self.as_json or LEVELS.index(self.level) <= LEVELS.index("info")
 
     def cycle(self, report: CycleReport) -> None:
-        """Print the summary of a cycle, and the matches that were not delivered."""
+        """Print the summary of a cycle, the matches that were not delivered, and changes of exceeded limits."""
         result = report.result
         if report.clock_jump:
             self.log.warning("clock jumped", seconds=round(report.clock_jump), detail=_CLOCK_DOUBTED)
@@ -222,6 +223,8 @@ class LogOutput:
         for delivery in report.deliveries:
             if delivery.status is DeliveryStatus.FAILED:
                 self.log.warning("match not delivered", **_match_fields(delivery.match), detail=delivery.text)
+        print_overfill_changes(self.log, report.overfills)
+        overfills = {"overfills": len(result.overfills)} if result.overfills else {}
         self.log.info(
             "cycle",
             number=result.number,
@@ -230,6 +233,7 @@ class LogOutput:
             matched=len(result.matches),
             unmatched=sum(outcome.unmatched for outcome in result.outcomes),
             discarded=sum(each.count for each in result.discarded),
+            **overfills,
             bundle=result.digest[:_DIGITS],
             **({"head": report.head} if report.head else {}),
         )

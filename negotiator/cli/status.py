@@ -55,6 +55,8 @@ def _last_cycle(status: NegotiatorStatus) -> Iterator[tuple[str, str]]:
     yield "Pool", f"{number(last.slots, 'slot')}, {number(last.jobs, 'job')}"
     matched = f"{number(last.matches, 'match')}, {number(last.rejections, 'rejection')}"
     yield "Decided", f"{matched}, {last.undelivered} not delivered" if last.undelivered else matched
+    if last.overfills:
+        yield "Overfilled", f"{number(last.overfills, 'limit')} exceeded by what is in use"
     for each in last.unanswered:
         yield "Unanswered", each
     for each in last.plugins:

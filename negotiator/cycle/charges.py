@@ -91,18 +91,23 @@ class Charges:
             yield Charges((), self.keys)
 
     def anywhere(self) -> Charges:
-        """Return the same for a job on an unknown slot: amounts that depend on the slot are the highest.
+        """Return the same for a job on an unknown slot: amounts and limits that depend on the slot are the highest.
 
-        A counter that only some slots charge is charged. If several counters are possible, charge none of them.
+        A counter that only some slots charge is charged. If several counters are possible, charge none of them. The row of the
+        slot is 0.
         """
         sums = []
         for each in self.sums:
-            counter, amount = each.record.counter, _highest(each.record.amount)
+            record = each.record
+            amount, limit, counter = _highest(record.amount), record.limit, record.counter
+            if isinstance(limit, np.ndarray):
+                limit = _highest(limit) if len(limit) else None
             if isinstance(counter, Grouping):
                 if len(counter.keys) != 1:
                     continue
-                counter = counter.keys[0]
-            sums.append(each._replace(record=attrs.evolve(each.record, counter=counter, amount=amount)))
+                counter = Grouping(np.zeros(1, np.intp), counter.keys)
+            changed = attrs.evolve(record, counter=counter, amount=amount, limit=limit)
+            sums.append(each._replace(record=changed))
         return Charges(tuple(sums), self.keys)
 
 

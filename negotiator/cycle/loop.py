@@ -170,6 +170,7 @@ def run_cycle(
         reached=tuple(ReachedLimit(stop, time_reason(stop.limit, limits)) for stop in time.stops),
         offered_slots=available,
         turns=ended.counts,
+        overfills=in_use.overfills,
     )
 
 

@@ -27,18 +27,21 @@ def plugin_reason(station: Station, attributed: Attributed[R]) -> Reason:
 
 
 def quota_reason(
-    attributed: Attributed[Charge] | Attributed[KeyCharge],
+    attributed: Attributed[Charge] | Attributed[KeyCharge] | Attributed[Quota],
     quota: Quota,
     needed: object,
     used: int | None,
     limit: object,
+    text: str = "",
 ) -> Reason:
     """Return the reason why a charge does not fit, with the numbers that are the same for all slots.
 
     The verdict is denied if the charge alone exceeds the limit, waiting if others have to release something first.
+
+    :param text: the beginning of the sentence; by default the quota's own.
     """
-    numbers = {"needed": needed, "used": used, "limit": limit}
-    known = {name: value for name, value in numbers.items() if isinstance(value, int)}
+    amounts = {"needed": needed, "used": used, "limit": limit}
+    known = {name: value for name, value in amounts.items() if isinstance(value, int)}
     shown = {name: _amount(quota, value) for name, value in known.items()}
     parts = [
         f"uses {shown['used']}" if "used" in shown else "",
@@ -46,12 +49,17 @@ def quota_reason(
         f"may have {shown['limit']}" if "limit" in shown else "",
     ]
     resource = f" {quota.resource}" if quota.resource else ""
-    text = f"{quota.text}:{resource} {', '.join(filter(None, parts)) or 'no room'}"
+    text = f"{text or quota.text}:{resource} {', '.join(filter(None, parts)) or 'no room'}"
     never = "needed" in known and "limit" in known and known["needed"] > known["limit"]
     where = Provenance(Station.CHARGE, attributed.plugin, attributed.version, quota.rule, quota.source)
     verdict = Verdict.DENIED if never else Verdict.WAITING
-    scaled = {name: value if quota.scale == 1 else value / quota.scale for name, value in known.items()}
-    return Reason(verdict, quota.code, text, where, quota.mode, scaled)
+    numbers = {name: scaled(quota, value) for name, value in known.items()}
+    return Reason(verdict, quota.code, text, where, quota.mode, numbers)
+
+
+def scaled(quota: Quota, value: int) -> float:
+    """Return an amount on a quota's counter in the unit in which it is shown."""
+    return value if quota.scale == 1 else value / quota.scale
 
 
 def unspecified_reason(attributed: Attributed[Charge], quota: Quota) -> Reason:

@@ -1,7 +1,7 @@
 """The ledger at the beginning of a cycle, built anew from the running jobs and pending matches.
 
 Counters are rebuilt, not trusted. Running jobs are charged by the same hooks as matches, regardless of the limits:
-a counter above its limit only refuses new matches. Alike jobs are charged in one step.
+a counter above its limit refuses new matches, and is reported. Alike jobs are charged in one step.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from negotiator.classad import Table
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.exceeded_quotas import QuotaInUse, overfills
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks import specs
+from negotiator.hooks.charges import Charge
 from negotiator.hooks.claims_in_use import ClaimsInUse
-from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.manager import Attributed, HookFailure
 from negotiator.hooks.records import Cycle
-from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
+from negotiator.hooks.summary import Overfill
+from negotiator.ledger import Ledger, LedgerError, LimitsInUse, Receipt, Rows
 from negotiator.records import CORE, Mode
 
 
@@ -36,7 +39,8 @@ class Recount:
 
     ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
     ``claims`` are the jobs in use, those that are charged alike together. ``slots`` (S,) are the rows in the pool of the slots
-    that take part in the cycle; the ``slots`` of ``claims`` are rows of these.
+    that take part in the cycle; the ``slots`` of ``claims`` are rows of these. ``overfills`` are the limits that are exceeded by
+    what is in use.
     """
 
     ledger: Ledger
@@ -44,6 +48,7 @@ class Recount:
     uncertain: Mapping[str, HookFailure]
     slots: Rows
     claims: tuple[ClaimsInUse, ...] = ()
+    overfills: tuple[Overfill, ...] = ()
 
     @cached_property
     def held(self) -> HeldAmounts:
@@ -81,6 +86,7 @@ def recount(
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
+    limits = LimitsInUse(ledger.counters())
     found = []
     for claims in claim_requests(pool, slots, bundle, cycle):
         request, rows = claims.request, claims.slots
@@ -107,10 +113,13 @@ def recount(
                     receipts.add(rows[places], made)
                 for _ in _count(charges.released(at_once=False), ledger, rows, mode):
                     pass  # no match of this cycle releases them
+                if mode is Mode.ENFORCE:  # matches exceed the others too, each with a warning
+                    _add_limits(limits, charges, rows)
             except LedgerError as error:
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
     taking_part = np.arange(len(slots)) if taking_part is None else taking_part
-    return Recount(ledger, receipts, uncertain, taking_part, tuple(_of_cycle(found, taking_part, slots)))
+    in_cycle = tuple(_of_cycle(found, taking_part, slots))
+    return Recount(ledger, receipts, uncertain, taking_part, in_cycle, overfills(limits.exceeded()))
 
 
 def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: Table) -> Iterator[ClaimsInUse]:
@@ -141,6 +150,21 @@ def _count(
     known, unknown = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
     yield from _charge(charges, ledger, rows[known], known, mode)
     yield from _charge(charges.anywhere(), ledger, np.zeros_like(rows[unknown]), unknown, mode)
+
+
+def _add_limits(limits: LimitsInUse, charges: Charges, rows: Rows) -> None:
+    """Add the limits of the charges of the jobs on some slots; -1 is a slot that is not in the pool."""
+    known, unknown = rows[rows >= 0], rows[rows < 0]
+    if len(known):
+        _add_sums(limits, charges.sums, known)
+    if len(unknown):
+        _add_sums(limits, charges.anywhere().sums, np.zeros_like(unknown))
+    keys = charges.keys
+    limits.add_keys([each.record for each in keys], lambda number: QuotaInUse.of(keys[number]))
+
+
+def _add_sums(limits: LimitsInUse, sums: Sequence[Attributed[Charge]], rows: Rows) -> None:
+    limits.add([each.record for each in sums], rows, lambda number: QuotaInUse.of(sums[number]))
 
 
 def _charge(

@@ -18,7 +18,7 @@ from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderCounts
 from negotiator.hooks.records import Match, Request
-from negotiator.hooks.summary import Rejection
+from negotiator.hooks.summary import Overfill, Rejection
 from negotiator.ledger import Ledger
 from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import QueueChange
@@ -206,6 +206,7 @@ class CycleResult:
     reached: tuple[ReachedLimit, ...] = ()  # time limits, in the order in which they decided something
     offered_slots: int = 0  # that a match could get when the first turn began
     turns: OrderCounts = attrs.field(factory=OrderCounts)
+    overfills: tuple[Overfill, ...] = ()  # when the cycle began, the most exceeded limits first
 
     @property
     def matches(self) -> tuple[Match, ...]:

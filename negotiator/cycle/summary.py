@@ -42,6 +42,7 @@ def summarize(
             DiscardCount(each.kind, each.reason, each.count, each.examples) for each in result.discarded
         ),
         failures=result.failures,
+        overfills=result.overfills,
         seconds=MappingProxyType(dict(seconds)),
         statistics=_statistics(result, span or CycleSpan(result.now, result.now)),
     )

@@ -47,6 +47,10 @@ def _text(value: object) -> str:
     return checked_text(value, "text of a Quota")
 
 
+def _subject(value: object) -> str:
+    return checked_text(value, "subject of a Quota")
+
+
 def _text_after(value: object) -> str | None:
     return None if value is None else checked_text(value, "text_after of a Quota")
 
@@ -65,6 +69,9 @@ class Quota:
 
     Where a charge has a counter for each of many hosts, the last part of the counter's key may appear between ``text``
     and ``text_after``. If several counters are full, the reason names the first and counts the others.
+
+    ``subject`` is whose usage is limited, where ``text`` is worded as a refusal: reports of usage above the limit name it, and
+    after it the last part of the key of a counter of many. By default it is ``text``.
 
     ``name`` is the name by which jobs request what is limited, if they do (``matlab`` of a concurrency limit): an order
     reads it, together with ``code``.
@@ -89,6 +96,7 @@ class Quota:
     source: Source | None = attrs.field(default=None, converter=_source)
     mode: Mode = Mode.ENFORCE
     text_after: str | None = attrs.field(default=None, converter=_text_after)
+    subject: str = attrs.field(default="", converter=_subject)
     name: str = attrs.field(default="", converter=_name)
     held_through_cycle: bool = False
     of_part: PartAmounts | None = attrs.field(default=None, eq=False, repr=False)

@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.charges import CounterKey
 from negotiator.hooks.records import Match
 from negotiator.records import Reason
 
@@ -75,6 +76,24 @@ class DiscardCount:
     examples: tuple[str, ...]
 
 
+@attrs.frozen
+class Overfill:
+    """A limit that was exceeded when a cycle began, by running jobs and by matches that the pool does not show yet.
+
+    It came about without a match: a schedd ran further jobs on a claim or divided a slot, or the limit was lowered.
+    ``subject`` is whose usage it is (``user sue in root.a``), ``resource`` is empty for counts. ``used`` and ``limit`` are in the
+    unit of the resource: bytes of memory, thousandths of vcore. ``reason`` is that of the jobs that wait for it. ``counter`` is the
+    plugin's own key.
+    """
+
+    subject: str
+    resource: str
+    used: float
+    limit: float
+    reason: Reason
+    counter: CounterKey
+
+
 @attrs.frozen(kw_only=True)
 class CycleStatistics:
     """The sizes of a cycle and its times, as condor_negotiator counts them; 0 if unknown.
@@ -104,7 +123,8 @@ class CycleStatistics:
 class CycleSummary:
     """The result of a cycle.
 
-    ``matches`` are those that were delivered. ``seconds`` has the time that each station of the cycle took, by its name;
+    ``matches`` are those that were delivered. ``overfills`` are the limits that were exceeded when it began, the most exceeded
+    ones first. ``seconds`` has the time that each station of the cycle took, by its name;
     it is measured outside the cycle, so that the same input still gives the same result.
     """
 
@@ -112,6 +132,7 @@ class CycleSummary:
     denials: tuple[Denial, ...] = ()
     discarded: tuple[DiscardCount, ...] = ()
     failures: tuple[HookFailure, ...] = ()
+    overfills: tuple[Overfill, ...] = ()
     seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
     statistics: CycleStatistics = CycleStatistics()
 

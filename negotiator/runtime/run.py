@@ -37,6 +37,7 @@ from negotiator.runtime.cycle_beginning import CycleBeginning
 from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
+from negotiator.runtime.overfill_changes import OverfillChanges, OverfillWatch
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.shadow import uncharged, without_idle_jobs
 from negotiator.runtime.state import AdminAction, StateStore
@@ -64,6 +65,7 @@ class CycleReport:
     show_error: OSError | None = None  # the output could not be written
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
+    overfills: OverfillChanges = attrs.field(factory=OverfillChanges)  # since the cycle before
 
 
 @attrs.define
@@ -95,6 +97,7 @@ class Runtime:
     watch: ProgressWatcher = unwatched
     show: Callable[[Snapshot, CycleResult], bool] = lambda *_: False
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
+    _overfill_watch: OverfillWatch = attrs.field(factory=OverfillWatch, init=False)
     _state_manager: StateManager | None = None
     _cycles: int = 0
     _last_match: str = ""  # the last one in the audit log that was recorded with this state
@@ -172,6 +175,7 @@ class Runtime:
             show_error=shown.error,
             clock_jump=jump,
             slow=slow,
+            overfills=self._overfill_watch.next(result.overfills),
         )
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:

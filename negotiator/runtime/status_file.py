@@ -44,7 +44,10 @@ def _texts() -> Any:
 
 @attrs.frozen(kw_only=True)
 class LastCycle:
-    """A completed cycle. ``unanswered`` are the daemons that did not answer, ``plugins`` those that failed in it."""
+    """A completed cycle. ``unanswered`` are the daemons that did not answer, ``plugins`` those that failed in it.
+
+    ``overfills`` is how many limits were exceeded when it began.
+    """
 
     number: int = _integer()
     begun: float = _seconds()
@@ -56,6 +59,7 @@ class LastCycle:
     undelivered: int = _integer()
     unanswered: tuple[str, ...] = _texts()
     plugins: tuple[str, ...] = _texts()
+    overfills: int = attrs.field(default=0, validator=instance_of(int))
 
 
 @attrs.frozen(kw_only=True)

@@ -18,6 +18,7 @@ from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Match, Request
+from negotiator.hooks.summary import Overfill
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 SECRET = "<10.0.0.1:9618>#1700000000#1#secret"  # noqa: S105 - a claim id nobody has
@@ -48,6 +49,10 @@ def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
     request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1", "root.a")
     first = f"12.{len(matches) + 1}" if jobs > len(matches) else ""
     return RequestOutcome(request, matches, first, 3, tuple(removals))
+
+
+def an_overfill(subject="user ada in root"):
+    return Overfill(subject, "vcore", 3000, 2000, reason(), ("user", "ada", "root", "vcore"))
 
 
 def a_result(*outcomes, **changes):
@@ -246,7 +251,10 @@ def test_every_field_is_documented():
     outcome = an_outcome(a_match(), jobs=2, removals=[Removal(reason(), 1, 1)])
     discarded = (DiscardedAds(AdKind.JOB, reason(), 1, ()),)
     result = a_result(
-        outcome, discarded=discarded, failures=(HookFailure("calendar", "3", "hook", "broken"),)
+        outcome,
+        discarded=discarded,
+        failures=(HookFailure("calendar", "3", "hook", "broken"),),
+        overfills=(an_overfill(),),
     )
     records = [*records_of(result), *outcome_records(result, [], {})]
     rows = {row.split("`")[1]: row for row in document.splitlines() if row.startswith("| `")}
@@ -258,9 +266,21 @@ def test_every_field_is_documented():
         "denial",
         "discard",
         "failure",
+        "overfill",
         "cycle",
         "outcome",
     }
+
+
+def test_of_many_overfills_a_hundred_are_recorded_and_the_others_counted():
+    found = tuple(an_overfill(f"user u{number}" + "x" * 900) for number in range(150))
+    records = records_of(a_result(overfills=found))
+    recorded = [each for each in records if each["kind"] == "overfill"]
+    assert [each["subject"].split("x")[0] for each in recorded] == [
+        f"user u{number}" for number in range(100)
+    ]
+    assert max(len(each["subject"]) for each in recorded) == 500
+    assert (records[-1]["overfills"], records[-1]["overfills_left_out"]) == (150, 50)
 
 
 def test_claim_ids_are_not_recorded():

@@ -43,6 +43,16 @@ def test_claimed_slots_are_charged_at_the_beginning_of_a_cycle(groups):
     assert weights(run(groups(QUOTAS), grouped_pool({"a.ann": 0}, slots)))["b"] == 1.5
 
 
+@pytest.mark.parametrize(("overrun", "above"), [("exact", []), ("fixed", [(3.0, 2.0)])])
+def test_usage_above_a_quota_is_reported_where_it_is_a_hard_limit(groups, overrun, above):
+    claimed = {"State": '"Claimed"', "RemoteUser": '"b.old@d"', "AccountingGroup": '"b.old@d"'}
+    slots = [slot(number, SlotWeight="1.5", **claimed) for number in range(2)]
+    own = groups(QUOTAS, f"compatible: {{group_overrun: {overrun}}}\n")
+    found = run(own, grouped_pool({"a.ann": 0}, slots)).overfills
+    assert [(each.used, each.limit) for each in found] == above
+    assert {each.subject for each in found} <= {"slots of accounting group b"}
+
+
 def test_without_groups_nothing_is_charged(groups):
     assert weights(run(groups(""), grouped_pool({"ann": 1}, [slot(0)]))) == {}
 

@@ -131,7 +131,11 @@ class LiveSite:
 
     def matches(self):
         """Return the records of matches."""
-        return records(self.folder / "var" / "audit", "match")
+        return self.records("match")
+
+    def records(self, kind):
+        """Return the records of the audit log of a kind."""
+        return records(self.folder / "var" / "audit", kind)
 
     def written(self):
         """Return the contents of all files that the negotiator has written."""

@@ -244,10 +244,15 @@ def _quota(
     begin = printable(f'cannot run because it exceeds limit "{joined(prefix[2:])}')
     end = f'/" in rule "{label}"'
     several = isinstance(counter, Grouping)
+    scopes = zip(("user", "project", "pe", "queue"), prefix[2:], strict=True)
+    subject = [f"{scope} {value}" for scope, value in scopes if value]
+    if rule.per_host:
+        subject.append("host")  # whose name is the last part of the key
     return Quota(
         rule=label,
         text=begin if several else f"{begin}{end}",
         text_after=end if several else None,
+        subject=printable(" ".join(subject)) or "all jobs of the rule",
         resource=complex_.name,
         code=CODE,
         scale=units_of(complex_),

@@ -220,6 +220,7 @@ def _quota(layer: str, complex_: Complex, text: str, after: str | None, mode: Mo
         rule=f"{layer} {complex_.name}",
         text=text,
         text_after=after,
+        subject="the pool" if layer == "global" else layer,
         resource=complex_.name,
         code=CODE,
         scale=units_of(complex_),

@@ -3,6 +3,7 @@
 They are exact under the settings of docs/live-pool.md. Without them a schedd divides the slots itself, and overruns the limit.
 """
 
+import re
 from collections import Counter
 
 QUEUES = """partitions:
@@ -20,6 +21,9 @@ QUEUES = """partitions:
       - name: fixed
         value: root.default
 """
+OVERFILL = re.compile(
+    r'warning overfill change=begun of="user (\w+) in root.default" resource=vcore used=(\d) limit=2 '
+)
 LIMIT = "vcore uses 2, needs 1, may have 2"
 #: One user for each type of slot: a schedd keeps the rest of a slot for the user who has it.
 USERS = {"ann": 1, "bob": 2}
@@ -59,9 +63,12 @@ def test_a_limit_is_exact_under_the_settings_for_it(partitionable_site):
         site.write()
         process.reload()
         process.wait_for(lambda: all(site.running(each) == 4 for each in clusters))
+    assert "overfill" not in process.output()
 
 
-def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit(partitionable_site):
+def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_reported_until_jobs_end(
+    partitionable_site,
+):
     """With HTCondor's default of CLAIM_PARTITIONABLE_LEFTOVERS."""
     site = partitionable_site
     file = site.pool.root / "etc" / "condor" / "condor_config"
@@ -73,6 +80,14 @@ def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit(partitionable_s
         clusters = [submit(site, user) for user in USERS]
         with site.serving() as process:
             process.wait_for(lambda: any(site.running(each) > 2 for each in clusters))
+            process.wait_for(lambda: OVERFILL.search(process.output()))
+            user, used = OVERFILL.search(process.output()).groups()
+            assert int(used) > 2
+            site.pool.remove_jobs()
+            process.wait_for_output(f'overfill change=ended of="user {user} in root.default" resource=vcore')
     finally:
         file.write_text(text)
         site.pool.inside("run", "condor_reconfig", "-schedd")
+    recorded = [each for each in site.records("overfill") if user in each["subject"]]
+    assert {each["limit"] for each in recorded} == {2000}
+    assert recorded[0]["reason"]["provenance"]["source"].startswith("queues.yaml:")
