@@ -140,6 +140,7 @@ class Outcomes:
                 queue=queued.request.queue,
                 warnings=tuple(warnings),
                 preempts=preempts,
+                request_attributes=queued.attributes,
             )
 
     def _entries(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -124,7 +124,10 @@ class PreemptedJob:
 
 @attrs.frozen
 class Match:
-    """One job and its slot. The ads are complete, without claim ids and capabilities."""
+    """One job and its slot. The ads are complete, without claim ids and capabilities.
+
+    ``request_attributes`` are those that the order gave the job at its turn (``QueuedRequest.attributes``).
+    """
 
     id: str  # unique in the audit log: "<cycle>.<ordinal>"
     submitter: str
@@ -137,3 +140,4 @@ class Match:
     queue: str = ""  # the path of the queue of its application
     warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
     preempts: PreemptedJob | None = None  # None: the slot was free
+    request_attributes: Mapping[str, Any] = attrs.field(factory=dict, hash=False)

@@ -57,6 +57,21 @@ def test_slots_may_require_a_negotiating_group_and_jobs_cannot_pretend_one(group
     assert shares(result) == {"a.ann": 1}
 
 
+def test_a_match_names_the_group_of_its_turn(groups):
+    """Also without groups, and if its submitter negotiates again in the root."""
+    regrouping = QUOTAS + "GROUP_AUTOREGROUP_b = true\n"
+    matches = run(groups(regrouping), pool({"a.ann": 1, "b.tim": 3})).matches
+    names = ("SubmitterGroup", "SubmitterNegotiatingGroup", "SubmitterAutoregroup")
+    found = {tuple(match.request_attributes[name] for name in names) for match in matches}
+    assert found == {("a", "a", False), ("b", "b", False), ("b", "<none>", True)}
+
+
+def test_without_groups_jobs_negotiate_in_the_root(tmp_path):
+    slots = [slot(0, Requirements='TARGET.SubmitterNegotiatingGroup == "<none>"')]
+    (match,) = run(write_bundle(tmp_path / "b", FAIR), pool({"ann": 1}, slots)).matches
+    assert "SubmitterGroup" not in match.request_attributes
+
+
 def test_a_request_without_a_slot_is_matched_again_in_another_group(groups):
     slots = [slot(0, Cpus="1", Requirements="TARGET.SubmitterAutoregroup")]
     bundle = groups(QUOTAS + "GROUP_AUTOREGROUP = true\n")

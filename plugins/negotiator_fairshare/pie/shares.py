@@ -12,6 +12,7 @@ from typing import TypeAlias
 import attrs
 import numpy as np
 
+from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.pie.submitters import SubmitterAd, distinct
 
 #: No ceiling.
@@ -81,10 +82,11 @@ class GroupLimit:
 
     @property
     def attributes(self) -> Mapping[str, str | bool]:
-        """What requests have at their turn."""
-        if self.quota is None:
-            return {}
-        return {"SubmitterNegotiatingGroup": self.group, "SubmitterAutoregroup": self.autoregroup}
+        """What requests have at their turn, also without accounting groups."""
+        return {
+            "SubmitterNegotiatingGroup": self.group or ROOT_GROUP,
+            "SubmitterAutoregroup": self.autoregroup,
+        }
 
     @property
     def _is_bounded(self) -> bool:

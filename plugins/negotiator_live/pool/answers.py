@@ -20,6 +20,7 @@ from negotiator.plugin import (
     Rejection,
     unparse_old,
 )
+from negotiator_live.ads.literals import literals
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_id
 from negotiator_live.wire.ads import WireAd
@@ -27,6 +28,13 @@ from negotiator_live.wire.errors import DaemonError
 
 _NO_SLOT: Final = "no slot remains for the job in this cycle"
 _UNCLAIMED: Final = "null"  # in place of a claim id: the slot is not claimed
+#: What startds advertise of a running job's group, by what its request had in its turn.
+_OF_GROUP: Final = {
+    "RemoteGroup": "SubmitterGroup",
+    "RemoteNegotiatingGroup": "SubmitterNegotiatingGroup",
+    "RemoteAutoregroup": "SubmitterAutoregroup",
+}
+_REPLACED: Final = frozenset(map(str.lower, _OF_GROUP))
 
 
 @attrs.define(eq=False)
@@ -110,7 +118,7 @@ class NegotiationAnswers:
             return  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
         if slot.evaluate("PartitionableSlot") is True:
             self._divisible.add(key)
-        self.negotiation.match(request, _slot_texts(slot), claim)
+        self.negotiation.match(request, _slot_texts(slot) | _group_texts(match), claim)
 
     def _claim_id(self, match: Match, address: str) -> str | None:
         """Return the next claim id of a match's slot; None without further ones."""
@@ -127,9 +135,18 @@ class NegotiationAnswers:
         return found.text if found else _NO_SLOT
 
 
+def _group_texts(match: Match) -> dict[str, str]:
+    """Return the attributes of the group in which a job was matched, as condor_negotiator adds them to the slot's ad."""
+    given = {name: match.request_attributes.get(source) for name, source in _OF_GROUP.items()}
+    return literals({name: value for name, value in given.items() if isinstance(value, str | bool)})
+
+
 def _slot_texts(slot: ClassAd) -> dict[str, str]:
-    """Return the attributes of a slot's ad, with the Requirements that NegotiatorRequirements replaced."""
-    texts = {name: unparse_old(tree) for name, tree in slot.items()}
+    """Return the attributes of a slot's ad, with the Requirements that NegotiatorRequirements replaced.
+
+    Those of the group of an earlier job are left out.
+    """
+    texts = {name: unparse_old(tree) for name, tree in slot.items() if name.lower() not in _REPLACED}
     own = slot.get("SavedRequirements")
     if own is None:
         return texts

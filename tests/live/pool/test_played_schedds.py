@@ -71,6 +71,18 @@ def test_a_match_names_the_concurrency_limits_of_its_job(served):
     assert ad.string("MatchedConcurrencyLimits") == "sw1:2, sw2"
 
 
+@pytest.mark.parametrize(
+    ("groups", "group"), [("", None), ("GROUP_NAMES: a\nGROUP_QUOTA_a: 0\n", '"<none>"')]
+)
+def test_a_match_has_the_group_of_its_turn_and_not_that_of_an_earlier_job(served, groups, group):
+    schedd = PlayedSchedd("s", [request(1)])
+    served([slot(1, remotegroup='"old"', RemoteAutoregroup="true")], [schedd], more=groups)
+    [(_, ad)] = schedd.matches
+    assert ad.get("RemoteGroup") == group
+    assert ad.string("RemoteNegotiatingGroup") == "<none>"
+    assert ad["RemoteAutoregroup"] == "false"
+
+
 def test_a_match_has_the_requirements_that_the_startd_advertises(served):
     """Those for the negotiator alone are no reason for the schedd to refuse its jobs."""
     own = {"Requirements": "TARGET.Age =!= 1", "NegotiatorRequirements": "TARGET.Age =!= 2"}

@@ -28,6 +28,13 @@ def advertised(site):
     return site.pool.inside("run", "condor_status", "-submitters", "-af", "Name", "IdleJobs").split("\n")[:-1]
 
 
+def groups(site):
+    """Return the group of each running job, and that in which it was matched, as startds advertise them."""
+    names = ("RemoteGroup", "RemoteNegotiatingGroup", "RemoteAutoregroup")
+    options = ("-constraint", 'State == "Claimed"', "-af", *names)
+    return site.pool.inside("run", "condor_status", *options).split("\n")[:-1]
+
+
 def stopped(site, cluster, count, reason):
     """True if so many jobs of a cluster run, none more, and another one has the reason."""
     return site.running(cluster) == count and any(reason in each for each in site.reasons(cluster))
@@ -53,6 +60,7 @@ def test_a_group_quota_keeps_jobs_idle_until_it_is_raised(site):
     cluster = site.submit(4, seconds=600, more=GROUP)
     with site.serving() as process:
         process.wait_for(lambda: stopped(site, cluster, 2, QUOTA))
+        waited_for(lambda: groups(site) == ["physics physics false"] * 2, "the groups of running jobs")
         site.write(central_conf="GROUP_NAMES = physics\nGROUP_QUOTA_physics = 4\n")
         process.reload()
         process.wait_for(lambda: site.running(cluster) == 4)
