@@ -10,3 +10,8 @@ MAX_NOTE = 500
 STABLE_SECONDS = 5.0
 #: The file in the folder of a state with the ads of a live pool, as the last cycle read them.
 SAVED_POOL = "pool.snapshot.gz"
+#: The static configuration of the service, which is read if it exists.
+SERVICE_FILE = Path("/etc/negotiator/negotiator.yaml")
+#: Where the service answers HTTP requests: this host alone.
+WEB_HOST = "127.0.0.1"
+WEB_PORT = 9080

@@ -48,6 +48,22 @@ class BundleError(NegotiatorError):
         return "\n".join(str(problem) for problem in self.problems if problem.severity is Severity.ERROR)
 
 
+class SettingsError(NegotiatorError):
+    """The static configuration of the service has errors.
+
+    ``problems`` are all of them; ``where`` names the file, or is empty if the errors are in options and variables alone.
+    """
+
+    def __init__(self, problems: Iterable[Problem], where: str = "") -> None:
+        self.problems = tuple(problems)
+        self.where = where
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """Return the problems, one a line."""
+        return "\n".join(map(str, self.problems))
+
+
 class PoolError(NegotiatorError):
     """The pool cannot be read at all."""
 

@@ -1,5 +1,6 @@
-"""The unit is valid for systemd, and its command for this program."""
+"""The unit is valid for systemd, and its command and its file for this program."""
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -8,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from negotiator.app.service_file import read_service_file
+from negotiator.app.service_settings import KEYS
+
 UNIT = Path(__file__).with_name("negotiator.service")
+FILE = Path(__file__).with_name("negotiator.yaml")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
@@ -30,3 +35,13 @@ def test_its_command_has_options_of_the_program():
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_its_file_is_valid_and_names_every_key():
+    """Keys that most sites leave out are comments."""
+    file = read_service_file(FILE)
+    assert file.problems == ()
+    assert set(re.findall(r"^(?:# )?([a-z_]+): ", FILE.read_text(), re.MULTILINE)) == {*KEYS} - {
+        *("plugins_dir", "disable")
+    }
+    assert Path(file.values["bundle"]).name == "site"

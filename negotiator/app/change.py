@@ -8,7 +8,7 @@ from functools import partial
 import attrs
 
 from negotiator.app.status import status_of
-from negotiator.app.targets import bundle_folder
+from negotiator.app.targets import bundle_folder, overrides
 from negotiator.bundle import BundleCheck, examine_bundle
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.errors import InvalidCallError, StateError
@@ -56,7 +56,7 @@ def _exit_code(outcome: ChangeOutcome) -> ExitCode:
 def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
     if targets.bundle is None:
         raise InvalidCallError("missing bundle: use --bundle FOLDER (the built-in one cannot be changed)")
-    as_written = partial(examine_bundle, targets.bundle)
+    as_written = partial(examine_bundle, targets.bundle, overrides=overrides(targets))
     with_plugins = partial(as_written, extra_folders=targets.plugins_dirs, disable=targets.disable)
     differs = targets.plugins_dirs or targets.disable
     return bundle_editor.BundleEditor(
@@ -76,5 +76,6 @@ def check_change(targets: CommandTargets, name: str, content: bytes) -> BundleCh
         bundle_folder(targets),
         extra_folders=targets.plugins_dirs,
         disable=targets.disable,
+        overrides=overrides(targets),
         replaced={name: content},
     )

@@ -13,8 +13,9 @@ from negotiator.app.cycle_status import CycleStatus
 from negotiator.app.exclusive import open_audit_log, open_state
 from negotiator.app.pool_view import pool_reader
 from negotiator.app.run_observer import RunObserver as RunObserver
+from negotiator.app.service_settings import PoolDriver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
-from negotiator.app.targets import bundle_folder, clock, examine, load
+from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.cycle.progress import CycleProgress
@@ -47,15 +48,15 @@ class Runner:
     """A negotiator that is ready to run.
 
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
-    ``peers`` are sentences on daemons and tools of a live pool. If ``is_live``, a cycle whose pool cannot be read is left out,
-    and the next one is tried at its time, and the ads of each cycle are saved in the folder of the state. ``comparison`` compares the
-    cycles of shadow mode.
+    ``peers`` are sentences on daemons and tools of a live pool. ``driver`` is that of a service, whose cycle is left out if its
+    pool cannot be read, and the next one tried at its time; the ads of a live pool are saved in the folder of the state.
+    ``comparison`` compares the cycles of shadow mode.
     """
 
     runtime: Runtime
     reloader: Reloader
     notices: tuple[str, ...]
-    is_live: bool
+    driver: PoolDriver | None
     trigger: CycleTrigger
     peers: Notices
     comparison: ShadowComparison | None
@@ -66,8 +67,8 @@ class Runner:
 
         Requests of administrators and reloads are carried out before each cycle and while waiting for it.
 
-        :param every: seconds between the beginnings of two cycles; None for the intervals that the bundle has for a live
-            pool, and for no pause without one.
+        :param every: seconds between the beginnings of two cycles; None for the intervals that the bundle has for a service,
+            and for no pause without one.
         :param count: None for no end; for 1 cycle without a pause.
         :return: True if all plugins that take part in decisions worked: in each cycle, or without an end in the last one.
         :raises StateError, AuditError: no match of the cycle was handed out.
@@ -99,8 +100,8 @@ class Runner:
     def _intervals(self, every: float | None) -> Callable[[], CycleIntervals] | None:
         """Return what returns the intervals between cycles; None if there is no pause."""
         if every is None:
-            return (lambda: self.runtime.bundle.cycle_intervals) if self.is_live else None
-        if self.is_live:
+            return (lambda: self.runtime.bundle.cycle_intervals) if self.driver is not None else None
+        if self.driver is not None:
             return lambda: CycleIntervals.every(every, self.runtime.bundle.cycle_intervals)
         fixed = CycleIntervals.every(every)
         return lambda: fixed
@@ -112,7 +113,7 @@ class Runner:
             with _nothing_handed_out(_IN_THIS_CYCLE):
                 report = self.runtime.next_cycle()
         except (PoolError, PluginFailureError) as error:
-            if not self.is_live:
+            if self.driver is None:
                 raise
             status.cycle_failed(error)
             observer.no_cycle(error)
@@ -132,7 +133,7 @@ class Runner:
     def _save_pool(self, report: CycleReport, observer: RunObserver) -> None:
         """Save the ads of a live pool for other processes: files can be read by anybody."""
         store = self.runtime.store
-        if not self.is_live or store is None:
+        if self.driver is not PoolDriver.LIVE or store is None:
             return
         try:
             save_pool(store.folder, report.snapshot)
@@ -198,7 +199,8 @@ def run_cycles(
     stdin: BinaryIO | None = None,
     change_bundle: bool = False,
     recover: bool = False,
-    live: bool = False,
+    driver: PoolDriver | None = None,
+    bind: tuple[str, int] | None = None,
     shadow: bool = False,
 ) -> bool:
     """Open a runner, run cycles, and close it.
@@ -213,7 +215,8 @@ def run_cycles(
         stdin=stdin,
         change_bundle=change_bundle,
         recover=recover,
-        live=live,
+        driver=driver,
+        bind=bind,
         shadow=shadow,
     ) as runner:
         problems = runner.runtime.bundle.problems
@@ -233,7 +236,8 @@ def open_runner(
     stdin: BinaryIO | None = None,
     change_bundle: bool = False,
     recover: bool = False,
-    live: bool = False,
+    driver: PoolDriver | None = None,
+    bind: tuple[str, int] | None = None,
     shadow: bool = False,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
@@ -245,10 +249,12 @@ def open_runner(
     :param stdin: the stream that is read for the path ``-`` of the pool.
     :param change_bundle: let the state belong to this bundle from now on.
     :param recover: continue although the state and the audit log do not agree; that is recorded.
-    :param live: serve the live pool of the bundle instead of files.
-    :param shadow: with ``live``: only observe the pool, hand out nothing, and compare with its own negotiator.
+    :param driver: serve the live pool of the bundle, or files, until stopped; None for cycles over files that end with a pool
+        that cannot be read.
+    :param bind: the host and port where the tools and daemons of a live pool connect; None if the bundle decides.
+    :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
-    :raises PoolError: the bundle has no live pool, and ``live`` is true.
+    :raises PoolError: the bundle has no live pool, and ``driver`` names one.
     :raises BundleChangedError: the state belongs to another bundle.
     :raises StateError: the state cannot be used, another negotiator uses it, or it does not agree with the audit log.
     :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
@@ -256,11 +262,12 @@ def open_runner(
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
         bundle_folder(targets),
-        lambda: examine(targets, tracer),
+        lambda: bound(examine(targets, tracer), bind),
         watch=watch is not None,
         stable_seconds=watch or 0.0,
     )
-    bundle = load(targets, tracer)
+    bundle = loaded(bound(examine(targets, tracer), bind), bundle_folder(targets))
+    live = driver is PoolDriver.LIVE
     if live and bundle.source.chosen is None:
         raise PoolError(f"{bundle.folder}: the bundle has no live pool: write source: NAME in pool.yaml")
     reloader.use(bundle)
@@ -293,7 +300,7 @@ def open_runner(
             runtime=runtime,
             reloader=reloader,
             notices=(*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ())),
-            is_live=live,
+            driver=driver,
             trigger=trigger,
             peers=requests.notices,
             comparison=ShadowComparison() if shadow else None,

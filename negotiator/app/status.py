@@ -38,6 +38,7 @@ STATUSES: Mapping[str, ErrorStatus] = {
     "negotiator.errors.NotFoundError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.NOT_FOUND),
     "negotiator.errors.CommandError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
     "negotiator.errors.BundleError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "negotiator.errors.SettingsError": ErrorStatus(ExitCode.INVALID_CALL, HTTPStatus.INTERNAL_SERVER_ERROR),
     "negotiator.files.UntrustedError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.FORBIDDEN),
     "negotiator.classad.syntax.errors.ClassAdError": ErrorStatus(
         ExitCode.NOT_DONE, HTTPStatus.UNPROCESSABLE_ENTITY

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import attrs
+
 from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
+from negotiator.bundle.folder import MAIN
 from negotiator.errors import BundleError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
+from negotiator.records import Problem, Severity, Source
 
 
 def bundle_folder(targets: CommandTargets) -> Path:
@@ -20,8 +24,20 @@ def bundle_folder(targets: CommandTargets) -> Path:
 def examine(targets: CommandTargets, tracer: Tracer | None = None) -> BundleCheck:
     """Read and check the bundle; its problems are part of the result."""
     return examine_bundle(
-        bundle_folder(targets), extra_folders=targets.plugins_dirs, disable=targets.disable, tracer=tracer
+        bundle_folder(targets),
+        extra_folders=targets.plugins_dirs,
+        disable=targets.disable,
+        tracer=tracer,
+        overrides=overrides(targets),
     )
+
+
+def overrides(targets: CommandTargets) -> Mapping[str, str]:
+    """Return the texts of the configuration of the service that replace keys of the bundle.
+
+    The list of the scheduler's administrators belongs to the bundle otherwise: one policy reads both.
+    """
+    return {} if targets.scheduler_acl is None else {"scheduleracl": targets.scheduler_acl}
 
 
 def load(targets: CommandTargets, tracer: Tracer | None = None) -> Bundle:
@@ -51,3 +67,22 @@ def clock(targets: CommandTargets) -> Callable[[], float]:
     """Return a clock, in seconds since the epoch; its time is constant if the targets name one."""
     now = targets.now
     return time.time if now is None else lambda: now
+
+
+def bound(examination: BundleCheck, address: tuple[str, int] | None) -> BundleCheck:
+    """Return an examination whose live pool accepts connections at an address, instead of that of the bundle.
+
+    :param address: the host and port; None leaves it to the bundle.
+    """
+    bundle = examination.bundle
+    if bundle is None or address is None or bundle.source.chosen is None:
+        return examination
+    source = bundle.source.chosen.record
+    if source.bind is None:
+        message = f"the source {source.name} accepts no connections of tools and daemons"
+        hint = "remove bind_host and bind_port from the configuration of the service"
+        wrong = Problem(Severity.ERROR, Source(MAIN), message, hint)
+        return attrs.evolve(examination, bundle=None, problems=(*examination.problems, wrong))
+    settings = source.bind(bundle.source.settings, *address)
+    moved = attrs.evolve(bundle, source=attrs.evolve(bundle.source, settings=settings))
+    return attrs.evolve(examination, bundle=moved)

@@ -13,6 +13,7 @@ from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import is_settings_file, read_folder
 from negotiator.bundle.loader import BundleLoader
 from negotiator.bundle.model import Bundle
+from negotiator.bundle.nodes import text_entry
 from negotiator.bundle.text import SourceText
 from negotiator.errors import BundleError
 from negotiator.hooks.guard import Tracer
@@ -101,14 +102,21 @@ def examine_bundle(
     entry_points: bool = True,
     tracer: Tracer | None = None,
     replaced: Mapping[str, bytes | None] | None = None,
+    overrides: Mapping[str, str] = MappingProxyType({}),
     extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> BundleCheck:
     """Check a whole folder; problems are returned, not raised.
 
     :param replaced: contents of files to use instead of those on disk, by name; None for a file to treat as removed.
+    :param overrides: texts that replace keys of ``pool.yaml``, by key; they are no part of the digest.
     """
     contents = read_folder(folder, replaced, installed=folder == default_bundle())
-    loading = BundleLoader(folder, contents, list(contents.problems))
+    loading = BundleLoader(
+        folder,
+        contents,
+        list(contents.problems),
+        {key: text_entry(key, text) for key, text in overrides.items()},
+    )
     bundle = loading.run(
         extra_folders, disable, entry_points=entry_points, tracer=tracer, extra_plugins=extra_plugins
     )

@@ -29,7 +29,7 @@ from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.sources import read_source
-from negotiator.bundle.text import SourceText
+from negotiator.bundle.text import SourceText, decoded
 from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.hooks import specs
@@ -51,6 +51,7 @@ class BundleLoader:
     folder: Path
     contents: FolderContents
     problems: list[Problem]
+    overrides: Mapping[str, MapEntry] = attrs.field(factory=dict)  # these replace keys of pool.yaml
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
     file_owners: FileOwners = attrs.field(factory=FileOwners)
@@ -72,6 +73,7 @@ class BundleLoader:
         top, knobs = self._read()
         if top is None:
             return None
+        top.entries.update(self.overrides)
         audit = self._core(top, "audit", AuditSettings, FileOfBundle(self.folder, self.contents.names))
         self.problems += audit_problems(audit or AuditSettings())
         placement = self._core(top, "placement", PlacementSettings, FileOfBundle(self.folder, ()))
@@ -143,7 +145,7 @@ class BundleLoader:
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
         reader: ConfigurationReader | None = None
         for name, content in self.contents.settings.items():
-            file, broken = _decoded(name, content)
+            file, broken = decoded(name, content)
             self.files[name] = file
             problems: tuple[Problem, ...] = (broken,) if broken else ()
             if name == QUEUES:
@@ -170,7 +172,7 @@ class BundleLoader:
         if name not in self.contents.files:
             return None
         if name not in self.files:
-            file, broken = _decoded(name, self.contents.files[name])
+            file, broken = decoded(name, self.contents.files[name])
             self.problems += (broken,) if broken else ()
             self.files[name] = file
         return self.files[name]
@@ -189,7 +191,7 @@ class BundleLoader:
         """Yield the ConfigMaps with a queue configuration that are neither ``queues.yaml`` nor read by a plugin."""
         for name, content in sorted(self.contents.others.items()):
             if name.endswith((".yaml", ".yml")) and not self.file_owners.owner(name):
-                file, broken = _decoded(name, content)
+                file, broken = decoded(name, content)
                 if broken is None and has_queues(file):
                     yield name, file
 
@@ -258,7 +260,7 @@ class BundleLoader:
             name = Section.file_of(key)
             if name not in self.file_owners.of(attributed.plugin, self.contents.others):
                 continue
-            file, broken = _decoded(name, self.contents.others[name])
+            file, broken = decoded(name, self.contents.others[name])
             self.files[name] = file
             node, problems = (None, (broken,)) if broken else read_yaml(file)
             if key in entries:
@@ -275,7 +277,7 @@ class BundleLoader:
         texts: dict[str, str] = {}
         broken = []
         for name in self.file_owners.of(plugin, self.contents.others.keys() - apart):
-            self.files[name], wrong = _decoded(name, self.contents.others[name])
+            self.files[name], wrong = decoded(name, self.contents.others[name])
             texts[name] = self.files[name].text
             broken += [wrong] if wrong else []
         self.problems += broken
@@ -328,15 +330,6 @@ class BundleLoader:
 
 def _first_error(problems: Iterable[Problem]) -> str:
     return next((each.message for each in problems if each.severity is Severity.ERROR), "")
-
-
-def _decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:
-    try:
-        return SourceText(name, content.decode().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")), None
-    except UnicodeDecodeError as error:
-        file = SourceText(name, content[: error.start].decode() + content[error.start :].decode("latin-1"))
-        message = f"byte 0x{content[error.start]:02X} is not UTF-8"
-        return file, file.error(error.start, message, "save the file as UTF-8")
 
 
 def _placed(problem: Problem, top: MapNode) -> Problem:

@@ -76,6 +76,13 @@ class BadNode:
 Node: TypeAlias = ScalarNode | ListNode | MapNode | BadNode
 
 
+def text_entry(key: str, text: str) -> MapEntry:
+    """Return the entry of a text that is in no file of the bundle, but in the configuration of the service."""
+    file = SourceText(f"{key} of the service", text)
+    value = LocatedText(text, file, range(len(text)), 0)
+    return MapEntry(0, ScalarNode(key, 0, value, Style.QUOTED))
+
+
 def is_empty(node: Node) -> bool:
     """True for an empty scalar."""
     return isinstance(node, ScalarNode) and not node.value.text.strip()

@@ -121,13 +121,15 @@ def unknown_keys(
         near = suggest(key, known, listed=not refusal)
         setting = settings.find(key)
         if setting is not None and setting.reason and not setting.is_pattern:
-            yield top.file.error(entry.at, f"unknown key {shown(key)}: {setting.reason}", setting.hint)
+            yield entry.value.file.error(
+                entry.at, f"unknown key {shown(key)}: {setting.reason}", setting.hint
+            )
         elif not refusal:
-            yield top.file.error(entry.at, f"unknown key {shown(key)}", near)
+            yield entry.value.file.error(entry.at, f"unknown key {shown(key)}", near)
         else:
             message, hint = not_checked(shown(key), refusal)
             hint = f"{hint}; or {near}" if near else hint
-            yield top.file.problem(Severity.WARNING, entry.at, message, hint)
+            yield entry.value.file.problem(Severity.WARNING, entry.at, message, hint)
 
 
 def settings_of(

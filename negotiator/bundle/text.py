@@ -89,3 +89,16 @@ class LocatedText:
         for _ in range(line - 1):
             start = self.text.find("\n", start) + 1
         return start + column - 1
+
+
+def decoded(name: str, content: bytes) -> tuple[SourceText, Problem | None]:
+    """Return the text of a file in UTF-8, and a problem if it is none.
+
+    :param name: the name of the file in messages.
+    """
+    try:
+        return SourceText(name, content.decode().removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")), None
+    except UnicodeDecodeError as error:
+        file = SourceText(name, content[: error.start].decode() + content[error.start :].decode("latin-1"))
+        message = f"byte 0x{content[error.start]:02X} is not UTF-8"
+        return file, file.error(error.start, message, "save the file as UTF-8")

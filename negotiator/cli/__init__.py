@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -12,6 +13,10 @@ from negotiator import __version__
 from negotiator.cli.commands import COMMANDS
 from negotiator.cli.group import PluginGroup
 from negotiator.cli.lazy import LazyCommand
+from negotiator.cli.service_defaults import ServiceDefaults
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
 
 
 @click.group(
@@ -37,6 +42,8 @@ def main(context: click.Context, *, debug: bool) -> None:
         from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
 
         context.with_resource(plugin_tracebacks())
+    if context.default_map is None:
+        context.default_map = cast("MutableMapping[str, Any]", ServiceDefaults())
     command = main.get_command(context, context.invoked_subcommand or "")
     if context.obj is None and not isinstance(command, LazyCommand):
         from negotiator.app.context import ProgramContext  # noqa: PLC0415 - only commands of plugins have it here

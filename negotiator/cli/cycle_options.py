@@ -30,23 +30,18 @@ def bundle_changes(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def log_lines(when: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that gives a command the options of its log on standard error.
+def other_state(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options about a state of another bundle, or one that does not agree with the audit log."""
+    for option in reversed(_OTHER_STATE):
+        command = option(command)
+    return command
 
-    :param when: the case in which there is one, such as ``With --every: ``.
-    """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        form, level = (
-            f"{when}{text}"
-            for text in ("the form of the lines on standard error.", "print events of this level and above.")
-        )
-        if not when:
-            form, level = form.capitalize(), level.capitalize()
-        command = _choice("--log-level", options.LEVELS, "info", level)(command)
-        return _choice("--log-format", options.FORMATS, options.FORMATS[0], form)(command)
-
-    return decorate
+def log_lines(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of its log on standard error, which it has with ``--every``."""
+    form, level = "the form of the lines on standard error.", "print events of this level and above."
+    command = _choice("--log-level", options.LEVELS, "info", f"With --every: {level}")(command)
+    return _choice("--log-format", options.FORMATS, options.FORMATS[0], f"With --every: {form}")(command)
 
 
 def _choice(
@@ -55,6 +50,16 @@ def _choice(
     return click.option(name, type=click.Choice(values), default=default, show_default=True, help=text)
 
 
+_OTHER_STATE = (
+    click.option(
+        "--change-bundle", is_flag=True, help="Continue a state with another policy bundle than its own."
+    ),
+    click.option(
+        "--recover",
+        is_flag=True,
+        help="Continue although the state and the audit log do not agree; this is recorded.",
+    ),
+)
 _BUNDLE_CHANGES = (
     click.option("--watch", is_flag=True, help="Reload the bundle between two cycles when its files change."),
     click.option(
@@ -65,12 +70,5 @@ _BUNDLE_CHANGES = (
         show_default=True,
         help="With --watch: how long changed files must stay unchanged before they are read.",
     ),
-    click.option(
-        "--change-bundle", is_flag=True, help="Continue a state with another policy bundle than its own."
-    ),
-    click.option(
-        "--recover",
-        is_flag=True,
-        help="Continue although the state and the audit log do not agree; this is recorded.",
-    ),
+    *_OTHER_STATE,
 )

@@ -6,7 +6,7 @@ import click
 
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
-from negotiator.errors import BundleError, NegotiatorError
+from negotiator.errors import BundleError, NegotiatorError, SettingsError
 from negotiator.exit_codes import ExitCode
 
 
@@ -16,14 +16,18 @@ def print_error(error: NegotiatorError) -> ExitCode:
 
     if isinstance(error, BundleError):
         print_problems(error.problems, folder=error.folder, err=True)
+    elif isinstance(error, SettingsError):
+        print_problems(error.problems, err=True)
     click.echo(f"error: {printable(error_text(error))}", err=True)
     return status_of(error).exit_code
 
 
 def error_text(error: NegotiatorError) -> str:
-    """Return the message of an exception in one line; the problems of a bundle are printed apart."""
+    """Return the message of an exception in one line; the problems of a bundle or of the configuration are printed apart."""
     if isinstance(error, BundleError):
         return f"{error.folder or 'the bundle'} has errors: nothing was done (see negotiator check)"
+    if isinstance(error, SettingsError):
+        return f"{error.where or 'the configuration of the service'} has errors: nothing was done"
     return str(error)
 
 

@@ -1,48 +1,61 @@
-"""``negotiator serve``: negotiation cycles with a live pool."""
+"""``negotiator serve``: negotiation cycles with a live pool, or over files, until it is stopped."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
+
+import click
 
 from negotiator.app import parent_watch
 from negotiator.app.runner import run_cycles
+from negotiator.app.service_settings import PoolDriver, ServiceSettings
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput, open_log
+from negotiator.cli.settings import take_settings
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.command_targets import CommandTargets
 
 
-def serve(
-    targets: CommandTargets,
+def serve(context: click.Context, **given: Any) -> None:
+    """Serve the pool of the settings.
+
+    :raises SettingsError: the settings have errors.
+    """
+    settings, error = take_settings(context, given)
+    if error is not None:
+        raise error
+    if given["shadow"] and settings.pool_driver is PoolDriver.FILES:
+        raise click.UsageError("--shadow observes a live pool: it cannot be used with --pool-driver files")
+    _serve(settings, **given)
+
+
+def _serve(
+    settings: ServiceSettings,
     cycles: int | None,
-    every: float | None,
-    stable: float,
-    log_format: str,
-    log_level: str,
     *,
-    watch: bool,
     shadow: bool,
     change_bundle: bool,
     recover: bool,
     end_with_parent: bool,
     as_json: bool,
 ) -> None:
-    """Serve the live pool that the policy bundle names."""
     if end_with_parent:
         parent_watch.end_with_parent()
-    line = ProgressLine(enabled=False)
-    output = LogOutput(open_log(log_format, log_level), bundle_folder(targets), as_json, log_level, line)
+    log = open_log(settings.log_format, settings.log_level)
+    folder = bundle_folder(settings.targets)
+    output = LogOutput(log, folder, as_json, settings.log_level, ProgressLine(enabled=False))
     with output.reporting_errors():
         complete = run_cycles(
-            targets,
+            settings.targets,
             output,
-            every=every,
+            every=settings.every,
             count=cycles,
-            watch=stable if watch else None,
+            watch=settings.stable if settings.watch else None,
             change_bundle=change_bundle,
             recover=recover,
-            live=True,
+            driver=settings.pool_driver,
+            bind=settings.bind_address,
             shadow=shadow,
         )
     sys.exit(ExitCode.DONE if complete or cycles is None else ExitCode.PLUGIN)

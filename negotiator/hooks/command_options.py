@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from negotiator.defaults import SERVICE_FILE
+
+#: The file with the settings of the service.
+CONFIG = "NEGOTIATOR_CONFIG"
 BUNDLE = "NEGOTIATOR_BUNDLE"
+PLUGINS_DIR = "NEGOTIATOR_PLUGINS_DIR"
+DISABLE = "NEGOTIATOR_DISABLE"  # several names are separated by blanks
 STATE = "NEGOTIATOR_STATE"
 AUDIT_LOG = "NEGOTIATOR_AUDIT_LOG"
 KEY_FILE = "NEGOTIATOR_KEY_FILE"
 POOL = "NEGOTIATOR_POOL"  # several paths are separated as in PATH
+SCHEDULER_ACL = "NEGOTIATOR_SCHEDULER_ACL"
 
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
 
@@ -30,6 +39,36 @@ class _PointInTime(click.types.FloatParamType):
             self.fail("a time must be in the years 1 to 9999", param, ctx)
         return seconds
 
+
+def _of_owner(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Return a value that decides who may change the configuration.
+
+    In a set-user-ID program, whose owner is not the caller, the system's own file alone may have it.
+    """
+    written = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    if os.getuid() != os.geteuid() and context.get_parameter_source(parameter.name or "") in written:
+        raise click.BadParameter("refused in a set-user-ID program", context, parameter)
+    return value
+
+
+def _use_file(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Remember the file for the other options of the command; they look it up if they are not given."""
+    if _of_owner(context, parameter, value) is not None:
+        context.meta[CONFIG] = value
+
+
+#: Names the file from which options are read that are neither given nor in the environment.
+service_file_option = click.option(
+    "--config",
+    envvar=CONFIG,
+    show_envvar=True,
+    metavar="FILE",
+    type=click.Path(),
+    is_eager=True,
+    expose_value=False,
+    callback=_use_file,
+    help=f"Configuration of the service; an empty name is none.  [default: {SERVICE_FILE}, if it exists]",
+)
 
 POINT_IN_TIME = _PointInTime()
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -48,11 +87,15 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "plugins_dirs": {
         "multiple": True,
         "type": click.Path(path_type=Path),
+        "envvar": PLUGINS_DIR,
+        "show_envvar": True,
         "metavar": "DIR",
         "help": "Folder of plugin files to load too; may be repeated.",
     },
     "disable": {
         "multiple": True,
+        "envvar": DISABLE,
+        "show_envvar": True,
         "metavar": "PLUGIN",
         "help": "Plugin to leave out; may be repeated.",
     },
@@ -92,9 +135,22 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "SECONDS",
         "help": "Use this as the current time, in seconds since the epoch.",
     },
+    "scheduler_acl": {
+        "envvar": SCHEDULER_ACL,
+        "show_envvar": True,
+        "metavar": "ACL",
+        "callback": _of_owner,
+        "hidden": True,
+        "help": "Users and groups who may change the configuration.  [default: scheduleracl of the bundle]",
+    },
 }
 
-_FLAGS = {"plugins_dirs": "--plugins-dir", "audit_log": "--audit-log", "key_file": "--key-file"}
+_FLAGS = {
+    "plugins_dirs": "--plugins-dir",
+    "audit_log": "--audit-log",
+    "key_file": "--key-file",
+    "scheduler_acl": "--scheduler-acl",
+}
 _SHORT = {"bundle": "-b"}
 
 
@@ -103,34 +159,48 @@ def targets_from(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that gives a command some of the options and passes them on as ``targets``.
 
+    A command with the bundle gets the option ``--scheduler-acl`` too: the list is a part of who may change it.
+
     :param names: fields of ``CommandTargets``; the others keep their defaults.
     :param short: add the short switches of the program's own commands.
     :param changed: arguments of ``click.option`` that differ for this command, by field.
     """
+
+    fields = (*names, *(["scheduler_acl"] if "bundle" in names else []))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def call(*arguments: Any, **given: Any) -> Any:
             from negotiator.hooks.command_targets import CommandTargets  # noqa: PLC0415 - help and completion start without
 
-            targets = CommandTargets(**{name: given.pop(name) for name in names})
+            targets = CommandTargets(**{name: given.pop(name) for name in fields})
             return function(*arguments, targets=targets, **given)
 
-        for name in reversed(names):
-            flags = [_FLAGS.get(name, f"--{name}")]
-            if short and name in _SHORT:
-                flags.insert(0, _SHORT[name])
-            click.option(*flags, name, **{**OPTIONS[name], **changed.get(name, {})})(call)
-        return call
+        for name in reversed(fields):
+            target_option(name, short=short, **changed.get(name, {}))(call)
+        return service_file_option(call)
 
     return decorate
+
+
+def target_option(
+    name: str, *, short: bool = False, **changed: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command the option of a field of ``CommandTargets``.
+
+    :param changed: arguments of ``click.option`` that differ for this command.
+    """
+    flags = [_FLAGS.get(name, f"--{name}")]
+    if short and name in _SHORT:
+        flags.insert(0, _SHORT[name])
+    return click.option(*flags, name, **{**OPTIONS[name], **changed})
 
 
 def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a plugin's command all options of ``CommandTargets``, and pass them on as ``targets``.
 
-    All are long options, so that a command may have any short switch; all but ``--plugins-dir``, ``--disable`` and
-    ``--now`` may be set in the environment instead.
+    All are long options, so that a command may have any short switch; all but ``--now`` may be set in the environment
+    instead, or in the configuration of the service (``--config``).
 
     Example::
 
@@ -139,4 +209,4 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def calendar(program: CommandContext, targets: CommandTargets) -> None: ...
     """
-    return targets_from(*OPTIONS)(function)
+    return targets_from(*(name for name in OPTIONS if name != "scheduler_acl"))(function)

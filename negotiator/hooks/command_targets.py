@@ -13,7 +13,8 @@ class CommandTargets:
 
     ``bundle`` is the folder of the policy bundle, None for the built-in one. ``state`` is the folder of the negotiator's
     state; if None, changes are recorded in ``var/state``, and usage is counted from the pool alone. ``pool`` are folders
-    and files of ads. ``now`` is in seconds since the epoch, None for the current time.
+    and files of ads. ``now`` is in seconds since the epoch, None for the current time. ``scheduler_acl`` replaces the
+    bundle's list of the users and groups who may change the configuration; None leaves it to the bundle.
     """
 
     bundle: Path | None = None
@@ -24,3 +25,4 @@ class CommandTargets:
     key_file: Path | None = None
     pool: tuple[Path, ...] = ()
     now: float | None = None
+    scheduler_acl: str | None = None

@@ -91,10 +91,12 @@ class PoolSource:
     it should not wait for the pool. The ``PoolControl`` carries out what the daemons of the pool request.
     ``observe(settings)`` opens a pool that another negotiator serves; None if that cannot be done. ``at`` returns settings with
     the pool at another address, for ``negotiator fetch POOL``, or raises PoolError for an invalid one; None if its pools have
-    no address.
+    no address. ``bind(settings, host, port)`` returns settings with another address at which tools and daemons connect to this
+    program, for ``bind_host`` and ``bind_port`` of the service; None if nothing connects.
     """
 
     name: str
     open: Callable[[Any, PoolControl], LivePool]
     observe: Callable[[Any], ObservedPool] | None = None
     at: Callable[[Any, str], Any] | None = None
+    bind: Callable[[Any, str, int], Any] | None = None

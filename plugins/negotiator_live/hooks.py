@@ -19,7 +19,7 @@ from negotiator.plugin import (
 )
 from negotiator_live import pool
 from negotiator_live.security.users import matches
-from negotiator_live.settings import SECTION, LivePoolSettings, at_collector
+from negotiator_live.settings import SECTION, LivePoolSettings, at_collector, bound_to
 
 _RULE: Final = "administrators of htcondor:"
 
@@ -33,7 +33,7 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_pool_sources() -> Iterator[PoolSource]:
     """Bring the source ``htcondor``."""
-    yield PoolSource(name="htcondor", open=_open, observe=_observe, at=at_collector)
+    yield PoolSource(name="htcondor", open=_open, observe=_observe, at=at_collector, bind=bound_to)
 
 
 @hookimpl

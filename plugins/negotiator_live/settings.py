@@ -108,6 +108,12 @@ def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
     return attrs.evolve(settings, htcondor=attrs.evolve(settings.htcondor, collector=address))
 
 
+def bound_to(settings: LivePoolSettings, host: str, port: int) -> LivePoolSettings:
+    """Return settings with another address at which tools and schedds connect."""
+    listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return attrs.evolve(settings, htcondor=attrs.evolve(settings.htcondor, listen=listen))
+
+
 def _check(settings: LivePoolSettings) -> list[Problem]:
     pool = settings.htcondor
     place = pool.source or Source("pool.yaml")

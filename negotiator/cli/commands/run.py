@@ -56,7 +56,7 @@ from negotiator.hooks import command_options
     help="Print the match or the reasons of a job only, such as 12.7, or of all jobs of cluster 12.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
-@cycle_options.log_lines("With --every: ")
+@cycle_options.log_lines
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(**given: Any) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched.

@@ -1,4 +1,4 @@
-"""``negotiator serve``: negotiation cycles with a live pool."""
+"""``negotiator serve``: negotiation cycles with a live pool, or over files, until it is stopped."""
 
 from __future__ import annotations
 
@@ -6,47 +6,30 @@ from typing import Any
 
 import click
 
-from negotiator.cli import cycle_options, options
-from negotiator.cli.cycle_options import Seconds
-from negotiator.defaults import DEFAULT_STATE
+from negotiator.cli import cycle_options
+from negotiator.cli.service_defaults import ServiceCommand
+from negotiator.cli.service_options import service_settings
 
 
-@click.command(short_help="Serve a live pool: negotiate with its schedds.")
-@options.targets(
-    "bundle",
-    "plugins_dirs",
-    "disable",
-    "audit_log",
-    "key_file",
-    "state",
-    state={
-        "default": DEFAULT_STATE,
-        "show_default": True,
-        "help": "Folder that saves queues, applications and accounts.",
-    },
-)
-@click.option(
-    "--every",
-    type=Seconds(min=0),
-    metavar="SECONDS",
-    help="Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
-)
+@click.command(cls=ServiceCommand, short_help="Serve a pool: run negotiation cycles until it is stopped.")
+@service_settings
 @click.option(
     "--shadow",
     is_flag=True,
     help="Run beside the pool's own negotiator: decide, hand out nothing, and report the differences.",
 )
 @click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
-@cycle_options.bundle_changes
+@cycle_options.other_state
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle, to standard output.")
-@cycle_options.log_lines()
 def serve(**given: Any) -> None:
     """Serve the live pool that the policy bundle names: fetch its ads, decide, and hand out the matches.
 
     The bundle says where the pool is (source: in pool.yaml, and the settings of that source; see docs/live-pool.md). A cycle that
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
-    is handed out.
+    is handed out. With --pool-driver files the ads are those of files instead, read anew for each cycle, and matches are printed.
+
+    Each option can also be a variable of the environment or a key of a file (--config); negotiator config prints them all.
 
     With --shadow the pool keeps its own negotiator: this one observes the pool (READ authorization is enough), decides, hands out nothing,
     and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.
@@ -58,7 +41,7 @@ def serve(**given: Any) -> None:
     Exit codes:
       0  stopped by a signal, or all cycles ran
       1  the policy bundle has errors: nothing ran
-      2  invalid command line; or the state belongs to another policy bundle
+      2  invalid command line or configuration; or the state belongs to another policy bundle
       3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
       4  the bundle names no live pool
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
@@ -68,9 +51,10 @@ def serve(**given: Any) -> None:
     \b
     Examples:
       negotiator serve --bundle policies/site
+      negotiator serve --config /etc/negotiator/negotiator.yaml
       negotiator serve --shadow --bundle policies/site
       negotiator serve --bundle policies/site --every 20 --watch --log-format json
     """
     from negotiator.cli import serve as implementation
 
-    implementation.serve(**given)
+    implementation.serve(click.get_current_context(), **given)

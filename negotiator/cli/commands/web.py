@@ -15,14 +15,51 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command(short_help="Serve the REST interface of a pool, for YuniKorn's web UI and other clients.")
 @options.targets("bundle", "state", "audit_log", "key_file", "pool", "plugins_dirs", "disable")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=9080, type=click.IntRange(0, 65535), show_default=True, help="Port; 0 is any free one."
+    "--host",
+    envvar="NEGOTIATOR_WEB_BIND_HOST",
+    show_envvar=True,
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on.",
 )
-@click.option("--assets", type=FOLDER, help="Folder of static files to serve too, as YuniKorn's web UI.")
-@click.option("--tokens", type=_FILE, help="File of the tokens of clients (negotiator token).")
-@click.option("--certificate", type=_FILE, help="Certificate for HTTPS, in PEM form.")
-@click.option("--key", type=_FILE, help="Private key of the certificate, in PEM form.")
+@click.option(
+    "--port",
+    envvar="NEGOTIATOR_WEB_BIND_PORT",
+    show_envvar=True,
+    default=9080,
+    type=click.IntRange(0, 65535),
+    show_default=True,
+    help="Port; 0 is any free one.",
+)
+@click.option(
+    "--assets",
+    envvar="NEGOTIATOR_WEB_ASSETS",
+    show_envvar=True,
+    type=FOLDER,
+    help="Folder of static files to serve too, as YuniKorn's web UI.",
+)
+@click.option(
+    "--tokens",
+    envvar="NEGOTIATOR_WEB_TOKENS",
+    show_envvar=True,
+    type=_FILE,
+    help="File of the tokens of clients (negotiator token).",
+)
+@click.option(
+    "--certificate",
+    envvar="NEGOTIATOR_WEB_CERTIFICATE",
+    show_envvar=True,
+    type=_FILE,
+    help="Certificate for HTTPS, in PEM form.",
+)
+@click.option(
+    "--key",
+    envvar="NEGOTIATOR_WEB_KEY",
+    show_envvar=True,
+    type=_FILE,
+    help="Private key of the certificate, in PEM form.",
+)
 def web(**given: Any) -> None:
     """Serve the queues, applications, machines and usage of a pool over HTTP, in the shapes of YuniKorn's REST interface (/ws/v1).
 

@@ -1,0 +1,132 @@
+"""The static configuration of the service: what is needed to start it, apart from the policies of the bundle.
+
+Source: "Scheduler Configuration": "simple key value pair", "All configuration to start the service must be part of this
+configuration", "must exclude the queue related configuration".
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, WEB_HOST, WEB_PORT
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.records.source import Source
+
+
+class PoolDriver(enum.StrEnum):
+    """Where the service gets the ads of each cycle."""
+
+    FILES = "files"
+    LIVE = "live"
+
+
+class LogFormat(enum.StrEnum):
+    """The form of the lines of the log."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(enum.StrEnum):
+    """The least level of the lines of the log."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Origin(enum.StrEnum):
+    """What a setting comes from; each takes precedence over those below it."""
+
+    OPTION = "option"
+    VARIABLE = "variable"
+    FILE = "file"
+    DEFAULT = "default"
+
+
+@attrs.frozen
+class SettingOrigin:
+    """What a setting comes from, and where it is: the option, the variable, or the place in the file."""
+
+    kind: Origin = Origin.DEFAULT
+    place: Source = attrs.field(factory=lambda: Source(""))
+
+    def __str__(self) -> str:
+        """``--state``, ``NEGOTIATOR_STATE``, ``negotiator.yaml:3:1`` or ``default``."""
+        return str(self.place) if self.place.file else str(self.kind)
+
+
+@attrs.frozen(kw_only=True)
+class ServiceSettings:
+    """The settings of the service, each by its key in ``negotiator.yaml``.
+
+    ``bind_host`` and ``bind_port`` are where the tools and daemons of a live pool connect; without them the bundle decides.
+    ``web_bind_host`` and ``web_bind_port`` are where HTTP requests are answered, with TLS if ``web_certificate`` and
+    ``web_key`` (PEM files) are set; ``web_tokens`` has the tokens of clients; ``web_assets`` is a folder of static files. ``scheduler_acl`` replaces ``scheduleracl`` of
+    the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
+    bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
+    beginnings of two cycles, None for the intervals of the bundle. ``origins`` has the origin of each key.
+    """
+
+    bundle: Path | None = None
+    plugins_dir: tuple[Path, ...] = ()
+    disable: tuple[str, ...] = ()
+    scheduler_acl: str | None = None
+    pool_driver: PoolDriver = attrs.field(default=PoolDriver.LIVE, converter=PoolDriver)
+    pool: tuple[Path, ...] = ()
+    every: float | None = None
+    watch: bool = False
+    stable: float = STABLE_SECONDS
+    state: Path = DEFAULT_STATE
+    audit_log: Path = CommandTargets().audit_log
+    key_file: Path | None = None
+    bind_host: str | None = None
+    bind_port: int | None = None
+    web_bind_host: str = WEB_HOST
+    web_bind_port: int = WEB_PORT
+    web_certificate: Path | None = None
+    web_key: Path | None = None
+    web_tokens: Path | None = None
+    web_assets: Path | None = None
+    log_format: LogFormat = attrs.field(default=LogFormat.TEXT, converter=LogFormat)
+    log_level: LogLevel = attrs.field(default=LogLevel.INFO, converter=LogLevel)
+    origins: Mapping[str, SettingOrigin] = attrs.field(factory=dict, metadata={"key": False})
+
+    @property
+    def targets(self) -> CommandTargets:
+        """The folders and files that the service works on."""
+        return CommandTargets(
+            bundle=self.bundle,
+            plugins_dirs=self.plugins_dir,
+            disable=self.disable,
+            state=self.state,
+            audit_log=self.audit_log,
+            key_file=self.key_file,
+            pool=self.pool,
+            scheduler_acl=self.scheduler_acl,
+        )
+
+    @property
+    def bind_address(self) -> tuple[str, int] | None:
+        """The host and port for the tools and daemons of a live pool; None if the bundle decides."""
+        if self.bind_host is None or self.bind_port is None:
+            return None
+        return self.bind_host, self.bind_port
+
+    def origin(self, key: str) -> SettingOrigin:
+        """Return the origin of a setting."""
+        return self.origins.get(key, SettingOrigin())
+
+    def place(self, key: str) -> Source:
+        """Return where a setting is, or for a default the option with which it can be set."""
+        place = self.origin(key).place
+        return place if place.file else Source(f"--{key.replace('_', '-')}")
+
+
+#: All keys, in the order of the documentation.
+KEYS = tuple(field.name for field in attrs.fields(ServiceSettings) if field.metadata.get("key", True))

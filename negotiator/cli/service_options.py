@@ -1,0 +1,115 @@
+"""The options of the commands that take all settings of the service: ``serve`` and ``config``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from negotiator.cli import options
+from negotiator.cli.cycle_options import Seconds
+from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, WEB_HOST, WEB_PORT
+from negotiator.hooks.command_options import ANY_PATH, service_file_option, target_option
+
+DRIVERS: Final = ("files", "live")
+_PORT: Final = click.IntRange(0, 65_535)
+_POOL: Final[dict[str, Any]] = {"help": "With --pool-driver files: file or folder of ads; may be repeated."}
+_STATE: Final[dict[str, Any]] = {
+    "default": DEFAULT_STATE,
+    "show_default": True,
+    "help": "Folder that saves queues, applications and accounts.",
+}
+
+
+def service_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a ``ServiceCommand`` an option for each setting of the service, and the file that has the others."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _setting(
+    name: str, text: str, kind: Any = str, *flags: str, **more: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option of a key, which is also in the environment."""
+    return click.option(
+        *(flags or (f"--{name.replace('_', '-')}",)),
+        name,
+        type=kind,
+        envvar=f"NEGOTIATOR_{name.upper()}",
+        show_envvar=True,
+        help=text,
+        **more,
+    )
+
+
+def _default(value: Any) -> dict[str, Any]:
+    return {"default": value, "show_default": True}
+
+
+_OPTIONS: Final = (
+    service_file_option,
+    target_option("bundle", short=True, type=ANY_PATH),
+    target_option("plugins_dirs"),
+    target_option("disable"),
+    target_option("scheduler_acl", hidden=False),
+    _setting(
+        "pool_driver",
+        "Where the ads of each cycle are: in files, or at the live pool of the bundle.",
+        click.Choice(DRIVERS),
+        **_default("live"),
+    ),
+    target_option("pool", **_POOL),
+    _setting(
+        "every",
+        "Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
+        Seconds(min=0),
+        metavar="SECONDS",
+    ),
+    _setting(
+        "watch",
+        "Reload the bundle between two cycles when its files change.",
+        bool,
+        "--watch/--no-watch",
+        default=False,
+    ),
+    _setting(
+        "stable",
+        "With --watch: how long changed files must stay unchanged before they are read.",
+        Seconds(min=0),
+        metavar="SECONDS",
+        **_default(STABLE_SECONDS),
+    ),
+    target_option("state", **_STATE),
+    target_option("audit_log"),
+    target_option("key_file"),
+    _setting(
+        "bind_host",
+        "Address at which tools and schedds of a live pool connect.  [default: by the bundle]",
+        metavar="HOST",
+    ),
+    _setting("bind_port", "Port at this address.  [default: by the bundle]", _PORT, metavar="PORT"),
+    _setting("web_bind_host", "Address that answers HTTP requests.", metavar="HOST", **_default(WEB_HOST)),
+    _setting(
+        "web_bind_port", "Port that answers HTTP requests.", _PORT, metavar="PORT", **_default(WEB_PORT)
+    ),
+    _setting("web_certificate", "Certificate of the web port, a PEM file.", ANY_PATH, metavar="FILE"),
+    _setting("web_key", "Private key of the certificate, a PEM file.", ANY_PATH, metavar="FILE"),
+    _setting(
+        "web_tokens", "Tokens of the clients of the web port (negotiator token).", ANY_PATH, metavar="FILE"
+    ),
+    _setting("web_assets", "Folder of static files that the web port serves too.", ANY_PATH, metavar="DIR"),
+    _setting(
+        "log_format",
+        "The form of the lines on standard error.",
+        click.Choice(options.FORMATS),
+        **_default(options.FORMATS[0]),
+    ),
+    _setting(
+        "log_level",
+        "Print events of this level and above.",
+        click.Choice(options.LEVELS),
+        **_default("info"),
+    ),
+)

@@ -1,0 +1,233 @@
+"""``negotiator config``, and the settings of the service in the other commands."""
+
+import json
+import os
+from pathlib import Path
+
+import attrs
+import click
+import pytest
+from click.testing import CliRunner
+
+from commands import loaded
+from negotiator.app.context import ProgramContext
+from negotiator.app.service_settings import KEYS, LogFormat, LogLevel, PoolDriver, ServiceSettings
+from negotiator.cli import main, service_defaults
+from negotiator.cli.service_defaults import key_of
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "first-pool"
+FILE = "state: state\nevery: 60\npool_driver: files\npool: [pool]\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return a function that runs a command in a folder with a pool and the file ``negotiator.yaml``."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pool").mkdir()
+    monkeypatch.setattr(service_defaults, "SERVICE_FILE", tmp_path / "etc.yaml")
+
+    def run(*words, file=FILE, program=None, **variables):
+        (tmp_path / "negotiator.yaml").write_text(file)
+        return CliRunner().invoke(main, [*map(str, words)], env=variables, obj=program)
+
+    return run
+
+
+def settings(done):
+    """Return the value and the place of each setting."""
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)["settings"]
+    return {key: (entry["value"], entry["origin"], entry["place"]) for key, entry in printed.items()}
+
+
+def test_each_setting_is_printed_with_the_option_variable_or_line_that_it_comes_from(run, tmp_path):
+    words = ("config", "--json", "--config", "negotiator.yaml", "--every", 5)
+    found = settings(run(*words, NEGOTIATOR_AUDIT_LOG="log"))
+    assert found["every"] == (5.0, "option", "--every")
+    assert found["audit_log"] == ("log", "variable", "NEGOTIATOR_AUDIT_LOG")
+    assert found["state"] == (str(tmp_path / "state"), "file", "negotiator.yaml:1:1")
+    assert found["pool"] == ([str(tmp_path / "pool")], "file", "negotiator.yaml:4:1")
+    assert found["web_bind_port"] == (9080, "default", None)
+    assert tuple(found) == KEYS
+
+
+def test_an_option_precedes_a_variable_and_that_the_file(run):
+    words = ("config", "--json", "--config", "negotiator.yaml")
+    assert settings(run(*words))["every"][:2] == (60.0, "file")
+    assert settings(run(*words, NEGOTIATOR_EVERY="7"))["every"][:2] == (7.0, "variable")
+    assert settings(run(*words, "--every", 8, NEGOTIATOR_EVERY="7"))["every"][:2] == (8.0, "option")
+
+
+def test_a_switch_of_the_file_can_be_turned_off(run):
+    words, file = ("config", "--json", "--config", "negotiator.yaml"), "watch: true\n"
+    assert settings(run(*words, file=file))["watch"][0] is True
+    assert settings(run(*words, "--no-watch", file=file))["watch"] == (False, "option", "--no-watch")
+    assert settings(run(*words, file=file, NEGOTIATOR_WATCH="false"))["watch"][0] is False
+
+
+def test_the_table_has_the_same(run):
+    lines = run("config", "--config", "negotiator.yaml").stdout.splitlines()
+    assert lines[0] == "Configuration of the service: negotiator.yaml"
+    rows = [line.split() for line in lines if line.startswith("  ")]
+    assert ["every", "60.0", "negotiator.yaml:2:1"] in rows
+    assert ["watch", "false", "default"] in rows
+    assert [row[0] for row in rows[1:]] == list(KEYS)
+
+
+def test_the_file_is_that_of_the_option_the_variable_or_the_system(run, tmp_path):
+    (tmp_path / "etc.yaml").write_text("every: 1\n")
+    (tmp_path / "other.yaml").write_text("every: 2\n")
+    assert settings(run("config", "--json"))["every"][0] == 1
+    assert settings(run("config", "--json", NEGOTIATOR_CONFIG="other.yaml"))["every"][0] == 2
+    words = ("config", "--json", "--config", "negotiator.yaml")
+    assert settings(run(*words, NEGOTIATOR_CONFIG="other.yaml"))["every"][0] == 60
+    assert settings(run("config", "--json", "--config", ""))["every"][1] == "default"
+
+
+def test_all_problems_of_the_file_and_the_options_are_printed_at_once(run):
+    file = "web_ky: a\nweb_certificate: none.pem\nbind_port: 99999\n"
+    done = run("config", "--config", "negotiator.yaml", "--bind-host", "a b", file=file)
+    assert done.exit_code == 2
+    assert "web_certificate" in done.stdout
+    problems = [line for line in done.stderr.splitlines() if ": error: " in line]
+    assert [line.partition(": error: ")[0] for line in problems] == [
+        "--bind-host",
+        "negotiator.yaml:1:1",
+        "negotiator.yaml:2:1",
+        "negotiator.yaml:2:1",
+        "negotiator.yaml:3:12",
+    ]
+    assert "  hint: did you mean web_key?" in done.stderr
+    assert done.stderr.splitlines()[-1] == "error: negotiator.yaml has errors: nothing was done"
+
+
+def test_serve_with_a_broken_file_does_nothing(run, tmp_path):
+    done = run("serve", "--config", "negotiator.yaml", "--cycles", 1, file=f"{FILE}stat: x\n")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "negotiator.yaml:5:1: error: unknown key 'stat'" in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_contents_of_keys_are_never_printed(run, tmp_path):
+    (tmp_path / "secret").write_text("0123456789abcdef-secret")
+    (tmp_path / "secret").chmod(0o600)
+    file = "key_file: secret\nweb_key: secret\nweb_certificate: secret\n"
+    for words in (("config",), ("config", "--json")):
+        done = run(*words, "--config", "negotiator.yaml", file=file)
+        assert str(tmp_path / "secret") in done.stdout
+        assert "0123456789abcdef" not in done.output
+
+
+def test_a_command_takes_its_options_from_the_file(run, tmp_path):
+    done = run("status", "--config", "negotiator.yaml")
+    assert (done.exit_code, done.stderr) == (
+        6,
+        f"error: {tmp_path / 'state'}: no state of a negotiator in this folder\n",
+    )
+    assert str(tmp_path / "other") in run("status", NEGOTIATOR_STATE=str(tmp_path / "other")).stderr
+
+
+def test_a_command_with_a_broken_file_prints_its_problems(run):
+    done = run("status", "--config", "negotiator.yaml", file="stat: x\n")
+    assert done.exit_code == 2
+    assert "negotiator.yaml:1:1: error: unknown key 'stat'" in done.stderr
+
+
+def test_a_folder_of_the_file_that_a_command_needs_and_that_is_missing_has_a_place(run):
+    done = run("queues", "--config", "negotiator.yaml", file="bundle: none\n")
+    assert done.exit_code == 2
+    assert "negotiator.yaml:1:1: error: bundle: " in done.stderr
+
+
+def test_a_command_does_not_read_the_file_if_it_needs_none_of_its_settings(run):
+    file = "stat: x\n"
+    assert run("eval", "1+1", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).stdout == "2\n"
+    assert run("serve", "--help", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).exit_code == 0
+    words = ("status", "--config", "negotiator.yaml", "--state", "s")
+    assert "stat" not in run(*words, file=file).stderr.replace("state", "")
+
+
+def test_a_trial_neither_continues_the_state_of_the_service_nor_writes_its_audit_log(run, tmp_path):
+    file = f"pool: [{EXAMPLE}]\nstate: state\naudit_log: log\n"
+    assert run("run", "--config", "negotiator.yaml", file=file).exit_code == 0
+    assert not (tmp_path / "state").exists()
+    assert not (tmp_path / "log").exists()
+    assert (tmp_path / "var" / "audit").exists()
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """A bundle whose own list of administrators is ``boss``."""
+    folder = tmp_path / "site"
+    folder.mkdir(mode=0o755)
+    (folder / "pool.yaml").write_text("scheduleracl: boss\n")
+    (folder / "queues.yaml").write_text("partitions: [{name: default, queues: [{name: root}]}]\n")
+    return folder
+
+
+def change(run, user, file):
+    """Change a file of the bundle as a user; return the exit code and the message."""
+    program = ProgramContext(who=lambda: (user, ()))
+    words = ("admin", "change", "queues.yaml", "site/queues.yaml", "--config", "negotiator.yaml", "--wait", 0)
+    return run(*words, file=f"bundle: site\nstate: state\naudit_log: log\n{file}", program=program)
+
+
+def test_the_list_of_the_file_replaces_that_of_the_bundle(run, bundle):
+    assert bundle.is_dir()
+    assert "scheduleracl does not have john" in change(run, "john", "").stderr
+    assert change(run, "john", "scheduler_acl: john\n").exit_code == 0
+    assert "denied: scheduleracl does not have boss" in change(run, "boss", "scheduler_acl: john\n").stderr
+    assert change(run, "boss", "").exit_code == 0
+
+
+def test_the_owner_of_the_process_is_an_administrator_whatever_the_list_says(run, bundle):
+    words = ("access", "--user", "root", "--config", "negotiator.yaml", "--json")
+    done = run(*words, file=f'bundle: {bundle}\nscheduler_acl: ""\n')
+    answer = json.loads(done.stdout)["scheduler"]["configure"]
+    owner = os.geteuid() == 0
+    assert (answer["granted"], answer["rule"] == "process owner") == (owner, owner)
+
+
+def test_a_set_user_id_program_takes_its_administrators_from_the_file_of_the_system_alone(
+    run, bundle, tmp_path, monkeypatch
+):
+    """Its caller is not the owner of the bundle, and must not name a list with himself."""
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    words = ("access", "--user", "john", "--bundle", bundle, "--json")
+    for more in (("--config", "negotiator.yaml"), ("--scheduler-acl", "john")):
+        done = run(*words, *more, file="scheduler_acl: john\n")
+        assert (done.exit_code, "refused in a set-user-ID program" in done.stderr) == (2, True)
+    for name, value in (("NEGOTIATOR_CONFIG", "negotiator.yaml"), ("NEGOTIATOR_SCHEDULER_ACL", "john")):
+        assert "refused in a set-user-ID program" in run(*words, **{name: value}).stderr
+    (tmp_path / "etc.yaml").write_text("scheduler_acl: john\n")
+    assert json.loads(run(*words).stdout)["scheduler"]["configure"]["granted"]
+
+
+def test_each_key_is_an_option_and_a_variable_of_serve_and_config():
+    for name in ("serve", "config"):
+        options = {key_of(each): each for each in loaded(main.commands[name]).params}
+        assert [key for key in options if key] == list(KEYS)
+        for key in KEYS:
+            assert f"--{key.replace('_', '-')}" in options[key].opts
+            assert options[key].envvar == f"NEGOTIATOR_{key.upper()}"
+
+
+def test_the_options_have_the_defaults_and_choices_of_the_settings():
+    options = {key_of(each): each for each in loaded(main.commands["config"]).params}
+    context = click.Context(loaded(main.commands["config"]))
+    for field in attrs.fields(ServiceSettings):
+        if field.name in KEYS and field.default not in ((), None):
+            assert options[field.name].get_default(context) == field.default, field.name
+    for key, enumeration in (("pool_driver", PoolDriver), ("log_format", LogFormat), ("log_level", LogLevel)):
+        assert list(options[key].type.choices) == [str(each) for each in enumeration]
+
+
+def test_the_documentation_has_each_key_with_its_default():
+    text = (ROOT / "docs" / "service.md").read_text()
+    rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| `")]
+    documented = {key.strip(" `"): default.strip(" `") for key, default in rows}
+    assert list(documented) == list(KEYS)
+    for field in attrs.fields(ServiceSettings):
+        if field.name in KEYS and field.default not in ((), None):
+            assert documented[field.name] == str(field.default).lower(), field.name
