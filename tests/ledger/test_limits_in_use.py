@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LimitsInUse
 
+SLOTS = 6
+AMOUNTS, LIMITS = st.integers(0, 3), st.none() | st.integers(-1, 9)
 HOSTS = Grouping(np.array([0, 0, 1, 1, -1]), Family(("host",), ("a", "b")))
 
 
@@ -127,3 +131,48 @@ def test_thousands_of_counters_are_compared(ledger, limits):
     for number in range(500):
         charged(ledger, limits, [Charge((f"u{number}",), number, 498)], label_of=lambda _, user=number: user)
     assert found(limits) == [("host h0", 1, 0, 0), ("u499", 499, 498, 499)]
+
+
+def by_slot(values):
+    """Return columns of such values, one for each slot."""
+    return st.lists(values, min_size=SLOTS, max_size=SLOTS).map(lambda column: np.array(column, np.int64))
+
+
+@st.composite
+def request_charges(draw):
+    """Return charges of a request: several on one sum, but one grouping for each family of counters."""
+    amounts, limits = AMOUNTS | by_slot(AMOUNTS), LIMITS | by_slot(st.integers(-1, 9))
+    single = st.builds(Charge, st.sampled_from([("a",), ("b",)]), amounts, limits)
+    prefixes = draw(st.sets(st.sampled_from(["x", "y"])))
+    codes = by_slot(st.integers(-1, 2))
+    families = [Grouping(draw(codes), Family((prefix,), ("h0", "h1", "h2"))) for prefix in sorted(prefixes)]
+    return [
+        *draw(st.lists(single, max_size=3)),
+        *(Charge(each, draw(amounts), draw(limits)) for each in families),
+    ]
+
+
+KEYS = st.lists(
+    st.tuples(
+        st.sampled_from(["u", "v"]),
+        st.lists(st.sampled_from("kmn"), min_size=4, max_size=4),
+        st.none() | st.integers(0, 3),
+    ),
+    max_size=2,
+)
+ROWS = st.lists(st.integers(0, SLOTS - 1), max_size=6)
+
+
+@given(st.lists(st.tuples(request_charges(), KEYS, ROWS), max_size=8))
+def test_what_the_ledger_admitted_is_never_above_its_limits(requests):
+    """Whatever the order of the requests and their limits are."""
+    ledger = Ledger()
+    limits = LimitsInUse(ledger.counters())
+    for charges, keys, rows in requests:
+        sets = [KeyCharge((name,), members, most) for name, members, most in keys]
+        admission = ledger.admit(charges, sets, np.array(rows, np.intp), 4)
+        ledger.commit(admission)
+        if len(admission):
+            limits.add(charges, admission.rows, lambda number: number)
+            limits.add_keys(sets, lambda number: number)
+    assert found(limits) == []
