@@ -115,6 +115,8 @@ class Runner:
         except (PoolError, PluginFailureError) as error:
             if self.driver is None:
                 raise
+            if isinstance(error, PoolError) and self.trigger.is_ending:
+                return True  # what was read so far is of no use
             status.cycle_failed(error)
             observer.no_cycle(error)
             return False

@@ -23,12 +23,16 @@ _STDOUT, _STDERR = 1, 2
 
 
 class PluginCall:
-    """One call of a plugin's code; ``subject`` describes it. Each call is an object of its own."""
+    """One call of a plugin's code; ``subject`` describes it. Each call is an object of its own.
 
-    __slots__ = ("subject",)
+    ``longest_step`` are the seconds that it may take without progress.
+    """
 
-    def __init__(self, subject: object) -> None:
+    __slots__ = ("longest_step", "subject")
+
+    def __init__(self, subject: object, longest_step: float = 0.0) -> None:
         self.subject = subject
+        self.longest_step = longest_step
 
 
 #: The call of a plugin's code that runs in this context; None while none runs.
@@ -36,9 +40,9 @@ inside_plugin: ContextVar[PluginCall | None] = ContextVar("inside_plugin", defau
 
 
 @contextmanager
-def running_plugin(subject: str) -> Iterator[None]:
+def running_plugin(subject: str, longest_step: float = 0.0) -> Iterator[None]:
     """Mark the time in which code of a plugin runs. The guard sets ``inside_plugin`` itself, which is faster."""
-    token = inside_plugin.set(PluginCall(subject))
+    token = inside_plugin.set(PluginCall(subject, longest_step))
     try:
         yield
     finally:

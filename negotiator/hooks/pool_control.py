@@ -68,6 +68,10 @@ class PoolControl(Protocol):
     def stop(self) -> None:
         """End the negotiator as a SIGTERM does: the present cycle ends before its next turn, and no other one starts."""
 
+    @property
+    def is_ending(self) -> bool:
+        """True once the negotiator is to end: ``LivePool.fetch`` can stop, for no cycle will use what it fetches."""
+
     def note_progress(self) -> None:
         """Note that the pool gets on with a call that takes seconds, such as a daemon that has answered.
 

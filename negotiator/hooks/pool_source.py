@@ -33,7 +33,14 @@ class Decisions:
 
 
 class LivePool(ABC):
-    """A pool that is being served. Each cycle calls ``fetch``, ``deliver`` and ``cycle_ended``, in the same thread."""
+    """A pool that is being served. Each cycle calls ``fetch``, ``deliver`` and ``cycle_ended``, in the same thread.
+
+    ``longest_step`` are the seconds that a step of ``fetch`` or ``cycle_ended`` may take, such as the answer of a daemon; each is
+    followed by ``PoolControl.note_progress``. Once the negotiator is to end, a call without progress for so long, and for
+    10 seconds at least, ends the process.
+    """
+
+    longest_step: float = 0.0
 
     @abstractmethod
     def fetch(self, ads: PoolAds) -> None:
@@ -41,7 +48,8 @@ class LivePool(ABC):
 
         A part of the pool that does not answer is a problem (``ads.add_problem``), and its ads are missing in this cycle.
 
-        :raises PoolError: the pool cannot be read, so that this cycle does not take place; the next one does at its time.
+        :raises PoolError: the pool cannot be read, so that this cycle does not take place; the next one does at its time. Or the
+            negotiator is to end (``PoolControl.is_ending``).
         """
 
     @abstractmethod

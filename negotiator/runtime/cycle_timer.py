@@ -32,8 +32,8 @@ class CycleTimer:
 
     SIGHUP calls ``reload`` with "signal". The first SIGTERM or SIGINT (with intervals, or SIGQUIT) ends the current cycle
     before its next turn, with the matches it has, and starts no other one; the second has its usual effect. Without
-    intervals so has the first outside of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds``, the signal ends the
-    process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
+    intervals so has the first outside of a cycle, as while the pool is read. If one call of a plugin then goes on for ``hanging_seconds`` without
+    progress, the signal ends the process: the cycle is not recorded, and nothing of it was handed out unless its intent is recorded.
 
     :param intervals: returns the intervals that hold now; None starts each cycle when the one before has ended.
     :param count: None sets no limit.
@@ -126,21 +126,21 @@ class CycleTimer:
         self.trigger.wake()
 
     def _end_a_hanging_call(self, number: int) -> None:
-        """Look at intervals whether the same call of a plugin still runs; a handler runs in the context of that call."""
+        """Look at intervals whether a call of a plugin makes no progress; a handler runs in the context of that call."""
         interval = self.hanging_seconds / _LOOKS
-        seen: list[PluginCall | None] = []
+        seen: list[tuple[PluginCall | None, float]] = []
 
         def look(_number: int, _frame: FrameType | None) -> None:
             call = inside_plugin.get()
-            if call is None or call not in seen[-1:]:
-                seen[:] = [call]
+            now = call, self.trigger.work.last_step
+            if call is None or now not in seen[-1:]:
+                seen[:] = [now]
                 return
-            seen.append(call)
-            if len(seen) > _LOOKS:
+            seen.append(now)
+            seconds = max(self.hanging_seconds, call.longest_step)
+            if (len(seen) - 1) * interval >= seconds:
                 name = signal.Signals(number).name
-                text = (
-                    f"error: {name}: {call.subject} did not return within {self.hanging_seconds:g} s: ended"
-                )
+                text = f"error: {name}: {call.subject} did not return within {seconds:g} s: ended"
                 _write(text)
                 signal.signal(number, signal.SIG_DFL)
                 os.kill(os.getpid(), number)

@@ -19,7 +19,7 @@ from negotiator.hooks.pool_source import Decisions, LivePool
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault, PoolAds, PoolReading, Snapshot
 from negotiator.runtime.cycle_pool import CyclePool, Shown
-from negotiator.runtime.opened_pool import OpenedPool, called
+from negotiator.runtime.opened_pool import OpenedPool, called_within
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class ServedPool(CyclePool):
         before, self._before = self._before, None  # of a cycle that fails nothing is taken over
         reading = before[1] if before is not None and before[0] is pool else None
         ads = PoolAds(lambda slots: significant_attributes(slots, bundle), reading)
-        called(source, pool.fetch, ads)
+        called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading
         self.unanswered = tuple(ads.unanswered)
         return ads.snapshot(), ads.claims
@@ -79,7 +79,7 @@ class ServedPool(CyclePool):
             return ()
         source, pool = self._pool.get()
         try:
-            with running_plugin(f"cycle_ended of the source {source.record.name}"):
+            with running_plugin(f"cycle_ended of the source {source.record.name}", pool.longest_step):
                 pool.cycle_ended(summary)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, and nothing depends on it
             raise_if_interrupted(error)

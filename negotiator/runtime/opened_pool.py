@@ -97,13 +97,25 @@ def _identity(source: Attributed[PoolSource]) -> tuple[str, str]:
 
 
 def called(source: Attributed[PoolSource], function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a function of a source's plugin; see ``called_within``."""
+    return called_within(0.0, source, function, *args, **kwargs)
+
+
+def called_within(
+    longest_step: float,
+    source: Attributed[PoolSource],
+    function: Callable[P, R],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> R:
     """Call a function of a source's plugin; a failure names the plugin. A signal ends the process if it does not return.
 
+    :param longest_step: the seconds that it may then take without progress.
     :raises PoolError: the function raised that.
     :raises PluginFailureError: it raised anything else.
     """
     try:
-        with running_plugin(f"the source {source.record.name} of the plugin {source.plugin}"):
+        with running_plugin(f"the source {source.record.name} of the plugin {source.plugin}", longest_step):
             return function(*args, **kwargs)
     except PoolError:
         raise

@@ -84,6 +84,11 @@ class PoolRequests:
         """End the negotiator as a SIGTERM does."""
         self.trigger.end()
 
+    @property
+    def is_ending(self) -> bool:
+        """See ``PoolControl.is_ending``."""
+        return self.trigger.is_ending
+
     def note_progress(self) -> None:
         """See ``PoolControl.note_progress``."""
         self.trigger.work.note()

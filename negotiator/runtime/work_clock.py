@@ -18,15 +18,16 @@ class WorkClock:
     """
 
     monotonic: Callable[[], float] = time.monotonic
-    _noted: float = attrs.field(init=False)
+    last_step: float = attrs.field(init=False)
+    """When the last step was made."""
 
     def __attrs_post_init__(self) -> None:
         self.note()
 
     def note(self) -> None:
         """Note that a step was made just now."""
-        self._noted = self.monotonic()
+        self.last_step = self.monotonic()
 
     def idle_seconds(self) -> float:
         """Return the seconds since the last step."""
-        return self.monotonic() - self._noted
+        return self.monotonic() - self.last_step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -57,6 +57,8 @@ class Collector:
     name: str = ""
     timeout: float = TIMEOUT
     """Seconds for a whole query."""
+    note_progress: Callable[[], None] = lambda: None
+    """Called after each command."""
 
     def query(self, query: AdQuery) -> Iterator[str]:
         """Yield the ads that a query finds, in long form, in blocks of whole ads.
@@ -67,6 +69,7 @@ class Collector:
             channel.put_ad(query.ad())
             channel.end_message()
             yield from ad_texts(channel)
+        self.note_progress()
 
     def update(self, command: DaemonCommand, ad: Mapping[str, str]) -> None:
         """Send an ad of this program, such as a Negotiator ad; the collector does not answer.
@@ -77,6 +80,7 @@ class Collector:
         with self._open(command) as channel:
             channel.put_ad(ad)
             channel.end_message()
+        self.note_progress()
 
     def update_all(self, command: DaemonCommand, ads: Iterable[Mapping[str, str]]) -> None:
         """Send several ads, as ``update`` does, over one connection.
@@ -95,6 +99,7 @@ class Collector:
         finally:
             if channel is not None:
                 channel.close()
+        self.note_progress()
 
     def _open(self, command: DaemonCommand) -> Channel:
         exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, command)

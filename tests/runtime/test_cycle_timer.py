@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -291,3 +293,34 @@ def test_a_wait_is_progress_and_a_cycle_that_hangs_is_none(monkeypatch):
             clock.now += 5
             assert clock.work.idle_seconds() == 5
     assert idle == [1.0] * 5
+
+
+#: A call of a plugin that takes half a second after SIGTERM; one without progress is ended after 0.1 s.
+CALL = """
+import signal, threading, time
+from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.hooks.plugin_output import running_plugin
+from negotiator.runtime.cycle_timer import CycleTimer
+
+with CycleTimer(print, lambda: CycleIntervals(1, 1, 1), None, hanging_seconds=0.1) as timer:
+    with running_plugin("the call", {longest_step}):
+        signal.raise_signal(signal.SIGTERM)
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            time.sleep(0.02)
+            {progress}
+"""
+
+
+@pytest.mark.parametrize(
+    ("longest_step", "progress", "code"),
+    [(0, "pass", -signal.SIGTERM), (60, "pass", 0), (0, "timer.trigger.work.note()", 0)],
+    ids=["hangs", "has longer steps", "makes progress"],
+)
+def test_after_a_signal_a_call_of_a_plugin_that_makes_progress_may_end(longest_step, progress, code):
+    program = CALL.format(longest_step=longest_step, progress=progress)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == code
+    assert ("the call did not return within 0.1 s" in done.stderr) is bool(code)

@@ -21,6 +21,7 @@ class NotingControl:
 
     noted: list = attrs.field(factory=list)
     notices: list = attrs.field(factory=list)
+    is_ending: bool = False
     progress: int = 0
     idle: float = 0.0
     answer: RequestAnswer = attrs.field(factory=lambda: RequestAnswer(ok=True, text="done"))

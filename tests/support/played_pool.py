@@ -52,16 +52,18 @@ class PlayedSchedd:
     """A schedd with one submitter, which offers these request ads and notes the answers.
 
     ``matches`` are (claim id, ad) and ``rejections`` texts, as they came. If ``hangs`` is an Event, the schedd answers nothing until
-    it is set.
+    it is set. ``called`` is set by the first connection.
     """
 
     def __init__(self, name, requests, hangs=None):
         self.name, self.requests, self.hangs = name, requests, hangs
         self.matches, self.rejections, self.header = [], [], None
         self.address = ""
+        self.called = threading.Event()
 
     def __call__(self, channel, _command):
         """Negotiate on a connection."""
+        self.called.set()
         if self.hangs is not None:
             self.hangs.wait(_SECONDS)
             return
@@ -100,15 +102,16 @@ class PlayedSchedd:
 
 
 class PlayedCollector:
-    """A collector with these slots, and the submitters of schedds."""
+    """A collector with these slots, and the submitters of schedds. It notes all commands in a list."""
 
-    def __init__(self, slots, schedds):
-        self.slots, self.schedds = slots, schedds
+    def __init__(self, slots, schedds, commands):
+        self.slots, self.schedds, self.commands = slots, schedds, commands
 
     def __call__(self, channel, command):
         """Answer a query; an update has no answer."""
         channel.get_ad()
         channel.end_received()
+        self.commands.append(command)
         if command in {DaemonCommand.UPDATE_NEGOTIATOR_AD, DaemonCommand.INVALIDATE_NEGOTIATOR_ADS}:
             return
         for ad in self._found(command):
@@ -135,12 +138,13 @@ class PlayedCollector:
 
 
 @contextmanager
-def played_pool(slots, schedds):
-    """Play these schedds and a collector; yield its address."""
+def played_pool(slots, schedds, commands=None):
+    """Play these schedds and a collector, which notes its commands in a list; yield its address."""
+    commands = [] if commands is None else commands
     with ExitStack() as stack:
         for schedd in schedds:
             schedd.address = stack.enter_context(daemon(schedd))
-        collector = stack.enter_context(daemon(PlayedCollector(slots, schedds)))
+        collector = stack.enter_context(daemon(PlayedCollector(slots, schedds, commands)))
         # A daemon that hangs is released before its thread is awaited.
         stack.callback(lambda: [schedd.hangs.set() for schedd in schedds if schedd.hangs is not None])
         yield collector

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds
+from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds, PoolControl
 from negotiator_live.ads.statistics import NegotiatedSubmitters
 from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.concurrently import concurrently
@@ -19,23 +19,23 @@ from negotiator_live.security.client import SecureClient
 class Negotiations:
     """The negotiations of the present cycle. Connections to schedds are kept from cycle to cycle."""
 
-    def __init__(self, client: SecureClient, note_progress: Callable[[], None] = lambda: None) -> None:
-        """Begin without submitters.
-
-        :param note_progress: called when a schedd has answered.
-        """
-        self._client, self._note_progress = client, note_progress
+    def __init__(self, client: SecureClient, control: PoolControl) -> None:
+        """Begin without submitters."""
+        self._client, self._control = client, control
         self._by_submitter: dict[Submitter, Negotiation] = {}
         self._failed: set[str] = set()  # submitters of this cycle
         self._seconds = 0.0
 
     def fetch(self, submitters: Sequence[Submitter], terms: NegotiationTerms, ads: PoolAds) -> None:
-        """Negotiate with these submitters from now on, and add their requests; a schedd that fails is a problem."""
+        """Negotiate with these submitters from now on, and add their requests; a schedd that fails is a problem.
+
+        No further negotiation begins once the negotiator is to end.
+        """
         begun = time.monotonic()
         self._take_over(submitters, terms)
         self._failed.clear()
-        for negotiation, error in concurrently(list(self._by_submitter.values()), Negotiation.fetch):
-            self._note_progress()
+        for negotiation, error in concurrently(list(self._by_submitter.values()), self._fetch_one):
+            self._control.note_progress()
             submitter = negotiation.submitter
             if error is not None:
                 self._failed.add(submitter.name)
@@ -45,6 +45,10 @@ class Negotiations:
                     f"schedd {submitter.schedd}", (job_text(each, submitter) for each in negotiation.requests)
                 )
         self._seconds = time.monotonic() - begun
+
+    def _fetch_one(self, negotiation: Negotiation) -> None:
+        if not self._control.is_ending:
+            negotiation.fetch()
 
     def deliver(self, decisions: Decisions) -> Iterator[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time; yield what became of each match."""
@@ -57,7 +61,7 @@ class Negotiations:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
                 answer.add_rejection(rejection)
         for answer, error in concurrently(list(answers.values()), NegotiationAnswers.send):
-            self._note_progress()
+            self._control.note_progress()
             if error is not None:
                 self._failed.add(answer.negotiation.submitter.name)
             yield from answer.deliveries()

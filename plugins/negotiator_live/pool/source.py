@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
-from negotiator.plugin import CommandError, CycleSummary, Decisions, Delivery, LivePool, PoolAds, PoolControl
+import attrs
+
+from negotiator.plugin import (
+    CommandError,
+    CycleSummary,
+    Decisions,
+    Delivery,
+    LivePool,
+    PoolAds,
+    PoolControl,
+    PoolError,
+)
 from negotiator_live.ads.advertiser import Advertiser
 from negotiator_live.ads.negotiator_ad import NegotiatorIdentity
 from negotiator_live.ads.own_address import own_address
@@ -21,6 +33,8 @@ from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import CondorPool
 from negotiator_live.wire.errors import DaemonError
 
+_MARGIN: Final = 5.0  # seconds
+
 
 class HTCondorPool(LivePool):
     """A live HTCondor pool, with a port of its own where the settings say so, or the one that condor_master gave it."""
@@ -33,8 +47,11 @@ class HTCondorPool(LivePool):
         """
         self._settings, self._control = pool, control
         daemons = PoolDaemons.of(pool)
-        self._client, self._collector = daemons.client, daemons.collector
-        self._negotiations = Negotiations(daemons.client, control.note_progress)
+        self._client = daemons.client
+        self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
+        self._negotiations = Negotiations(daemons.client, control)
+        # A schedd whose connection was closed since the last cycle gets a second one.
+        self.longest_step = 2 * pool.timeout + _MARGIN
         address = own_address(pool.address)
         self._listener: DaemonListener | None = None
         inherited = child.begin(control)
@@ -54,19 +71,20 @@ class HTCondorPool(LivePool):
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
 
-        :raises PoolError: the collector does not answer.
+        :raises PoolError: the collector does not answer, or the negotiator is to end.
         """
         if not self._advertiser.is_advertised:
             try:
                 self._advertiser.send()
             except (DaemonError, OSError) as error:
                 report(ads, COLLECTOR, error)
+        self._end_if_wanted()
         fetch_slots(self._collector, ads)
-        self._control.note_progress()
+        self._end_if_wanted()
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add(COLLECTOR, submitters)
         ads.add(COLLECTOR, self._collector.query(SCHEDDS))
-        self._control.note_progress()
+        self._end_if_wanted()
         found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
             report(ads, COLLECTOR, problem)
@@ -75,6 +93,12 @@ class HTCondorPool(LivePool):
             settings.name, ads.significant_attributes(), settings.requests, settings.timeout
         )
         self._negotiations.fetch(found.submitters, terms, ads)
+        self._end_if_wanted()
+
+    def _end_if_wanted(self) -> None:
+        """Raise PoolError if the negotiator is to end: the schedds take back their requests when the connections are closed."""
+        if self._control.is_ending:
+            raise PoolError("the negotiator ends while the pool is read")
 
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time."""

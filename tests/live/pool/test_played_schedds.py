@@ -219,3 +219,22 @@ def test_a_schedd_that_breaks_the_protocol_is_named_and_the_others_are_served(se
     assert [claim for claim, _ in good.matches] == ["claim of slot1@h"]
     assert f"schedd hostile at <{hostile.address}>, command NEGOTIATE" in printed
     assert "Traceback" not in printed
+
+
+def test_a_signal_while_a_schedd_hangs_ends_the_process_and_removes_its_ad(tmp_path):
+    """Within the timeout of the schedd, which is longer than the 10 s that plugins have; a schedd that waits is not called."""
+    released, commands = threading.Event(), []
+    schedds = [PlayedSchedd(f"s{number}", [request(number)], released) for number in range(33)]
+    with played_pool([slot(1)], schedds, commands) as collector:
+        (tmp_path / "bundle").mkdir()
+        (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, 13))
+        command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle"]
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+            for each in schedds[:32]:
+                assert each.called.wait(60)
+            process.terminate()
+            output = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, output
+    assert "error" not in output
+    assert DaemonCommand.INVALIDATE_NEGOTIATOR_ADS in commands
+    assert not schedds[32].called.is_set()
