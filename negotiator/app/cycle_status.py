@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -10,16 +11,18 @@ import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.cycle.result import CycleResult
 from negotiator.hooks.delivery import DeliveryStatus
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem
 from negotiator.records.text import printable
 from negotiator.runtime.run import CycleReport
-from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, write_status
+from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, UnmatchedJobs, write_status
 
 _MOST: Final = 20  # names of each kind
 _LONGEST: Final = 500  # characters of a text
+_MOST_REASONS: Final = 100
 
 
 @attrs.define(eq=False)
@@ -76,7 +79,9 @@ class CycleStatus:
             unanswered=_texts(map(str, unanswered)),
             plugins=_texts(str(each.plugin) for each in (*result.failures, *done.observers)),
             overfills=len(result.overfills),
+            unmatched=tuple(_unmatched(result)),
         )
+        totals = self._status.totals
         self._write(
             bundle=bundle.digest,
             cycle_limit=_limit(bundle),
@@ -85,6 +90,13 @@ class CycleStatus:
             last=last,
             failure="",
             failed=None,
+            totals=attrs.evolve(
+                totals,
+                cycles=totals.cycles + 1,
+                seconds=totals.seconds + max(0.0, last.ended - last.begun),
+                matches=totals.matches + last.matches,
+                undelivered=totals.undelivered + last.undelivered,
+            ),
         )
 
     def cycle_failed(self, error: Exception) -> None:
@@ -92,7 +104,8 @@ class CycleStatus:
         now = self.clock()
         (text,) = _texts([str(error)])
         since = self._status.cycle_since or now
-        self._write(cycle_since=None, next_cycle=self._next(since), failure=text, failed=now)
+        totals = attrs.evolve(self._status.totals, failed=self._status.totals.failed + 1)
+        self._write(cycle_since=None, next_cycle=self._next(since), failure=text, failed=now, totals=totals)
 
     def _next(self, begun: float) -> float | None:
         return None if self.intervals is None else self.intervals().due(begun, self.clock())
@@ -105,6 +118,21 @@ class CycleStatus:
             write_status(self.folder, self._status)
         except OSError as error:
             self.report(f"{self.folder}: cannot write the status: {error.strerror or error}")
+
+
+def _unmatched(result: CycleResult) -> Iterator[UnmatchedJobs]:
+    """Yield the jobs without a slot by station, verdict and code of the reason; the rarest together as ``other``."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for each in result.rejections:
+        reason = each.reason
+        counts[str(reason.provenance.station), str(reason.verdict), printable(reason.code)[:_LONGEST]] += (
+            each.jobs
+        )
+    found = counts.most_common()
+    for (station, verdict, code), jobs in found[:_MOST_REASONS]:
+        yield UnmatchedJobs(station=station, verdict=verdict, code=code, jobs=jobs)
+    if rest := sum(jobs for _, jobs in found[_MOST_REASONS:]):
+        yield UnmatchedJobs(station="", verdict="", code="other", jobs=rest)
 
 
 def _limit(bundle: Bundle) -> float:

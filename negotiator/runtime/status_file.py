@@ -17,7 +17,7 @@ from negotiator.files import open_regular, replace_file
 
 _FILE: Final = "status.json"
 _LOCK: Final = "state.lock"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _MODE: Final = 0o640
 _LONGEST: Final = 1 << 20  # bytes
 
@@ -38,15 +38,41 @@ def _maybe_seconds() -> Any:
     return attrs.field(default=None, validator=optional(instance_of((int, float))))
 
 
+def _counter() -> Any:
+    return attrs.field(default=0, validator=instance_of(int))
+
+
 def _texts() -> Any:
     return attrs.field(default=(), converter=tuple, validator=deep_iterable(instance_of(str)))
+
+
+@attrs.frozen(kw_only=True)
+class UnmatchedJobs:
+    """The jobs of a cycle that got no slot by reasons of a station, verdict and code."""
+
+    station: str = _text()
+    verdict: str = _text()
+    code: str = _text()
+    jobs: int = _integer()
+
+
+@attrs.frozen(kw_only=True)
+class CycleTotals:
+    """Sums over the cycles of one process: those that took place and those that failed, and the seconds of the first."""
+
+    cycles: int = _counter()
+    failed: int = _counter()
+    seconds: float = attrs.field(default=0.0, converter=float)
+    matches: int = _counter()
+    undelivered: int = _counter()
 
 
 @attrs.frozen(kw_only=True)
 class LastCycle:
     """A completed cycle. ``unanswered`` are the daemons that did not answer, ``plugins`` those that failed in it.
 
-    ``overfills`` is how many limits were exceeded when it began.
+    ``overfills`` is how many limits were exceeded when it began. ``unmatched`` has the jobs without a slot by reason, those with most
+    jobs first.
     """
 
     number: int = _integer()
@@ -59,7 +85,10 @@ class LastCycle:
     undelivered: int = _integer()
     unanswered: tuple[str, ...] = _texts()
     plugins: tuple[str, ...] = _texts()
-    overfills: int = attrs.field(default=0, validator=instance_of(int))
+    overfills: int = _counter()
+    unmatched: tuple[UnmatchedJobs, ...] = attrs.field(
+        default=(), validator=deep_iterable(instance_of(UnmatchedJobs), instance_of(tuple))
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -82,6 +111,7 @@ class NegotiatorStatus:
     last: LastCycle | None = attrs.field(default=None, validator=optional(instance_of(LastCycle)))
     failure: str = attrs.field(default="", validator=instance_of(str))
     failed: float | None = _maybe_seconds()
+    totals: CycleTotals = attrs.field(factory=CycleTotals, validator=instance_of(CycleTotals))
 
     @classmethod
     def of_this_process(cls, started: float, bundle: str, cycle_limit: float) -> Self:
@@ -129,7 +159,9 @@ def _status(values: Any) -> NegotiatorStatus:
     if values.pop("version") != _VERSION:
         raise ValueError("another version of the program wrote it")
     if values.get("last") is not None:
-        values["last"] = LastCycle(**values["last"])
+        unmatched = tuple([UnmatchedJobs(**each) for each in values["last"].pop("unmatched")])
+        values["last"] = LastCycle(**values["last"], unmatched=unmatched)
+    values["totals"] = CycleTotals(**values["totals"])
     return NegotiatorStatus(**values)
 
 

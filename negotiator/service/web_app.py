@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
@@ -30,6 +30,7 @@ from negotiator.service.answers import (
 )
 from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedError
 from negotiator.service.configuration import Configuration, TooLargeError
+from negotiator.service.metrics import CONTENT_TYPE, metrics_text
 from negotiator.service.overviews import Overviews
 from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
 from negotiator.service.yunikorn.shapes import nanoseconds
@@ -74,6 +75,12 @@ def make_app(
 
         return Route(f"{_BASE}{path}", answer, methods=["GET"])
 
+    def metrics(request: Request) -> Response:
+        known.require(request, Role.VIEWER)
+        return Response(
+            metrics_text(overviews), media_type=CONTENT_TYPE, headers={"Cache-Control": "no-store"}
+        )
+
     partition = "/partition/{partition}"
     queue = f"{partition}/queue/{{queue}}"
     routes = [
@@ -98,6 +105,9 @@ def make_app(
         own("/history/apps", lambda: _history(overviews, "totalApplications")),
         own("/history/containers", lambda: _history(overviews, "totalContainers")),
         own("/scheduler/healthcheck", lambda: _health(overviews)),
+        *(Route(path, metrics, methods=["GET"]) for path in ("/metrics", f"{_BASE}/metrics")),
+        Route("/livez", _live, methods=["GET"]),
+        Route("/readyz", _ready(overviews), methods=["GET"]),
         Route(f"{_BASE}/config", configuration.read, methods=["GET"]),
         Route(f"{_BASE}/config", configuration.change, methods=["PUT"]),
         Route(f"{_BASE}/validate-conf", configuration.validate, methods=["POST"]),
@@ -117,6 +127,22 @@ def make_app(
             Exception: unexpected_error,
         },
     )
+
+
+async def _live(_request: Request) -> Response:
+    """Answer that the service runs, whatever the pool is like."""
+    return PlainTextResponse("alive\n")
+
+
+def _ready(overviews: Overviews) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers whether the service has something to show."""
+
+    async def answer(_request: Request) -> Response:
+        if overviews.shown is None:
+            return PlainTextResponse("the pool has not been read yet\n", HTTPStatus.SERVICE_UNAVAILABLE)
+        return PlainTextResponse("ready\n")
+
+    return answer
 
 
 def _partition(found: PoolOverview, request: Request) -> str:
