@@ -18,6 +18,9 @@ from negotiator_live.wire.addresses import AddressError, DaemonAddress
 PORT: Final = 9618
 """The port of a collector, if its address has none."""
 
+DEFAULT_SIGNING_KEYS: Final = "/etc/condor/passwords.d"
+"""The folder where HTCondor has the keys that sign tokens."""
+
 _ENDPOINT: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]+)):(\d{1,5})", re.ASCII)
 
 
@@ -39,7 +42,7 @@ class CondorPool:
 
     ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` settings are: with REQUIRED no
     command is sent to a daemon that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
-    default those of this user or, for root, of the system.
+    default HTCondor's folder of the system.
 
     ``listen`` is where tools and schedds connect to this program: ``host:port`` (port 0 is any that is free); empty for no
     port. ``administrators``, ``daemons`` and ``readers`` are who may send which commands there: patterns such as
@@ -64,7 +67,7 @@ class CondorPool:
     readers: tuple[str, ...] = ("*",)
     uid_domain: str = attrs.field(factory=lambda: configured("UID_DOMAIN"))
     trust_domain: str = attrs.field(factory=lambda: configured("TRUST_DOMAIN"))
-    signing_keys: str = "/etc/condor/passwords.d"
+    signing_keys: str = DEFAULT_SIGNING_KEYS
     source: Source | None = None
 
     @property

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from condor_pool import PoolUnavailableError
 from queueing import records
+from secret_file import write_secret
 from served_pool import copy_key
 
 PATIENCE = 120.0  # seconds until a condition must hold
@@ -56,8 +57,7 @@ class LiveSite:
 
     def use_token(self, identity):
         """Write a token of the pool for an identity."""
-        self.token.write_text(self.pool.inside("run", "condor_token_create", "-identity", identity))
-        self.token.chmod(0o600)
+        write_secret(self.token, self.pool.inside("run", "condor_token_create", "-identity", identity))
 
     def write(self, more="", **files):
         """Write a bundle: more of ``pool.yaml``, and files (``central_conf`` is ``central.conf``); no other files remain."""

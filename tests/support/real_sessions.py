@@ -11,6 +11,7 @@ from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
+from secret_file import write_secret
 
 REQUIRED = Requirement.REQUIRED
 STRICT = ClientPolicy(REQUIRED, REQUIRED, REQUIRED)
@@ -27,7 +28,7 @@ def by_filesystem(pool):
 
 def by_token(pool, folder, identity):
     file = folder / "token"
-    file.write_text(pool.inside("run", "condor_token_create", "-identity", identity))
+    write_secret(file, pool.inside("run", "condor_token_create", "-identity", identity))
     return SecureClient(STRICT, Credentials.with_token_file(file))
 
 

@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager
 
 from queueing import records
+from secret_file import write_secret
 
 PATIENCE = 60.0
 POLICY = """source: htcondor
@@ -54,8 +55,8 @@ class ServedPool:
         is_secure = "use security" in (self.pool.root / "etc" / "condor" / "condor_config").read_text()
         token, keys = self.folder / "token", self.folder / "POOL"
         if is_secure:
-            token.write_text(
-                self.pool.inside("run", "condor_token_create", "-identity", "negotiator@example.org")
+            write_secret(
+                token, self.pool.inside("run", "condor_token_create", "-identity", "negotiator@example.org")
             )
             copy_key(self.pool, self.folder)
         values = {

@@ -23,7 +23,7 @@ from negotiator_live.security.server.methods import Verifiers
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.settings import DEFAULT_SIGNING_KEYS, CondorPool, Method
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
@@ -108,7 +108,10 @@ class DaemonListener:
 def _server(
     pool: CondorPool, control: PoolControl, negotiator_ads: AdsReader, shared_port_id: str = ""
 ) -> CommandServer:
-    secure, access = _secure_server(pool, shared_port_id), command_access(pool)
+    keys = SigningKeys(Path(pool.signing_keys))
+    if Method.IDTOKENS in pool.methods and pool.signing_keys != DEFAULT_SIGNING_KEYS and keys.problem():
+        control.notice(f"htcondor: signing_keys: {keys.problem()}: no token is accepted")
+    secure, access = _secure_server(pool, keys, shared_port_id), command_access(pool)
     return CommandServer(secure, access, control, control.notice, negotiator_ads, pool.timeout)
 
 
@@ -118,12 +121,12 @@ def command_access(pool: CondorPool) -> CommandAccess:
     return CommandAccess(LEVELS, users, RESUMABLE)
 
 
-def _secure_server(pool: CondorPool, shared_port_id: str) -> SecureServer:
+def _secure_server(pool: CondorPool, keys: SigningKeys, shared_port_id: str) -> SecureServer:
     methods = tuple(AuthMethod[each] for each in pool.methods)
     domain = pool.uid_domain or socket.getfqdn().partition(".")[2] or socket.getfqdn()
     verifiers = Verifiers(
         FilesystemVerifier(domain, shared_port_id=shared_port_id),
-        TokenVerifier(SigningKeys(Path(pool.signing_keys)), pool.trust_domain or domain),
+        TokenVerifier(keys, pool.trust_domain or domain),
         accepts_claims=Method.CLAIMTOBE in pool.methods,
     )
     policy = ServerPolicy(pool.authentication, pool.encryption, pool.integrity, methods)

@@ -160,7 +160,8 @@ def _authenticate(channel: Channel, policy: ClientPolicy, credentials: Credentia
             channel.exchange,
             f"no authentication method succeeded (both sides have: {offered})",
             f"for FS, run on the daemon's host; for IDTOKENS, put a token of trust domain {domain} made by"
-            " condor_token_create where this side reads tokens; the daemon's log has its reason",
+            " condor_token_create where this side reads tokens; the daemon's log has its reason"
+            + "".join(f"; {each}" for each in credentials.tokens.problems()),
         )
 
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final, Self
 
 import attrs
 
-from negotiator.plugin import open_regular
+from negotiator.plugin import printable
 from negotiator_live.security.keys import SessionKey
+from negotiator_live.security.secret_files import UnsafeFileError, read_secret
 
 _LONGEST: Final = 1 << 16
 _IGNORED: Final = ("#", ".")  # comments; hidden files
@@ -67,13 +67,29 @@ class Token:
 
 @attrs.frozen
 class TokenFiles:
-    """Where tokens are: files, and folders of them (as ``/etc/condor/tokens.d``). They are read anew each time."""
+    """Where tokens are: files, and folders of them (as ``/etc/condor/tokens.d``). They are read anew each time.
+
+    A file that is not safe from other users is ignored, as by HTCondor.
+    """
 
     paths: tuple[Path, ...] = (Path("/etc/condor/tokens.d"),)
 
     def find(self, trust_domain: str, key_ids: Collection[str]) -> Token | None:
         """Return the first token that serves for a daemon, in the order of the files' names; None without one."""
         return next((token for token in self._tokens() if token.serves(trust_domain, key_ids)), None)
+
+    def problems(self) -> tuple[str, ...]:
+        """Return why files are ignored although they may have tokens, and what to do."""
+        found = []
+        for path in self.paths:
+            for file in _files(path):
+                try:
+                    read_secret(file, _LONGEST)
+                except UnsafeFileError as error:
+                    found.append(printable(str(error)))
+                except OSError:
+                    continue
+        return tuple(found)
 
     def _tokens(self) -> Iterator[Token]:
         for path in self.paths:
@@ -92,13 +108,11 @@ def _files(path: Path) -> list[Path]:
 
 
 def _text(file: Path) -> str:
-    """Return the text of a token file; "" if it cannot be read, is no regular file, or is too long."""
+    """Return the text of a token file; "" if it cannot be read, is no regular file, is too long, or not safe."""
     try:
-        with os.fdopen(open_regular(file), "rb") as opened:
-            data = opened.read(_LONGEST + 1)
+        return read_secret(file, _LONGEST).decode("ascii", "replace")
     except OSError:
         return ""
-    return data.decode("ascii", "replace") if len(data) <= _LONGEST else ""
 
 
 def _decoded(part: str) -> bytes:

@@ -419,3 +419,15 @@ def test_the_steps_of_a_constraint_are_limited_over_all_accounts(monkeypatch):
             queried(listener, Command.QUERY_ACCOUNTING_ADS, {"Requirements": f"sum({numbers}) < 0"})
         until(lambda: control.notices)
     assert "the constraint of the query takes more than 2,000,000 steps" in control.notices[0]
+
+
+def test_signing_keys_that_cannot_be_used_are_named(tmp_path):
+    """Without them no token is accepted, of which a client learns nothing."""
+    control = NotingControl()
+    with daemon(control, methods=(Method.IDTOKENS,), signing_keys=str(tmp_path / "none")):
+        pass
+    (notice,) = control.notices
+    assert notice.startswith(
+        f"htcondor: signing_keys: {tmp_path / 'none'}: no signing key that only its owner"
+    )
+    assert notice.endswith("no token is accepted")

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from negotiator.pool import read_pool
+from secret_file import write_secret
 
 SUBMIT = """executable = /bin/sleep
 arguments = 60
@@ -31,7 +32,7 @@ def fetch(pool, address, folder, identity="somebody@example.org", timeout=20):
     bundle.mkdir(exist_ok=True)
     secure = "use security" in (pool.root / "etc" / "condor" / "condor_config").read_text()
     if secure:
-        (folder / "token").write_text(pool.inside("run", "condor_token_create", "-identity", identity))
+        write_secret(folder / "token", pool.inside("run", "condor_token_create", "-identity", identity))
     settings = f"source: htcondor\nhtcondor:\n  token: {folder / 'token'}\n  timeout: {timeout}\n"
     (bundle / "pool.yaml").write_text(settings)
     done = subprocess.run(

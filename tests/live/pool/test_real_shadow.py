@@ -8,6 +8,7 @@ import time
 import pytest
 
 from queueing import records
+from secret_file import write_secret
 
 PATIENCE = 300.0
 SUBMIT = """executable = /bin/sleep
@@ -36,7 +37,7 @@ def observe_until(negotiating_pool, tmp_path):
     def run(done, conf=""):
         bundle, token = tmp_path / "bundle", tmp_path / "token"
         bundle.mkdir()
-        token.write_text(pool.inside("run", "condor_token_create", "-identity", "somebody@example.org"))
+        write_secret(token, pool.inside("run", "condor_token_create", "-identity", "somebody@example.org"))
         (bundle / "pool.yaml").write_text(BUNDLE.format(address=address.primary, token=token))
         (bundle / "central.conf").write_text(conf)
         command = [

@@ -16,6 +16,7 @@ from negotiator_live.security.keys import derived_key
 from negotiator_live.security.token_method import authenticate_with_token
 from negotiator_live.security.token_seeds import SEED_K
 from negotiator_live.security.tokens import Token, TokenFiles
+from secret_file import write_secret
 
 
 def encoded(data):
@@ -65,12 +66,13 @@ def test_no_text_raises(text, header, payload):
 
 
 def test_the_first_token_that_the_daemon_accepts_is_taken(tmp_path):
-    (tmp_path / "10-other").write_text(token_text(issuer="elsewhere.org") + "\n")
-    (tmp_path / "20-mine").write_text(
-        f"# mine\n\n{token_text(subject='a@x', key='OLD')}\n{token_text(subject='b@x')}\n"
+    write_secret(tmp_path / "10-other", token_text(issuer="elsewhere.org") + "\n")
+    write_secret(
+        tmp_path / "20-mine",
+        f"# mine\n\n{token_text(subject='a@x', key='OLD')}\n{token_text(subject='b@x')}\n",
     )
-    (tmp_path / ".hidden").write_text(token_text(subject="hidden@x"))
-    (tmp_path / "05-mine~").write_text(token_text(subject="backup@x"))
+    write_secret(tmp_path / ".hidden", token_text(subject="hidden@x"))
+    write_secret(tmp_path / "05-mine~", token_text(subject="backup@x"))
     files = TokenFiles((tmp_path,))
     assert files.find("example.org", ["POOL"]).subject == "b@x"
     assert files.find("example.org", []).subject == "a@x"
@@ -80,10 +82,11 @@ def test_the_first_token_that_the_daemon_accepts_is_taken(tmp_path):
 
 def test_files_that_are_no_token_files_are_passed_over(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "huge").write_text("x" * 100_000)
+    write_secret(tmp_path / "huge", "x" * 100_000)
     (tmp_path / "folder").mkdir()
     (tmp_path / "binary").write_bytes(bytes(range(256)))
-    (tmp_path / "z").write_text(token_text())
+    (tmp_path / "binary").chmod(0o600)
+    write_secret(tmp_path / "z", token_text())
     assert TokenFiles((tmp_path / "missing", tmp_path)).find("", ()).subject == "me@example.org"
 
 

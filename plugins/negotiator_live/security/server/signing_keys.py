@@ -5,16 +5,14 @@ Source: ``getTokenSigningKey`` (``store_cred.cpp``), ``read_secure_file``.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from pathlib import Path
 from typing import Final
 
 import attrs
 
-from negotiator.plugin import open_regular
 from negotiator_live.security.keys import SessionKey, derived_key
+from negotiator_live.security.secret_files import read_secret
 
 POOL: Final = "POOL"
 """The name of the key that a pool signs with unless another one is named."""
@@ -22,7 +20,6 @@ POOL: Final = "POOL"
 _KEY_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 _LONGEST: Final = 1 << 16
 _SCRAMBLE: Final = b"\xde\xad\xbe\xef"
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @attrs.frozen
@@ -64,11 +61,6 @@ class SigningKeys:
     def _read(self, key_id: str) -> bytes | None:
         file = self.path / key_id if self.path.is_dir() else self.path
         try:
-            with os.fdopen(open_regular(file), "rb") as opened:
-                status = os.fstat(opened.fileno())
-                if status.st_mode & _OTHERS or status.st_uid not in {0, os.geteuid()}:
-                    return None
-                raw = opened.read(_LONGEST + 1)
+            return read_secret(file, _LONGEST)
         except OSError:
             return None
-        return raw if len(raw) <= _LONGEST else None

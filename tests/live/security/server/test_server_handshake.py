@@ -29,6 +29,7 @@ from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.connection import connect
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
 from negotiator_live.wire.exchange import Deadline
+from secret_file import write_secret
 from secure_server import (
     ADMINISTER,
     OFF,
@@ -51,7 +52,7 @@ def by_files(folder):
 
 
 def by_token(folder, text):
-    (folder / "tokens").write_text(text)
+    write_secret(folder / "tokens", text)
     return Credentials.with_token_file(folder / "tokens")
 
 
