@@ -112,6 +112,12 @@ class ServiceSettings:
         )
 
     @property
+    def serves_web(self) -> bool:
+        """True if HTTP requests are to be answered: a host or a port for them is set."""
+        wanted = (self.origins.get(key, SettingOrigin()) for key in ("web_bind_host", "web_bind_port"))
+        return any(origin.kind is not Origin.DEFAULT for origin in wanted)
+
+    @property
     def bind_address(self) -> tuple[str, int] | None:
         """The host and port for the tools and daemons of a live pool; None if the bundle decides."""
         if self.bind_host is None or self.bind_port is None:

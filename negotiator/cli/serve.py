@@ -11,6 +11,7 @@ from negotiator.app import parent_watch
 from negotiator.app.runner import run_cycles
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
 from negotiator.app.targets import bundle_folder
+from negotiator.app.web_process import web_process
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput, open_log
 from negotiator.cli.settings import take_settings
@@ -45,7 +46,10 @@ def _serve(
     log = open_log(settings.log_format, settings.log_level)
     folder = bundle_folder(settings.targets)
     output = LogOutput(log, folder, as_json, settings.log_level, ProgressLine(enabled=False))
-    with output.reporting_errors():
+    with (
+        output.reporting_errors(),
+        web_process(settings, lambda line: log.info("web", detail=line), output.notice),
+    ):
         complete = run_cycles(
             settings.targets,
             output,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from negotiator.app import parent_watch
 from negotiator.app.pool_view import require_pool
 from negotiator.app.targets import load
 from negotiator.errors import InvalidCallError
@@ -22,9 +23,14 @@ def web(
     tokens: Path | None,
     certificate: Path | None,
     key: Path | None,
+    *,
+    end_with_parent: bool,
 ) -> None:
     """Serve until the process is ended."""
-    require_pool(targets)
+    if end_with_parent:
+        parent_watch.end_with_parent()
+    if targets.state is None:
+        require_pool(targets)
     if (certificate is None) != (key is None):
         raise InvalidCallError("a certificate needs its key: use --certificate and --key together")
     load(targets)  # its errors are printed before anything is served

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.overview import PoolOverview, pool_overview
-from negotiator.app.pool_view import PoolView
+from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.errors import NegotiatorError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool.secrets import redact
@@ -70,6 +70,7 @@ class Overviews:
 
     def _read(self) -> None:
         try:
+            require_pool(self.targets)
             self.shown = ShownPool(pool_overview(PoolView.load(self.targets)))
             self.failure = ""
         except NegotiatorError as error:

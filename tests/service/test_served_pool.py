@@ -3,10 +3,13 @@
 import gzip
 import json
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from processes import LongCommand
@@ -96,3 +99,40 @@ def test_damaged_saved_ads_are_reported_with_their_file(site):
         code, printed = negotiator("usage", "users", "--bundle", "bundle", "--state", "var/state", cwd=site)
         assert code == 4, printed
         assert "pool.snapshot.gz" in printed
+
+
+CONFIGURATION = """\
+bundle: bundle
+state: state
+audit_log: audit
+every: 0.5
+web_bind_port: 0
+"""
+
+
+def test_one_file_runs_cycles_and_the_interface_which_ends_with_them(site):
+    (site / "negotiator.yaml").write_text(CONFIGURATION)
+    with LongCommand("serve", "--config", "negotiator.yaml", cwd=site) as serve:
+        address = serve.wait_for(r"web .*serving (\S+)/ws/v1/")[1]
+        with httpx.Client(base_url=address, timeout=60) as client:
+            for _ in range(100):
+                if client.get("/readyz").status_code == 200:
+                    break
+                assert client.get("/ws/v1/clusters").status_code == 503
+                serve.wait_for("cycle number=")
+            assert len(client.get("/ws/v1/partition/default/nodes").json()) == 5
+            serve.signal(signal.SIGTERM)
+            assert serve.end() == 0
+            with pytest.raises(httpx.TransportError):
+                client.get("/readyz")
+
+
+def test_an_interface_that_cannot_start_is_reported_and_costs_no_cycle(site):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (site / "negotiator.yaml").write_text(CONFIGURATION.replace(" 0\n", f" {port}\n"))
+        with LongCommand("serve", "--config", "negotiator.yaml", cwd=site) as serve:
+            serve.wait_for("the HTTP interface ended with exit code 1; it is started again")
+            serve.wait_for("cycle number=")
+            serve.signal(signal.SIGTERM)
+            assert serve.end() == 0

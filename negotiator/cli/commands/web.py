@@ -60,8 +60,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=_FILE,
     help="Private key of the certificate, in PEM form.",
 )
+@click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 def web(**given: Any) -> None:
     """Serve the queues, applications, machines and usage of a pool over HTTP, in the shapes of YuniKorn's REST interface (/ws/v1).
+
+    Without --pool it shows the pool of the negotiator that uses the state (negotiator serve), after its first cycle.
 
     The pool is read again when its files, the state or the bundle have changed. Everybody on this host can read. With a token, a
     scheduler administrator can replace queues.yaml; on other interfaces than the loopback one every request needs a token.
@@ -76,6 +79,7 @@ def web(**given: Any) -> None:
     \b
     Examples:
       negotiator web --pool examples/first-pool
+      negotiator web --bundle policies/site --state /var/lib/negotiator/state
       negotiator web --bundle policies/limits --pool examples/first-pool --port 9081
     """
     from negotiator.cli import web as implementation

@@ -1,0 +1,124 @@
+"""The process that answers HTTP requests for ``negotiator serve``: it never slows a cycle by holding its interpreter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import attrs
+
+from negotiator.app.service_settings import PoolDriver, ServiceSettings
+
+_AGAIN: Final = 30.0  # seconds until it is started again
+_PATIENCE: Final = 10.0  # seconds that it has to end
+
+
+@contextmanager
+def web_process(
+    settings: ServiceSettings, started: Callable[[str], None], ended: Callable[[str], None]
+) -> Iterator[None]:
+    """Answer HTTP requests while the block runs, if the settings name a port or a host for it.
+
+    :param started: called with each line that the process prints: its address.
+    :param ended: called with a sentence each time that it has ended by itself; it is then started again.
+    """
+    if not settings.serves_web:
+        yield
+        return
+    process = _WebProcess(_command(settings), _environment(settings), started, ended)
+    process.thread.start()
+    try:
+        yield
+    finally:
+        process.stop()
+
+
+@attrs.define(eq=False)
+class _WebProcess:
+    command: list[str]
+    environment: Mapping[str, str]
+    started: Callable[[str], None]
+    ended: Callable[[str], None]
+    thread: threading.Thread = attrs.field(init=False)
+    _stopped: threading.Event = attrs.field(factory=threading.Event, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+    _running: subprocess.Popen[str] | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.thread = threading.Thread(target=self._run, name="web", daemon=True)
+
+    def _run(self) -> None:
+        """Start the process again whenever it has ended."""
+        while (process := self._start()) is not None:
+            for line in process.stdout or ():
+                self.started(line.rstrip("\n"))
+            code = process.wait()
+            if self._stopped.is_set():
+                return
+            self.ended(
+                f"the HTTP interface ended with exit code {code}; it is started again in {_AGAIN:.0f} s"
+            )
+            self._stopped.wait(_AGAIN)
+
+    def _start(self) -> subprocess.Popen[str] | None:
+        """Start the process; None if it is no longer wanted."""
+        with self._lock:
+            if self._stopped.is_set():
+                return None
+            self._running = subprocess.Popen(  # noqa: S603 - this program
+                self.command,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # Ctrl-C is for the negotiator, which ends this process
+            )
+            return self._running
+
+    def stop(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._stopped.set()
+            process = self._running
+        if process is not None:
+            process.terminate()
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self.thread.join()
+
+
+def _command(settings: ServiceSettings) -> list[str]:
+    """Return the command: all settings are options, so that neither a file nor a variable changes them."""
+    options = {
+        "--bundle": settings.bundle,
+        "--state": settings.state,
+        "--audit-log": settings.audit_log,
+        "--key-file": settings.key_file,
+        "--scheduler-acl": settings.scheduler_acl,
+        "--host": settings.web_bind_host,
+        "--port": settings.web_bind_port,
+        "--certificate": settings.web_certificate,
+        "--key": settings.web_key,
+        "--tokens": settings.web_tokens,
+        "--assets": settings.web_assets,
+    }
+    command = [sys.executable, "-m", "negotiator", "web", "--end-with-parent"]
+    command += [f"{name}={value}" for name, value in options.items() if value is not None]
+    command += [f"--plugins-dir={path}" for path in settings.plugins_dir]
+    command += [f"--disable={plugin}" for plugin in settings.disable]
+    if settings.pool_driver is PoolDriver.FILES:
+        command += [f"--pool={path}" for path in settings.pool]
+    return command
+
+
+def _environment(settings: ServiceSettings) -> dict[str, str]:
+    names = {f"NEGOTIATOR_{key.upper()}" for key in attrs.asdict(settings, recurse=False)}
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    return kept | {"NEGOTIATOR_CONFIG": "", "PYTHONUNBUFFERED": "1"}
