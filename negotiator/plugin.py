@@ -166,6 +166,7 @@ if TYPE_CHECKING:
     from negotiator.records import Severity as Severity
     from negotiator.records import Source as Source
     from negotiator.records import Verdict as Verdict
+    from negotiator.records.source import SERVICE_CONFIGURATION as SERVICE_CONFIGURATION
     from negotiator.records.text import printable as printable
     from negotiator.records.text import suggest as suggest
 else:
@@ -225,6 +226,7 @@ else:
         "negotiator.queues.names": "WILDCARD parent_of upwards",
         "negotiator.queues.quantities": "Resources format_quantity",
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
+        "negotiator.records.source": "SERVICE_CONFIGURATION",
         "negotiator.records.text": "printable suggest",
     }
     __getattr__, __dir__ = lazy_names(__name__, _NAMES)

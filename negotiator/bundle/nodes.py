@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.bundle.text import LocatedText, SourceText
 from negotiator.records import Problem
+from negotiator.records.source import SERVICE_CONFIGURATION
 
 MAX_SHOWN = 40
 
@@ -78,7 +79,7 @@ Node: TypeAlias = ScalarNode | ListNode | MapNode | BadNode
 
 def text_entry(key: str, text: str) -> MapEntry:
     """Return the entry of a text that is in no file of the bundle, but in the configuration of the service."""
-    file = SourceText(f"{key} of the service", text)
+    file = SourceText(SERVICE_CONFIGURATION, text)
     value = LocatedText(text, file, range(len(text)), 0)
     return MapEntry(0, ScalarNode(key, 0, value, Style.QUOTED))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import attrs
 
+#: The file of a setting that is not in the bundle, but in the configuration of the service.
+SERVICE_CONFIGURATION = "the configuration of the service"
+
 
 @attrs.frozen(order=True)
 class Source:

@@ -12,6 +12,7 @@ import os
 import pwd
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import TypeAlias
 
 import attrs
@@ -19,6 +20,7 @@ import attrs
 from negotiator.plugin import (
     HINT,
     RECOVERY,
+    SERVICE_CONFIGURATION,
     Access,
     AccessDecision,
     AccessKind,
@@ -52,6 +54,12 @@ class AccessSettings:
     queueconfigacl: ScalarText | None = None
     scheduleracl_administers_queues: bool = False
     source: Source | None = None
+    sources: Mapping[str, Source] = MappingProxyType({})
+
+    def rule(self, key: str) -> str:
+        """Return the name of a list in answers and in the audit log: the bundle does not show that of the service."""
+        of_service = key in self.sources and self.sources[key].file == SERVICE_CONFIGURATION
+        return f"{key} of the service" if of_service else key
 
     @property
     def lists(self) -> Mapping[str, str]:
@@ -86,7 +94,7 @@ def negotiator_access(
 ) -> Iterable[Access]:
     """Answer each question from the access control lists that apply."""
     configured = {key: Acl.parse(text) for key, text in settings.lists.items()}
-    scheduler = ("scheduleracl", configured["scheduleracl"])
+    scheduler = (settings.rule("scheduleracl"), configured["scheduleracl"])
     of_queues = (
         ("queueconfigacl", configured["queueconfigacl"]) if "queueconfigacl" in configured else scheduler
     )

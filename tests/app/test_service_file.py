@@ -121,6 +121,11 @@ def test_the_name_that_another_file_has_for_a_key_is_suggested(read, key, meant)
     assert shown(read(f"{key}: 1\n"))[0][3] == f"did you mean {meant}?"
 
 
+def test_a_name_that_can_never_match_is_a_problem(read):
+    ((*_, message, _),) = shown(read("scheduler_acl: boss,1st\n"))
+    assert message == "scheduler_acl: invalid names of users or groups: 1st"
+
+
 def test_an_empty_list_of_administrators_is_a_value(read):
     """As the specification has it: nobody but the owner of the process."""
     assert [read(f"scheduler_acl: {text}\n").values["scheduler_acl"] for text in ('""', '" "')] == ["", " "]

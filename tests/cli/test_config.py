@@ -14,6 +14,7 @@ from negotiator.app.context import ProgramContext
 from negotiator.app.service_settings import KEYS, LogFormat, LogLevel, PoolDriver, ServiceSettings
 from negotiator.cli import main, service_defaults
 from negotiator.cli.service_defaults import key_of
+from queueing import records
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "first-pool"
@@ -143,9 +144,17 @@ def test_a_folder_of_the_file_that_a_command_needs_and_that_is_missing_has_a_pla
 def test_a_command_does_not_read_the_file_if_it_needs_none_of_its_settings(run):
     file = "stat: x\n"
     assert run("eval", "1+1", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).stdout == "2\n"
-    assert run("serve", "--help", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).exit_code == 0
     words = ("status", "--config", "negotiator.yaml", "--state", "s")
     assert "stat" not in run(*words, file=file).stderr.replace("state", "")
+
+
+def test_help_does_not_read_the_file(run, tmp_path):
+    (tmp_path / "etc.yaml").write_text("stat: x\n")
+    assert run("status").exit_code == 2
+    assert run("status", "--help").exit_code == 0
+    assert "[env var: NEGOTIATOR_STATE; default: var/state]" in " ".join(
+        run("status", "--help").stdout.split()
+    )
 
 
 def test_a_trial_neither_continues_the_state_of_the_service_nor_writes_its_audit_log(run, tmp_path):
@@ -173,12 +182,20 @@ def change(run, user, file):
     return run(*words, file=f"bundle: site\nstate: state\naudit_log: log\n{file}", program=program)
 
 
-def test_the_list_of_the_file_replaces_that_of_the_bundle(run, bundle):
-    assert bundle.is_dir()
+@pytest.mark.usefixtures("bundle")
+def test_the_list_of_the_file_replaces_that_of_the_bundle(run, tmp_path):
+    """The audit log tells the two apart: the bundle of its digest has only one of them."""
     assert "scheduleracl does not have john" in change(run, "john", "").stderr
     assert change(run, "john", "scheduler_acl: john\n").exit_code == 0
-    assert "denied: scheduleracl does not have boss" in change(run, "boss", "scheduler_acl: john\n").stderr
+    assert change(run, "john", "scheduler_acl: john\ndisable: [quotasets]\n").exit_code == 0
+    assert (
+        "denied: scheduleracl of the service does not have boss"
+        in change(run, "boss", "scheduler_acl: john\n").stderr
+    )
     assert change(run, "boss", "").exit_code == 0
+    rules = [each["rule"] for each in records(tmp_path / "log", "admin")]
+    service = "scheduleracl of the service"
+    assert rules == ["scheduleracl", service, service, service, "scheduleracl"]
 
 
 def test_the_owner_of_the_process_is_an_administrator_whatever_the_list_says(run, bundle):

@@ -111,6 +111,14 @@ def test_the_address_of_the_file_replaces_that_of_the_bundle(tmp_path):
     with LongCommand("serve", "--config", "negotiator.yaml", cwd=tmp_path) as service:
         service.wait_for("no cycle")
         socket.create_connection(("127.0.0.1", port), 20).close()
+        policy = tmp_path / "site" / "pool.yaml"
+        policy.write_text(policy.read_text().replace("timeout: 1", "timeout: 2"))
+        service.signal(
+            signal.SIGHUP
+        )  # other settings of the pool close the port; the cycle that then begins opens it
+        service.wait_for("bundle reloaded")
+        service.wait_for("no cycle")
+        socket.create_connection(("127.0.0.1", port), 20).close()
         service.signal(signal.SIGTERM)
         assert service.end() == 0
 
@@ -150,5 +158,5 @@ def test_a_key_that_replaces_one_of_the_bundle_is_no_part_of_its_digest(site):
 def test_a_list_of_the_service_is_an_error_if_no_policy_reads_it(site):
     found = examine_bundle(site / "site", disable=["access"], overrides={"scheduleracl": "john"})
     assert next(str(each) for each in found.problems if "scheduleracl" in each.message).startswith(
-        "scheduleracl of the service:1:1: error: unknown key 'scheduleracl'"
+        "the configuration of the service:1:1: error: unknown key 'scheduleracl'"
     )
