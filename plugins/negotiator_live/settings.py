@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import Problem, Section, Severity, Source, printable
-from negotiator_live.configured import allowed_users, configured
+from negotiator_live.configured import allowed_users, configured, configured_methods, configured_requirement
 from negotiator_live.security.policy import Requirement
 from negotiator_live.security.users import is_pattern
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
@@ -32,6 +32,11 @@ class Method(StrEnum):
     CLAIMTOBE = "CLAIMTOBE"
 
 
+def _default_methods() -> tuple[Method, ...]:
+    found = configured_methods()
+    return (Method.FS, Method.IDTOKENS) if found is None else tuple(Method[str(each.name)] for each in found)
+
+
 @attrs.frozen
 class CondorPool:
     """``htcondor:``, the pool of the source ``htcondor``.
@@ -49,17 +54,18 @@ class CondorPool:
     ``condor@example.org``, ``*@example.org``, ``*@*`` (everybody who authenticated), ``*`` (everybody). ``uid_domain`` is the domain of
     the users of this host, ``trust_domain`` that of tokens, and ``signing_keys`` the file or folder with the keys that
     signed them; the defaults are the domain of this host, ``uid_domain``, and HTCondor's folder. Under condor_master the
-    defaults of ``administrators``, ``uid_domain`` and ``trust_domain`` are the pool's settings.
+    defaults of ``authentication``, ``encryption``, ``integrity``, ``methods``, ``administrators``, ``uid_domain`` and
+    ``trust_domain`` are the pool's settings.
     """
 
     collector: str = ""
     timeout: float = attrs.field(default=20.0, validator=attrs.validators.gt(0))
     requests: int = attrs.field(default=200, validator=[attrs.validators.ge(1), attrs.validators.le(10_000)])
     name: str = attrs.field(default="negotiator", validator=attrs.validators.min_len(1))
-    authentication: Requirement = Requirement.OPTIONAL
-    encryption: Requirement = Requirement.OPTIONAL
-    integrity: Requirement = Requirement.OPTIONAL
-    methods: tuple[Method, ...] = (Method.FS, Method.IDTOKENS)
+    authentication: Requirement = attrs.field(factory=lambda: configured_requirement("AUTHENTICATION"))
+    encryption: Requirement = attrs.field(factory=lambda: configured_requirement("ENCRYPTION"))
+    integrity: Requirement = attrs.field(factory=lambda: configured_requirement("INTEGRITY"))
+    methods: tuple[Method, ...] = attrs.field(factory=_default_methods)
     token: str = ""
     listen: str = ""
     administrators: tuple[str, ...] = attrs.field(factory=lambda: allowed_users("ADMINISTRATOR"))

@@ -2,8 +2,9 @@
 
 import pytest
 
-from negotiator_live.configured import allowed_users
-from negotiator_live.settings import CondorPool
+from negotiator_live.configured import SETTINGS, allowed_users
+from negotiator_live.security.policy import Requirement
+from negotiator_live.settings import CondorPool, Method
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,61 @@ def test_users_that_the_pool_lets_in_from_all_hosts_are_administrators(monkeypat
     assert CondorPool().administrators == users
 
 
+@pytest.mark.parametrize(
+    ("client", "default", "expected"),
+    [
+        (None, None, Requirement.OPTIONAL),
+        (None, "required", Requirement.REQUIRED),
+        ("PREFERRED", None, Requirement.PREFERRED),
+        ("OPTIONAL", "REQUIRED", Requirement.REQUIRED),
+        ("REQUIRED", "NEVER", Requirement.REQUIRED),
+        ("never", "No", Requirement.NEVER),
+        ("Yes", "", Requirement.REQUIRED),
+        ("what", None, Requirement.REQUIRED),
+    ],
+)
+@pytest.mark.parametrize("feature", ["authentication", "encryption", "integrity"])
+def test_a_feature_is_wanted_as_the_stricter_of_two_settings_says(
+    monkeypatch, feature, client, default, expected
+):
+    for role, text in (("CLIENT", client), ("DEFAULT", default)):
+        if text is not None:
+            monkeypatch.setenv(f"_CONDOR_SEC_{role}_{feature.upper()}", text)
+    assert getattr(CondorPool(), feature) is expected
+
+
+@pytest.mark.parametrize(
+    ("client", "default", "expected"),
+    [
+        ("", "", (Method.FS, Method.IDTOKENS)),
+        ("", "FS, IDTOKENS", (Method.FS, Method.IDTOKENS)),
+        ("", "token,fs", (Method.IDTOKENS, Method.FS)),
+        ("IDTOKENS", "FS, TOKENS, SSL", (Method.IDTOKENS,)),
+        ("", "SSL, KERBEROS", ()),
+        ("CLAIMTOBE, FS", "", (Method.FS,)),
+    ],
+)
+def test_methods_are_those_of_the_pool_that_this_program_has_and_that_prove_something(
+    monkeypatch, client, default, expected
+):
+    monkeypatch.setenv("_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS", client)
+    monkeypatch.setenv("_CONDOR_SEC_DEFAULT_AUTHENTICATION_METHODS", default)
+    assert CondorPool().methods == expected
+
+
 def test_the_bundle_has_precedence(monkeypatch):
-    for name in ("ALLOW_ADMINISTRATOR", "UID_DOMAIN", "TRUST_DOMAIN"):
-        monkeypatch.setenv(f"_CONDOR_{name}", "*")
-    pool = CondorPool(administrators=(), uid_domain="a.org", trust_domain="b.org")
-    assert (pool.administrators, pool.uid_domain, pool.trust_domain) == ((), "a.org", "b.org")
+    for name in SETTINGS:
+        monkeypatch.setenv(f"_CONDOR_{name}", "REQUIRED")
+    given = {
+        "collector": "a.org:9618",
+        "administrators": (),
+        "uid_domain": "a.org",
+        "trust_domain": "b.org",
+        "authentication": Requirement.NEVER,
+        "encryption": Requirement.OPTIONAL,
+        "integrity": Requirement.PREFERRED,
+        "methods": (Method.CLAIMTOBE,),
+    }
+    pool = CondorPool(**given)
+    assert {name: getattr(pool, name) for name in given} == given
+    assert str(pool.address) == "<a.org:9618>"

@@ -12,20 +12,13 @@ from typing import Final, Self
 import attrs
 
 from negotiator.plugin import ClassAd, NegotiatorError, parse, printable
+from negotiator_live.configured import SETTINGS
 from negotiator_live.master.arguments import DaemonArguments
 from negotiator_live.master.handover import Handover
 from negotiator_live.master.log_file import LogLimit
 
 _PROGRAM: Final = "condor_config_val"
 _PATIENCE: Final = 30.0  # seconds
-_OF_POOL: Final = (
-    "COLLECTOR_HOST",
-    "NEGOTIATOR_ADDRESS_FILE",
-    "UID_DOMAIN",
-    "TRUST_DOMAIN",
-    "ALLOW_ADMINISTRATOR",
-    "DENY_ADMINISTRATOR",
-)
 
 
 class ConfigurationError(Exception):
@@ -96,7 +89,7 @@ def _handover(arguments: DaemonArguments) -> Handover:
 
 
 def _settings_of_pool(arguments: DaemonArguments) -> dict[str, str]:
-    found = {name: _value(name, arguments) for name in _OF_POOL}
+    found = {name: _value(name, arguments) for name in SETTINGS}
     found["COLLECTOR_HOST"] = found["COLLECTOR_HOST"].replace(",", " ").partition(" ")[0]
     return found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from negotiator_live.configured import SETTINGS as POOL_SETTINGS
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
 from negotiator_live.master.handover import Handover
@@ -28,18 +29,16 @@ SETTINGS = {
     "COLLECTOR_HOST": "cm.example.org:9620, second.example.org",
     "CONDOR_IDS": "12.34",
     "ALLOW_ADMINISTRATOR": "root@*, condor@*",
+    "SEC_DEFAULT_ENCRYPTION": "required",
     "MAX_NEGOTIATOR_LOG": "1 Mb",
     "MAX_DEFAULT_LOG": "10 Mb",
     "MAX_NUM_NEGOTIATOR_LOG": "4",
     "NOT_RESPONDING_TIMEOUT": "60 + 30",
 }
-OF_POOL = {
+OF_POOL = dict.fromkeys(POOL_SETTINGS, "") | {
     "COLLECTOR_HOST": "cm.example.org:9620",
-    "NEGOTIATOR_ADDRESS_FILE": "",
-    "UID_DOMAIN": "",
-    "TRUST_DOMAIN": "",
     "ALLOW_ADMINISTRATOR": "root@*, condor@*",
-    "DENY_ADMINISTRATOR": "",
+    "SEC_DEFAULT_ENCRYPTION": "required",
 }
 
 

@@ -130,6 +130,16 @@ def test_condor_userprio_needs_no_port_of_its_own(running):
     until(lambda: "ann@example.org 500" in running.inside("run", *factors, check=False), running)
 
 
+def test_who_connects_must_offer_what_the_pool_requires(running):
+    """The bundle has no setting of its own. A tool that refuses encryption is denied in a secure pool."""
+    address = running.log(".negotiator_address").splitlines()[0]
+    tool = ("condor_ping", "-address", address, "-table", "READ")
+    unencrypted = ("env", "_CONDOR_SEC_CLIENT_ENCRYPTION=NEVER", "_CONDOR_SEC_CLIENT_INTEGRITY=NEVER", *tool)
+    required = running.inside("run", "condor_config_val", "SEC_DEFAULT_ENCRYPTION").lower() == "required\n"
+    assert "ALLOW" in running.inside("run", *tool)
+    assert ("ALLOW" not in running.inside("run", *unencrypted, check=False)) is required
+
+
 def test_its_log_is_replaced_when_it_is_full_or_moved_away(running):
     folder = running.root / "pool" / "log"
     with (folder / "NegotiatorLog").open("a") as log:
