@@ -20,12 +20,16 @@ from negotiator_live.security.policy import AuthMethod
 from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.methods import Verifiers
+from negotiator_live.security.server.peer import Peer
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.settings import DEFAULT_SIGNING_KEYS, CondorPool, Method
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 
+#: The daemons of one condor_master, as HTCondor names them (``CONDOR_FAMILY_FQU``).
+_FAMILY: Final = Peer("condor@family", "FAMILY")
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 
@@ -63,7 +67,11 @@ class DaemonListener:
         negotiator_ads: AdsReader,
     ) -> Self:
         """Listen on a socket that listens already, and take it over."""
-        listener = Listener(listening, _server(pool, control, negotiator_ads).serve)
+        return cls._at_port(listening, _server(pool, control, negotiator_ads), own_host)
+
+    @classmethod
+    def _at_port(cls, listening: socket.socket, server: CommandServer, own_host: str) -> Self:
+        listener = Listener(listening, server.serve)
         host, port = listener.endpoint
         endpoint = Endpoint(own_host if host in _EVERYWHERE else host, port)
         return cls(DaemonAddress(endpoint, {"noUDP": ""}), listener)  # else schedds send RESCHEDULE by UDP
@@ -72,6 +80,7 @@ class DaemonListener:
     def inherited(
         cls,
         commands: CommandSocket,
+        family: SecuritySession | None,
         pool: CondorPool,
         control: PoolControl,
         own_host: str,
@@ -79,12 +88,16 @@ class DaemonListener:
     ) -> Self:
         """Listen on the socket that condor_master has opened for this program; it stays open after the end.
 
+        :param family: a session of all daemons of condor_master.
+
         :raises PoolError: condor_shared_port has no address yet.
         """
-        if not commands.shared_port_id:
-            return cls.over(commands.copy(), pool, control, own_host, negotiator_ads)
-        address = shared_port_address(commands.ad_file, commands.shared_port_id)
         server = _server(pool, control, negotiator_ads, commands.shared_port_id)
+        if family is not None:
+            server.secure.sessions.add_lasting(family.id, family.key, _FAMILY)
+        if not commands.shared_port_id:
+            return cls._at_port(commands.copy(), server, own_host)
+        address = shared_port_address(commands.ad_file, commands.shared_port_id)
         return cls(address, Listener(commands.copy(), serving_passed(server.serve)))
 
     def begin(self) -> None:

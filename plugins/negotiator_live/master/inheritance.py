@@ -21,6 +21,7 @@ _INHERIT: Final = "CONDOR_INHERIT"
 _PRIVATE: Final = "CONDOR_PRIVATE_INHERIT"
 _COOKIE: Final = "CONDOR_PRIVATE_SHARED_PORT_COOKIE"
 _SESSION: Final = "SessionKey:"
+_FAMILY: Final = "FamilySessionKey:"
 _SHARED_PORT: Final = "SharedPort:"
 _END: Final = "0"
 _TCP: Final = "1"
@@ -74,21 +75,20 @@ class Inheritance:
     """The address of condor_master, and the session in which it accepts commands of this process.
 
     ``not_responding_timeout`` are the seconds after which condor_master ends a process that hangs. ``commands`` is where this
-    process gets commands; None for nowhere.
+    process gets commands; None for nowhere. In the session ``family`` all daemons of condor_master may send them.
     """
 
     master: DaemonAddress
     session: SecuritySession
     not_responding_timeout: int
     commands: CommandSocket | None = None
+    family: SecuritySession | None = None
 
     @classmethod
     def of(cls, handover: Handover) -> Self | None:
         """Return the inheritance of the variables; None if they are not those of this process, or incomplete."""
         parent, _, rest = handover.inherited.partition(" ")
-        private = handover.private.split()
-        texts = [each.removeprefix(_SESSION) for each in private if each.startswith(_SESSION)]
-        session = SecuritySession.of_capability(texts[0]) if texts else None
+        session = _session(handover.private, _SESSION)
         if parent != str(os.getppid()) or session is None:
             return None
         try:
@@ -96,7 +96,14 @@ class Inheritance:
         except AddressError:
             return None
         commands = CommandSocket.parse(handover.inherited, handover.shared_port_ad_file)
-        return cls(master, session, handover.not_responding_timeout, commands)
+        family = _session(handover.private, _FAMILY)
+        return cls(master, session, handover.not_responding_timeout, commands, family)
+
+
+def _session(private: str, kind: str) -> SecuritySession | None:
+    """Return the session of a kind; None without one."""
+    texts = (each.removeprefix(kind) for each in private.split() if each.startswith(kind))
+    return SecuritySession.of_capability(next(texts, ""))
 
 
 def take_variables(environment: MutableMapping[str, str]) -> tuple[str, str]:

@@ -59,7 +59,7 @@ class HTCondorPool(LivePool):
         if pool.listen:
             self._listener = DaemonListener.open(*own)
         elif inherited is not None and inherited.commands is not None:
-            self._listener = DaemonListener.inherited(inherited.commands, *own)
+            self._listener = DaemonListener.inherited(inherited.commands, inherited.family, *own)
         if self._listener is not None:
             address = self._listener.address
         self._advertiser = Advertiser(

@@ -15,13 +15,18 @@ from negotiator_live.daemon.shared_port import received_socket, shared_port_addr
 from negotiator_live.master.inheritance import CommandSocket
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
+from negotiator_live.security.errors import UnknownSessionError
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.settings import CondorPool, Method
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
+FAMILY = SecuritySession.of_capability(
+    'family:1a2b#[Encryption="YES";CryptoMethodsList="AES.BLOWFISH";]0123abcd'
+)
 PASS_SOCKET = b"\1\0\0\0\x08" + (76).to_bytes(8, "big")
 AD = """MyType = "SharedPort"
 MyAddress = "<127.0.0.1:{}?addrs=127.0.0.1-{}&noUDP&PrivAddr=%3c10.0.0.1:9618%3e&PrivNet=x>"
@@ -32,7 +37,7 @@ POOL = CondorPool(methods=(Method.CLAIMTOBE,), uid_domain="example.org", adminis
 @contextmanager
 def serving(commands, control):
     """Serve commands over an inherited socket; yield the address."""
-    listener = DaemonListener.inherited(commands, POOL, control, "127.0.0.1", list)
+    listener = DaemonListener.inherited(commands, FAMILY, POOL, control, "127.0.0.1", list)
     listener.begin()
     try:
         yield listener.address
@@ -77,6 +82,17 @@ def test_an_inherited_port_is_served_again_after_the_pool_was_closed():
         with serving(commands, control):
             control.wait_for_one()
             sender.join()
+
+
+@attrs.define
+class Cycles(NotingControl):
+    """Notes when a cycle is requested."""
+
+    started: threading.Event = attrs.field(factory=threading.Event)
+
+    def start_cycle(self):
+        super().start_cycle()
+        self.started.set()
 
 
 @contextmanager
@@ -189,3 +205,19 @@ def test_the_socket_is_the_one_that_condor_master_names(inherited, expected):
 def test_a_socket_that_is_not_open_is_an_error_of_the_pool():
     with pytest.raises(PoolError, match=r"the socket that condor_master opened: .*restart condor_master"):
         CommandSocket(999_999).copy()
+
+
+def test_a_schedd_of_the_same_condor_master_starts_a_cycle_in_the_session_of_all_its_daemons():
+    """It needs no method to authenticate, and may not stop the program."""
+    control = Cycles()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as port,
+        serving(CommandSocket(port.fileno()), control) as address,
+    ):
+        stop = Exchange(DaemonKind.COLLECTOR, "", address, DaemonCommand.DC_OFF_GRACEFUL)
+        with pytest.raises(UnknownSessionError):
+            SecureClient().open(stop, Deadline(20), FAMILY)
+        reschedule = attrs.evolve(stop, command=DaemonCommand.RESCHEDULE)
+        SecureClient().open(reschedule, Deadline(20), FAMILY).close()
+        assert control.started.wait(20)
+    assert control.noted == ["cycle"]

@@ -93,6 +93,8 @@ def test_a_submitted_job_runs(running):
     until(lambda: not running.inside("run", "condor_q", "-all", cluster, "-af", "ProcId"), running)
     done = running.inside("run", "condor_history", cluster, "-af", "JobStatus")
     assert done.split() == ["4", "4"]
+    assert "Completed RESCHEDULE to negotiator" in running.log("SchedLog")
+    assert "Server rejected our session id" not in running.log("SchedLog")
 
 
 def test_it_runs_as_htcondors_user_with_its_files_where_the_pool_has_them(running):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import threading
 import time
@@ -40,11 +41,12 @@ class ServedSessions:
     :param clock: returns seconds from any beginning.
     """
 
-    __slots__ = ("__anonymous", "__known", "_clock", "_lock")
+    __slots__ = ("__anonymous", "__known", "__lasting", "_clock", "_lock")
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.__known: OrderedDict[str, tuple[ServedSession, float]] = OrderedDict()
         self.__anonymous: OrderedDict[str, tuple[ServedSession, float]] = OrderedDict()
+        self.__lasting: dict[str, ServedSession] = {}
         self._clock = clock
         self._lock = threading.Lock()
 
@@ -61,10 +63,17 @@ class ServedSessions:
                 sessions.popitem(last=False)
         return session
 
+    def add_lasting(self, session_id: str, key: SessionKey, peer: Peer) -> None:
+        """Add a session that was agreed on otherwise, and never ends."""
+        with self._lock:
+            self.__lasting[session_id] = ServedSession(session_id, key, peer, math.inf, math.inf)
+
     def find(self, session_id: str) -> ServedSession | None:
         """Return a session, and renew its lease; None if it is unknown or over."""
         now = self._clock()
         with self._lock:
+            if (lasting := self.__lasting.get(session_id)) is not None:
+                return lasting
             for sessions in (self.__known, self.__anonymous):
                 session, used = sessions.get(session_id, (None, 0.0))
                 if session is None:
@@ -82,9 +91,10 @@ class ServedSessions:
         with self._lock:
             self.__known.clear()
             self.__anonymous.clear()
+            self.__lasting.clear()
 
     def __len__(self) -> int:
-        return len(self.__known) + len(self.__anonymous)
+        return len(self.__known) + len(self.__anonymous) + len(self.__lasting)
 
     def __repr__(self) -> str:
         return f"<ServedSessions of {len(self)} entries>"
