@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from negotiator.app.loopback import is_loopback
 from negotiator.app.service_settings import Origin, PoolDriver, ServiceSettings
+from negotiator.defaults import WEB_PORT
 from negotiator.queues.acl import HINT, Acl, AclError
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable
@@ -79,6 +81,7 @@ def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tup
     yield from _of_pairs(settings, invalid)
     yield from _of_driver(settings, invalid)
     yield from _of_folders(settings)
+    yield from _of_web(settings, invalid)
     yield from _of_tls(settings)
 
 
@@ -135,6 +138,31 @@ def _unreadable(path: Path, *, folder: bool, either: bool) -> str:
     if not (folder or either or stat.S_ISREG(mode)):
         return "not a regular file"
     return "" if os.access(path, os.R_OK) else "cannot be read: Permission denied"
+
+
+def _of_web(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tuple[str, _Fault]]:
+    """Yield the web keys without effect, and the address that needs more of them."""
+    if not settings.serves_web:
+        for key in ("web_certificate", "web_key", "web_tokens", "web_assets"):
+            # A variable may be meant for ``negotiator web``, and an invalid address is reported.
+            is_variable = settings.origin(key).kind is Origin.VARIABLE
+            if getattr(settings, key) is not None and not is_variable and "web_bind_port" not in invalid:
+                yield (
+                    key,
+                    (
+                        "has no effect without web_bind_host or web_bind_port",
+                        f"write web_bind_port: {WEB_PORT}",
+                    ),
+                )
+    elif not is_loopback(settings.web_bind_host):
+        missing = [
+            key
+            for key in ("web_tokens", "web_certificate")
+            if getattr(settings, key) is None and key not in invalid
+        ]
+        if missing:
+            hint = "on other interfaces than the loopback one every request needs a token and encryption"
+            yield "web_bind_host", (f"{' and '.join(missing)} missing", f"{hint}; or write 127.0.0.1")
 
 
 def _of_tls(settings: ServiceSettings) -> Iterator[tuple[str, _Fault]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import signal
 import socket
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
+from negotiator.app.loopback import is_loopback
 from negotiator.app.tokens import read_tokens
 from negotiator.errors import CommandError, InvalidCallError
 from negotiator.service.callers import Callers
@@ -53,7 +53,7 @@ class WebServer:
         :raises CommandError: the address, the tokens or the certificate cannot be used.
         :raises UntrustedError: another user may have written the tokens.
         """
-        local = _is_loopback(self.host)
+        local = is_loopback(self.host)
         if not local and (self.tokens is None or self.certificate is None):
             raise InvalidCallError(
                 f"{self.host}: on other interfaces than the loopback one the service needs tokens and a certificate: "
@@ -104,10 +104,3 @@ class WebServer:
             )
         except OSError as error:
             raise CommandError(f"{self.host}:{self.port}: cannot listen: {error.strerror or error}") from None
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -157,8 +157,12 @@ def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path):
     assert (problem.source.line, problem.source.column) == (2, 9)
 
 
-def faults(**settings):
-    """Return the problems of settings without their hints."""
+WEB = {"web_bind_port": SettingOrigin(Origin.OPTION, Source("--web-bind-port"))}
+
+
+def faults(*, origins=WEB, **settings):
+    """Return the problems of settings without their hints; requests are answered over HTTP."""
+    settings["origins"] = origins
     return [f"{each.source}: {each.message}" for each in check_settings(ServiceSettings(**settings))]
 
 
@@ -184,6 +188,23 @@ def test_the_driver_of_files_needs_files_and_has_no_port(tmp_path):
     assert missing.startswith("--pool-driver: pool_driver: pool is missing")
     (useless,) = faults(pool_driver=files, pool=(tmp_path,), bind_host="h", bind_port=1)
     assert useless == "--bind-port: bind_port: has no effect with pool_driver: files"
+
+
+def test_web_keys_without_an_address_are_reported(tmp_path):
+    """A variable may be meant for ``negotiator web``."""
+    (useless,) = faults(web_assets=tmp_path, origins={})
+    assert useless == "--web-assets: web_assets: has no effect without web_bind_host or web_bind_port"
+    origins = {"web_assets": SettingOrigin(Origin.VARIABLE, Source("NEGOTIATOR_WEB_ASSETS"))}
+    assert faults(web_assets=tmp_path, origins=origins) == []
+
+
+def test_an_address_that_others_reach_needs_tokens_and_a_certificate():
+    origins = {"web_bind_host": SettingOrigin(Origin.OPTION, Source("--web-bind-host"))}
+    (problem,) = faults(web_bind_host="10.0.0.1", origins=origins)
+    assert problem == "--web-bind-host: web_bind_host: web_tokens and web_certificate missing"
+    assert [faults(web_bind_host=host, origins=origins) for host in ("127.0.0.1", "::1", "localhost")] == [
+        []
+    ] * 3
 
 
 def test_the_live_pool_takes_no_files(tmp_path):

@@ -87,7 +87,7 @@ def test_the_file_is_that_of_the_option_the_variable_or_the_system(run, tmp_path
 
 
 def test_all_problems_of_the_file_and_the_options_are_printed_at_once(run):
-    file = "web_ky: a\nweb_certificate: none.pem\nbind_port: 99999\n"
+    file = "web_ky: a\nweb_certificate: none.pem\nbind_port: 99999\nweb_bind_port: 0\n"
     done = run("config", "--config", "negotiator.yaml", "--bind-host", "a b", file=file)
     assert done.exit_code == 2
     assert "web_certificate" in done.stdout
