@@ -10,7 +10,14 @@ import numpy as np
 from negotiator.pool.ad_kind import PoolAdKind
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
-from negotiator.pool.private_ads import SlotKey, ad_texts, last_heard_from, slot_claims, slot_key
+from negotiator.pool.private_ads import (
+    SlotKey,
+    ad_texts,
+    last_heard_from,
+    slot_claims,
+    slot_key,
+    update_number,
+)
 from negotiator.pool.snapshot_builder import SnapshotBuilder
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ class SlotChanges:
     """The slots whose ads must be fetched for an update.
 
     Those with a ``LastHeardFrom`` of ``since`` or later, and those with these ``names``. Of private ads, with the claim ids: those of
-    ``claims_since`` or later, and of ``claim_names``, whose claim ids were handed out.
+    ``claims_since`` or later, and of ``claim_names``: these slots, and those whose claim ids were handed out.
     """
 
     since: int
@@ -71,11 +78,11 @@ class PoolReading:
         known = dict(zip(self.builder.slot_keys(), times.tolist(), strict=True))
         unchanged = {key: None for key, heard in present.items() if known.get(key) == heard}
         since, count = int(np.max(times, initial=0.0)), self.builder.vault.count
+        # With an earlier time than the last one: the collector's clock was set back.
+        earlier = [key.name for key, heard in present.items() if heard < since and key not in unchanged]
+        unclaimable = [name for name, address in unchanged if not count(name, address)]
         changes = SlotChanges(
-            since,
-            tuple(key.name for key, heard in present.items() if heard < since and key not in unchanged),
-            self.claims_since,
-            tuple(name for name, address in unchanged if not count(name, address)),
+            since, tuple(earlier), self.claims_since, tuple(dict.fromkeys((*earlier, *unclaimable)))
         )
         builder = self.builder.continued(unchanged.keys(), present.keys())
         alike = self.alike.continued(builder.budget)
@@ -131,7 +138,7 @@ class PoolAds:
             if found is None:
                 others.append(f"{ad}\n\n")
             else:
-                self.reading.builder.put_private_claims(*found)
+                self.reading.builder.put_private_claims(*found, update_number(ad))
         if others:
             self.add(daemon, others)
 

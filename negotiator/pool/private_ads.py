@@ -18,6 +18,7 @@ _LINE: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _HEARD: Final = re.compile(r"^LastHeardFrom = (\d{1,18})$", re.MULTILINE | re.IGNORECASE | re.ASCII)
+_UPDATE: Final = re.compile(r"^UpdateSequenceNumber = (\d{1,18})$", re.MULTILINE | re.IGNORECASE | re.ASCII)
 _ADDRESSES: Final = ("myaddress", "startdipaddr")
 
 
@@ -47,6 +48,12 @@ def last_heard_from(ad: str) -> int:
     """Return when the collector received an ad, by its clock in seconds; 0 if that is missing."""
     found = _HEARD.search(ad)
     return int(found[1]) if found else 0
+
+
+def update_number(ad: str) -> int | None:
+    """Return the number of the update that an ad is of, counted by its daemon; None if that is missing."""
+    found = _UPDATE.search(ad)
+    return int(found[1]) if found else None
 
 
 def slot_claims(ad: str) -> tuple[SlotKey, tuple[Secret, ...]] | None:

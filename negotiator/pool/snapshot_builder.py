@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -44,6 +45,8 @@ class SnapshotBuilder:
     vault: ClaimVault = attrs.field(factory=ClaimVault)
     private_claims: set[tuple[str, str]] = attrs.field(factory=set)
     """Names and addresses of the slots whose claim ids were in a private ad."""
+    claim_updates: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    """The numbers of the updates (UpdateSequenceNumber) that the private ads of slots are of, by name and address, if they are known."""
     has_all_claims: bool = False
     """True if the private ads of all slots were fetched: a slot without one has no claim id."""
 
@@ -65,6 +68,8 @@ class SnapshotBuilder:
         before = self.ads[PoolAdKind.SLOT]
         later.ads[PoolAdKind.SLOT] = before.continued(self.dictionary, unchanged)
         later.private_claims = self.private_claims.intersection(present)
+        updates = self.claim_updates
+        later.claim_updates = {slot: updates[slot] for slot in later.private_claims if slot in updates}
         for slot in self.private_claims - later.private_claims:
             self.vault.drop(*slot)
         return later
@@ -156,11 +161,20 @@ class SnapshotBuilder:
     def _add_private_claims(self, result: ParsedAd) -> None:
         name = string_value(result.ad, "Name")
         if name and result.claims:
-            self.put_private_claims((name, address_of(result.ad)), result.claims)
+            update = result.ad.integer("UpdateSequenceNumber")
+            self.put_private_claims((name, address_of(result.ad)), result.claims, update)
 
-    def put_private_claims(self, slot: tuple[str, str], claims: Iterable[Secret]) -> None:
-        """Store the claim ids of a slot (its name and address) from its private ad."""
+    def put_private_claims(
+        self, slot: tuple[str, str], claims: Iterable[Secret], update: int | None = None
+    ) -> None:
+        """Store the claim ids of a slot (its name and address) from its private ad.
+
+        :param update: the number of the startd's update that the ad is of; None if it is unknown.
+        """
         self.private_claims.add(slot)
+        self.claim_updates.pop(slot, None)
+        if update is not None:
+            self.claim_updates[slot] = update
         self.vault.put(*slot, claims)
 
     def slot_keys(self) -> Iterator[tuple[str, str]]:
@@ -174,12 +188,26 @@ class SnapshotBuilder:
         and it counts as having one.
         """
         if self.has_all_claims:
+            self._drop_old_claims()
             return tuple([self.vault.count(*key) for key in self.slot_keys()])
         if not self.private_claims:
             return None
         known = frozenset(address for _, address in self.private_claims)
         count = self.vault.count
         return tuple([count(name, address) if address in known else 1 for name, address in self.slot_keys()])
+
+    def _drop_old_claims(self) -> None:
+        """Drop the claim ids of slots whose private ad is of another update than the public one.
+
+        A startd sends both in one update, with the same number (``DCCollector::sendUpdate``, HTCondor 25.14), but they are fetched one
+        after the other. A slot whose claim ended in between is unclaimed in its public ad, and its claim id is that of the claim
+        that has ended.
+        """
+        numbers = self.ads[PoolAdKind.SLOT].table().numbers("UpdateSequenceNumber").tolist()
+        for key, public in zip(self.slot_keys(), numbers, strict=True):
+            private = self.claim_updates.get(key)
+            if private is not None and math.isfinite(public) and private != public:
+                self.vault.drop(*key)
 
     def snapshot(self) -> Snapshot:
         """Return the ads as tables."""

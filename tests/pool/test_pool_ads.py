@@ -18,8 +18,9 @@ CHANGES = st.lists(
 class Pool:
     """A collector: the slots that it has, each with the time of its last update, and their claim ids."""
 
-    def __init__(self):
-        self.clock, self.slots = 100, {}
+    def __init__(self, session=""):
+        self.clock, self.slots, self.updates = 100, {}, 0
+        self.session = session  # of each claim id
 
     def change(self, name, action, number):
         self.clock += number > 3  # several updates in a second
@@ -27,6 +28,8 @@ class Pool:
             self.slots.pop(name, None)
         elif action == "update":
             extra = f"Extra{number} = {number}\n" if number % 2 else ""
+            self.updates += 1
+            extra += f"UpdateSequenceNumber = {self.updates}\n"
             self.slots[name] = (self.clock, f"Memory = {number}\nStart = TARGET.Size > {number}\n{extra}")
 
     def texts(self, since=0, names=()):
@@ -39,9 +42,10 @@ class Pool:
             yield f'Name = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\nMyType = "Machine"\n\n'
 
     def private(self, since=0, names=()):
-        for name, (heard, _) in self.slots.items():
+        for name, (heard, own) in self.slots.items():
             if heard >= since or name in names:
-                text = f'ClaimId = "<{name}>#1#{heard}#secret"\nLastHeardFrom = {heard}\n'
+                number = own.partition("UpdateSequenceNumber = ")[2].strip()
+                text = f'ClaimId = "<{name}>#1#{heard}#{self.session}{number}"\nLastHeardFrom = {heard}\nUpdateSequenceNumber = {number}\n'
                 yield f'MyType = "Machine"\nName = "{name}"\nMyAddress = "<{name}>"\n{text}\n'
 
     def fetch(self, before):
@@ -81,6 +85,24 @@ def test_an_update_of_the_last_cycle_gives_the_slots_that_a_whole_reading_gives(
             if action == "take":
                 updated.claims.take(f'"{name}"'.strip('"'))
         before = updated.reading
+
+
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_slot_that_is_updated_between_the_two_queries_waits_for_its_present_claim_id(escaped):
+    """Its private ad is of the update before: the claim of that id has ended. Ids of encrypted sessions have escapes."""
+    pool = Pool('[Encryption=\\"YES\\";]' if escaped else "")
+    for name in "ab":
+        pool.change(name, "update", 1)
+    first = pool.fetch(None)
+    first.snapshot()
+    pool.between = lambda: pool.change("a", "update", 1)  # within the same second
+    second = pool.fetch(first.reading)
+    counts = {name: count for name, (_, count) in found(second)[0].items()}
+    assert counts == {'"a"': 0, '"b"': 1}
+    pool.between = lambda: None
+    third = pool.fetch(second.reading)
+    assert {count for _, count in found(third)[0].values()} == {1}
+    assert third.claims.take("a") == f"<a>#1#100#{pool.session.replace(chr(92), '')}3"
 
 
 def test_unchanged_slots_keep_their_order_and_changed_and_new_ones_follow():
@@ -172,7 +194,7 @@ def test_a_claim_id_that_arrives_between_the_two_queries_of_a_cycle_is_known_in_
     first = pool.fetch(None)
     pool.between = lambda: None
     second = pool.fetch(first.reading)
-    assert second.claims.take("a") == f"<a>#1#{pool.slots['a'][0]}#secret"
+    assert second.claims.take("a") == f"<a>#1#{pool.slots['a'][0]}#{pool.updates - 1}"
 
 
 def test_a_slot_without_a_private_ad_has_no_claim_id_in_a_live_pool():
