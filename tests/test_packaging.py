@@ -39,9 +39,11 @@ def test_every_bundled_plugin_has_an_entry_point(wheel):
             assert f"{path.name}/__init__.py" in wheel.namelist()
 
 
-def test_the_default_bundle_and_the_types_are_installed(wheel):
+def test_the_default_bundle_the_pages_and_the_types_are_installed(wheel):
     assert {
         "negotiator/bundle/default/pool.yaml",
         "negotiator/bundle/default/queues.yaml",
         "negotiator/py.typed",
+        "negotiator/service/pages/static/pages.css",
+        "negotiator/service/pages/templates/base.html",
     } <= set(wheel.namelist())

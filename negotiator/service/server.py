@@ -20,6 +20,7 @@ from negotiator.app.tokens import read_tokens
 from negotiator.errors import CommandError, InvalidCallError
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
+from negotiator.service.pages.routes import to_pages
 from negotiator.service.web_app import make_app
 
 #: Requests that are answered at the same time; further ones get 503.
@@ -64,7 +65,9 @@ class WebServer:
         # A page of another site that resolves its name to this host must not read what needs no token.
         names = [Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, self.host])] if local else []
         app = make_app(overviews, Callers(self.tokens, open_to_all=local), names)
-        if self.assets is not None:
+        if self.assets is None:
+            app.add_route("/", to_pages, methods=["GET"])
+        else:
             app.mount("/", StaticFiles(directory=self.assets, html=True))
         config = self._config(app)
         with self._socket() as opened:

@@ -32,6 +32,7 @@ from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedErro
 from negotiator.service.configuration import Configuration, TooLargeError
 from negotiator.service.metrics import CONTENT_TYPE, metrics_text
 from negotiator.service.overviews import Overviews
+from negotiator.service.pages.routes import PageHeaders, page_routes
 from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
 from negotiator.service.yunikorn.shapes import nanoseconds
 
@@ -111,10 +112,11 @@ def make_app(
         Route(f"{_BASE}/config", configuration.read, methods=["GET"]),
         Route(f"{_BASE}/config", configuration.change, methods=["PUT"]),
         Route(f"{_BASE}/validate-conf", configuration.validate, methods=["POST"]),
+        *page_routes(overviews, known),
     ]
     return Starlette(
         routes=routes,
-        middleware=middleware,
+        middleware=[Middleware(PageHeaders), *middleware],
         exception_handlers={
             NotFoundHereError: failing_with(HTTPStatus.NOT_FOUND),
             InvalidNameError: failing_with(HTTPStatus.BAD_REQUEST),

@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from lively_pool import write_lively_pool
 from processes import LongCommand
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +35,16 @@ def client(serving, tmp_path_factory):
     folder = tmp_path_factory.mktemp("web")
     shutil.copytree(POOL, folder / "pool")
     shutil.copytree(ROOT / "policies" / "limits", folder / "bundle")
+    command, client = serving("--bundle", "bundle", "--pool", "pool", cwd=folder)
+    with command, client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def lively(serving, tmp_path_factory):
+    """A client of the service over a busy pool."""
+    folder = tmp_path_factory.mktemp("lively")
+    write_lively_pool(folder)
     command, client = serving("--bundle", "bundle", "--pool", "pool", cwd=folder)
     with command, client:
         yield client

@@ -30,7 +30,7 @@ def queue_tree(
     for queue in contents.queues:
         if queue.path != ROOT:
             children.setdefault(parent_of(queue.path), []).append(queue)
-    room = _headrooms(contents)
+    room = headrooms(contents)
 
     def entry(queue: Queue) -> dict[str, Any]:
         below = children.get(queue.path, [])
@@ -49,7 +49,7 @@ def _queue(queue: Queue, contents: PoolContents, partition: str, headroom: Resou
     config, path = queue.config, queue.path
     usage = contents.usage.get(path)
     used = dict(usage.resources) if usage else {}
-    most = _most(queue, contents)
+    most = maximum(queue, contents)
     properties = dict(config.properties)
     preemption = properties.get(_PREEMPTION, "default").lower()
     optional = {
@@ -81,12 +81,12 @@ def _queue(queue: Queue, contents: PoolContents, partition: str, headroom: Resou
     }
 
 
-def _most(queue: Queue, contents: PoolContents) -> Resources:
+def maximum(queue: Queue, contents: PoolContents) -> Resources:
     """Return the maximum of a queue; that of the root queue is what the pool has."""
     return contents.capacity if queue.path == ROOT else queue.config.max
 
 
-def _headrooms(contents: PoolContents) -> dict[str, Resources]:
+def headrooms(contents: PoolContents) -> dict[str, Resources]:
     """Return what is left of the maxima of each queue and all above it, by path.
 
     Every queue comes after its parent.
@@ -95,7 +95,7 @@ def _headrooms(contents: PoolContents) -> dict[str, Resources]:
     for queue in contents.queues:
         usage = contents.usage.get(queue.path)
         used = usage.resources if usage else _NOTHING
-        own = {name: amount - used.get(name, 0) for name, amount in _most(queue, contents).items()}
+        own = {name: amount - used.get(name, 0) for name, amount in maximum(queue, contents).items()}
         above = found.get(parent_of(queue.path), _NOTHING) if queue.path != ROOT else _NOTHING
         found[queue.path] = _least(above, own)
     return found

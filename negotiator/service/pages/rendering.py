@@ -1,0 +1,92 @@
+"""HTML of view records: templates with escaping everywhere, and files that all pages use."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import jinja2
+
+from negotiator import __version__
+from negotiator.app.overview import PoolOverview
+from negotiator.service.pages.views.elements import BASE, Link, Moment, message, moment, shown
+
+_FOLDER: Final = Path(__file__).parent
+_TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
+
+#: The entries of the navigation: title and path.
+PAGES: Final = (
+    Link("Pool now", BASE),
+    Link("Queues", f"{BASE}/queues"),
+    Link("Users and groups", f"{BASE}/usage"),
+    Link("Machines", f"{BASE}/hosts"),
+    Link("Applications", f"{BASE}/applications"),
+    Link("Configuration", f"{BASE}/configuration"),
+)
+
+
+@attrs.frozen
+class Frame:
+    """What every page has around its contents. ``here`` is the path of its entry in the navigation."""
+
+    title: str
+    here: str
+    pool: str
+    as_of: Moment | None
+    failure: str
+
+
+@attrs.frozen
+class StaticFile:
+    """A file of the pages; ``href`` changes with its content."""
+
+    content: bytes
+    media_type: str
+    href: str
+
+
+@lru_cache(1)
+def static_files() -> dict[str, StaticFile]:
+    """Return the static files by name."""
+    found = {}
+    for file in sorted((_FOLDER / "static").iterdir()):
+        if file.suffix in _TYPES:
+            content = file.read_bytes()
+            version = hashlib.sha256(content).hexdigest()[:12]
+            found[file.name] = StaticFile(
+                content, _TYPES[file.suffix], f"{BASE}/static/{file.name}?v={version}"
+            )
+    return found
+
+
+@lru_cache(1)
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals |= {"files": static_files(), "pages": PAGES, "version": __version__}
+    return environment
+
+
+def page(template: str, title: str, here: str, view: Any, overview: PoolOverview, failure: str) -> bytes:
+    """Return a page.
+
+    :param failure: why the pool cannot be read now; empty if it was read.
+    """
+    frame = Frame(title, here, shown(overview.bundle.partition.name), moment(overview.now), message(failure))
+    return _environment().get_template(template).render(frame=frame, view=view).encode()
+
+
+def error_page(status: HTTPStatus, text: str) -> bytes:
+    """Return the page of an error."""
+    frame = Frame(status.phrase, "", "", None, "")
+    return _environment().get_template("error.html").render(frame=frame, text=message(text)).encode()

@@ -1,0 +1,167 @@
+"""*Pool now*: capacity and use, jobs, the negotiator and its last cycle, problems."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+from markupsafe import Markup
+
+from negotiator.app.overview import PoolOverview
+from negotiator.queues import ROOT
+from negotiator.service.pages.views.elements import (
+    Bar,
+    Link,
+    Moment,
+    Rows,
+    bar,
+    link,
+    message,
+    moment,
+    ordered,
+    picture,
+)
+from negotiator.service.yunikorn.health import health_checks
+
+_MOST_REASONS: Final = 10
+_MOST_PROBLEMS: Final = 50
+
+
+@attrs.frozen
+class Figure:
+    """A number with its name, and what it means."""
+
+    value: str
+    name: Link
+    note: str = ""
+
+
+@attrs.frozen
+class Check:
+    """One of the health checks; ``text`` is what it found."""
+
+    name: str
+    is_passed: bool
+    text: str
+
+
+@attrs.frozen
+class UnmatchedReason:
+    """Why jobs got no slot in the last cycle, with a picture beside the most frequent reason."""
+
+    station: str
+    verdict: str
+    code: str
+    jobs: str
+    picture: Markup
+
+
+@attrs.frozen
+class CycleView:
+    """The last cycle."""
+
+    number: str
+    ended: Moment | None
+    facts: tuple[tuple[str, str], ...]
+    reasons: Rows
+
+
+@attrs.frozen
+class PoolNow:
+    """The whole page."""
+
+    figures: tuple[Figure, ...]
+    bars: tuple[Bar, ...]
+    is_healthy: bool
+    checks: tuple[Check, ...]
+    started: Moment | None
+    next_cycle: Moment | None
+    cycle: CycleView | None
+    has_state: bool
+    problems: Rows
+
+
+def pool_now(overview: PoolOverview, failure: str) -> PoolNow:
+    """Return the page.
+
+    :param failure: why the pool cannot be read now; empty if it was read.
+    """
+    contents, health = overview.contents, overview.health
+    root = contents.usage.get(ROOT)
+    used = root.resources if root else {}
+    pending = contents.pending.get(ROOT, {})
+    found = health_checks(overview, failure)
+    status = health.status if health else None
+    return PoolNow(
+        tuple(_figures(overview)),
+        tuple(
+            bar(name, used.get(name, 0), contents.capacity.get(name, 0), pending=pending.get(name, 0))
+            for name in ordered((*contents.capacity, *used))
+        ),
+        found["Healthy"],
+        tuple(
+            Check(
+                each["Name"],
+                each["Succeeded"],
+                message(each.get("DiagnosisMessage", each["Description"])),
+            )
+            for each in found["HealthChecks"]
+        ),
+        moment(status.started) if status else None,
+        moment(status.next_cycle) if status and status.next_cycle else None,
+        _cycle(overview),
+        health is not None,
+        Rows.first(
+            (message(str(each)) for each in overview.problems), len(overview.problems), _MOST_PROBLEMS
+        ),
+    )
+
+
+def _figures(overview: PoolOverview) -> list[Figure]:
+    contents = overview.contents
+    running = sum(len(each.running) for each in contents.applications)
+    idle = sum(each.idle for each in contents.applications)
+    slots = sum(host.slots for host in contents.hosts)
+    return [
+        Figure(f"{running:,}", link("jobs running", "applications"), "have a slot, or are matched with one"),
+        Figure(f"{idle:,}", link("jobs idle", "applications"), "wait for a slot"),
+        Figure(f"{contents.rejected:,}", Link("jobs rejected"), "are not considered: no queue, held, …"),
+        Figure(f"{len(contents.hosts):,}", link("machines", "hosts"), f"with {slots:,} slots"),
+        Figure(
+            f"{len(contents.applications):,}", link("applications", "applications"), "a cluster of jobs each"
+        ),
+        Figure(f"{len(contents.queues):,}", link("queues", "queues"), "of the configuration, or created"),
+    ]
+
+
+def _cycle(overview: PoolOverview) -> CycleView | None:
+    status = overview.health.status if overview.health else None
+    last = status.last if status else None
+    if last is None:
+        return None
+    facts = (
+        ("duration", f"{last.ended - last.begun:.2f} s"),
+        ("slots read", f"{last.slots:,}"),
+        ("jobs read", f"{last.jobs:,}"),
+        ("matches", f"{last.matches:,}"),
+        ("jobs without a match", f"{sum(each.jobs for each in last.unmatched):,}"),
+        ("matches not delivered", f"{last.undelivered:,}"),
+        ("limits exceeded at its begin", f"{last.overfills:,}"),
+    )
+    most = max((each.jobs for each in last.unmatched), default=0)
+    reasons = (
+        UnmatchedReason(
+            message(each.station),
+            message(each.verdict),
+            message(each.code),
+            f"{each.jobs:,}",
+            picture(round(each.jobs * 100 / most, 1) if most > 0 else 0.0),
+        )
+        for each in last.unmatched
+    )
+    return CycleView(
+        f"{last.number:,}",
+        moment(last.ended),
+        facts,
+        Rows.first(reasons, len(last.unmatched), _MOST_REASONS),
+    )

@@ -1,0 +1,183 @@
+"""*Queues*: the tree, and the page of one queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+
+from negotiator.app.overview import PoolContents, PoolOverview
+from negotiator.queues import ROOT, Queue
+from negotiator.queues.model import QueueLimit
+from negotiator.queues.names import upwards
+from negotiator.queues.quantities import Resources
+from negotiator.service.pages.views.applications import ApplicationRow, application_rows
+from negotiator.service.pages.views.elements import (
+    Bar,
+    Link,
+    Moment,
+    Rows,
+    amounts,
+    bar,
+    link,
+    message,
+    moment,
+    ordered,
+    queue_link,
+    shown,
+)
+from negotiator.service.yunikorn.queues import headrooms, maximum
+
+_NOTHING: Final[Resources] = {}
+_MOST_COLUMNS: Final = 4  # resources in the tree; the page of a queue has all
+
+
+@attrs.frozen
+class QueueRow:
+    """A queue of the tree, ``depth`` levels below its top. A resource that it neither uses nor limits has no bar."""
+
+    depth: int
+    name: Link
+    bars: tuple[Bar | None, ...]
+    applications: str
+    state: str
+    is_draining: bool
+    note: str
+
+
+@attrs.frozen
+class QueueTreeView:
+    """The rows of a tree, with the resources of their columns."""
+
+    resources: tuple[str, ...]
+    rows: tuple[QueueRow, ...]
+
+
+@attrs.frozen
+class LimitRow:
+    """A limit of users or groups as configured."""
+
+    text: str
+    users: str
+    groups: str
+    resources: str
+    applications: str
+
+
+@attrs.frozen
+class QueueView:
+    """The page of one queue."""
+
+    path: str
+    above: tuple[Link, ...]
+    bars: tuple[Bar, ...]
+    facts: tuple[tuple[str, str], ...]
+    since: Moment | None
+    limits: tuple[LimitRow, ...]
+    below: QueueTreeView | None
+    applications: Rows
+    all_applications: Link
+
+
+def queue_tree(overview: PoolOverview) -> QueueTreeView:
+    """Return the whole tree."""
+    return _tree(overview.contents, overview.contents.queues, ROOT)
+
+
+def _tree(contents: PoolContents, queues: Iterable[Queue], top: str) -> QueueTreeView:
+    found = list(queues)
+    resources = ordered(
+        name for queue in found for name in (*maximum(queue, contents), *_used(queue.path, contents))
+    )[:_MOST_COLUMNS]
+    levels = top.count(".")
+    rows = (_row(queue, contents, resources, queue.path.count(".") - levels) for queue in found)
+    return QueueTreeView(tuple(map(shown, resources)), tuple(rows))
+
+
+def _row(queue: Queue, contents: PoolContents, resources: Iterable[str], depth: int) -> QueueRow:
+    found = dict(_bars(queue, contents))
+    return QueueRow(
+        depth,
+        queue_link(queue.path, queue.path.rpartition(".")[2]),
+        tuple(found.get(name) for name in resources),
+        _application_count(queue, contents),
+        str(queue.state),
+        queue.draining,
+        "" if queue.managed else "created by a rule",
+    )
+
+
+def _application_count(queue: Queue, contents: PoolContents) -> str:
+    usage = contents.usage.get(queue.path)
+    running = usage.applications if usage else 0
+    return f"{running:,} of {queue.config.applications:,}" if queue.config.applications else f"{running:,}"
+
+
+def _used(path: str, contents: PoolContents) -> Resources:
+    usage = contents.usage.get(path)
+    return usage.resources if usage else _NOTHING
+
+
+def _bars(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, Bar]]:
+    most, used = maximum(queue, contents), _used(queue.path, contents)
+    pending, guaranteed = contents.pending.get(queue.path, _NOTHING), queue.config.guaranteed
+    others = (name for each in (used, pending, guaranteed) for name, value in each.items() if value)
+    for name in dict.fromkeys((*most, *others)):
+        yield (
+            name,
+            bar(
+                name,
+                used.get(name, 0),
+                most.get(name),
+                pending=pending.get(name, 0),
+                guaranteed=guaranteed.get(name, 0),
+                pool=contents.capacity.get(name, 0),
+            ),
+        )
+
+
+def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
+    """Return the page of a queue with its applications and those below it."""
+    contents, path = overview.contents, queue.path
+    prefix = f"{path}."
+    below = [each for each in contents.queues if each.path.startswith(prefix)]
+    bars = dict(_bars(queue, contents))
+    rows: list[ApplicationRow] = application_rows(
+        each for each in contents.applications if each.queue == path or each.queue.startswith(prefix)
+    )
+    return QueueView(
+        shown(path),
+        tuple(queue_link(each, each.rpartition(".")[2]) for each in reversed(list(upwards(path)))),
+        tuple(bars[name] for name in ordered(bars)),
+        tuple(_facts(queue, contents)),
+        moment(queue.since),
+        tuple(map(_limit, queue.config.limits)),
+        _tree(contents, below, path) if below else None,
+        Rows.first(rows, len(rows)),
+        link("search them", "applications", queue=path),
+    )
+
+
+def _facts(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, str]]:
+    config = queue.config
+    yield "state", str(queue.state)
+    yield "kind", "takes applications" if queue.leaf else "has queues below it"
+    yield "origin", "the configuration" if queue.managed else "created by a placement rule"
+    yield "running applications", _application_count(queue, contents)
+    if config.guaranteed:
+        yield "guaranteed", amounts(config.guaranteed)
+    left = headrooms(contents)[queue.path]
+    yield "left, with the queues above", amounts(left) or "nothing"
+    for name, value in sorted(config.properties.items()):
+        yield message(name), message(value)
+
+
+def _limit(limit: QueueLimit) -> LimitRow:
+    return LimitRow(
+        message(limit.text),
+        ", ".join(map(shown, limit.users)),
+        ", ".join(map(shown, limit.groups)),
+        amounts(limit.resources),
+        f"{limit.applications:,}" if limit.applications else "",
+    )
