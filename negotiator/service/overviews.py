@@ -21,12 +21,27 @@ from negotiator.service.history import PoolCount, PoolHistory
 EVERY: Final = 5.0
 
 
-@attrs.frozen(eq=False)
+#: Bytes of answers that are kept: clients can write one path in many ways.
+_MOST_KEPT: Final = 64 << 20
+
+
+@attrs.define(eq=False)
 class ShownPool:
     """What requests are answered from: an overview, which never changes, and the answers that were made of it."""
 
     overview: PoolOverview
-    answers: dict[str, bytes] = attrs.field(factory=dict)  # by path
+    _answers: dict[str, bytes] = attrs.field(factory=dict, init=False)  # by path
+    _kept: int = attrs.field(default=0, init=False)
+
+    def answer(self, path: str, make: Callable[[], bytes]) -> bytes:
+        """Return the answer to a path; it is made once, unless too many are kept already."""
+        body = self._answers.get(path)
+        if body is None:
+            body = make()
+            if self._kept + len(body) <= _MOST_KEPT:
+                self._answers[path] = body
+                self._kept += len(body)
+        return body
 
 
 @attrs.define(eq=False)

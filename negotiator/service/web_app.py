@@ -62,9 +62,7 @@ def make_app(
             if shown is None:
                 raise NotReadError(overviews.failure or "the pool has not been read yet")
             key = f"{request.url.path}?{'subtree' in request.query_params}"
-            body = shown.answers.get(key)
-            if body is None:
-                body = shown.answers[key] = encoded(values(shown.overview, request))
+            body = shown.answer(key, lambda: encoded(values(shown.overview, request)))
             return json_answer(body)
 
         return Route(f"{_BASE}{path}", answer, methods=["GET"])
