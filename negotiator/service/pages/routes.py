@@ -112,11 +112,7 @@ def _body(overviews: Overviews, request: Request, make: Page) -> bytes:
         raise NotReadError(failure or "The pool has not been read yet.")
     if failure or request.url.query:
         return make(shown.overview, request, failure)
-    key = request.url.path
-    body = shown.answers.get(key)
-    if body is None:
-        body = shown.answers[key] = make(shown.overview, request, failure)
-    return body
+    return shown.answer(request.url.path, lambda: make(shown.overview, request, failure))
 
 
 def _no_store() -> dict[str, str]:
