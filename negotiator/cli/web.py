@@ -1,4 +1,4 @@
-"""``negotiator web``: the HTTP interface of a pool."""
+"""``negotiator web``: the pages and the REST interface of a pool."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def web(
     overviews.start()
     try:
         WebServer(host, port, certificate, key, assets, tokens).run(
-            overviews, lambda url: click.echo(f"serving {url}/ws/v1/")
+            overviews, lambda url: click.echo(f"serving {url}/ws/v1/ and {url}/pool")
         )
     finally:
         overviews.stop()

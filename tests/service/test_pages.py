@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lively_pool import QUEUES
 from negotiator.queues.quantities import format_quantity
@@ -265,6 +267,26 @@ def test_without_other_files_the_root_leads_to_the_pages(client):
     answer = client.get("/")
     assert answer.is_redirect
     assert answer.headers["location"] == "/pool"
+
+
+PIECES = st.one_of(
+    st.sampled_from(
+        ("queues", "root", "hosts", "applications", "static", "..", "%2e%2e", "%00", "%ff%fe", "")
+    ),
+    st.binary(max_size=8).map(lambda data: quote(data, safe="")),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    parts=st.lists(PIECES, max_size=5),
+    query=st.lists(st.tuples(st.sampled_from(("user", "queue", "name")), PIECES)),
+)
+def test_any_path_and_query_is_answered_without_an_internal_error(client, parts, query):
+    asked = "&".join(f"{key}={value}" for key, value in query)
+    answer = client.get(f"/pool/{'/'.join(parts)}?{asked}", follow_redirects=False)
+    assert answer.status_code < 500
+    assert "Traceback" not in answer.text
 
 
 HOSTILE = ("<script>alert(1)</script>", "\"'><img src=x onerror=alert(1)>", "{{ 7 * 7 }}", "x" * 5000)

@@ -69,6 +69,27 @@ def window(browser):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def hostile(serving, tmp_path_factory):
+    """A client of the service over a pool with names of 120 characters without a blank."""
+    folder, name = tmp_path_factory.mktemp("hostile"), "W" * 120
+    (folder / "pool.ads").write_text(
+        f'MyType = "Job"\nClusterId = 1\nProcId = 0\nOwner = "{name}"\nJobStatus = 1\nRequestCpus = 1\nRequestMemory = 1\nRequirements = true\n\n'
+        f'MyType = "Machine"\nName = "slot@{name}"\nMachine = "{name}"\nCpus = 1\nMemory = 1\n'
+    )
+    command, client = serving("--pool", "pool.ads", cwd=folder)
+    with command, client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["/pool/hosts", "/pool/applications"])
+def test_long_names_are_broken_everywhere(hostile, phone, window, path):
+    for page in (phone, window):
+        page.goto(f"{hostile.base_url}{path}")
+        assert page.get_by_text("WWWW").count() > 0
+        assert page.evaluate(TOO_WIDE) == []
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_on_a_phone_nothing_is_wider_than_the_window_and_every_text_can_be_read(lively, phone, path):
     phone.goto(f"{lively.base_url}{path}")

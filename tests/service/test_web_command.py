@@ -20,6 +20,7 @@ from negotiator.cli import main
 
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
+PAGES = ("/pool", "/pool/queues", "/pool/queues/root", "/pool/static/pages.css", "/pool/none")
 
 
 @pytest.fixture
@@ -77,6 +78,7 @@ def test_static_files_are_served_beside_the_interface_but_nothing_outside_their_
     command, client = serving("--pool", "pool", "--assets", "ui", cwd=site)
     with command, client:
         assert "queues" in client.get("/").text
+        assert "Pool now" in client.get("/pool").text
         assert client.get("/ws/v1/clusters").json()
         for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/link.txt"):
             assert "secret" not in client.get(path).text
@@ -124,10 +126,11 @@ def test_on_other_interfaces_every_request_needs_a_token_and_is_encrypted(site, 
         address = f"https://127.0.0.1:{client.base_url.port}"
         trusted = ssl.create_default_context(cafile=site / "cert.pem")
         with httpx.Client(base_url=address, verify=trusted, timeout=60) as other:
-            for path in ("/ws/v1/clusters", "/ws/v1/scheduler/healthcheck", "/ws/v1/config"):
+            for path in ("/ws/v1/clusters", "/ws/v1/scheduler/healthcheck", "/ws/v1/config", *PAGES):
                 assert other.get(path).status_code == 401
             headers = {"Authorization": f"Bearer {done.output.strip()}"}
             assert other.get("/ws/v1/clusters", headers=headers).status_code == 200
+            assert other.get("/pool", headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(

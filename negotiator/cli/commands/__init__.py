@@ -23,5 +23,5 @@ COMMANDS = {
     "status": "Print whether a negotiator runs and works, and its last cycle.",
     "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",
-    "web": "Serve the REST interface of a pool, for YuniKorn's web UI and other clients.",
+    "web": "Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients.",
 }

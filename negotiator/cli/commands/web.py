@@ -13,7 +13,9 @@ from negotiator.hooks.command_options import FOLDER
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(short_help="Serve the REST interface of a pool, for YuniKorn's web UI and other clients.")
+@click.command(
+    short_help="Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients."
+)
 @options.targets("bundle", "state", "audit_log", "key_file", "pool", "plugins_dirs", "disable")
 @click.option(
     "--host",
@@ -62,7 +64,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 def web(**given: Any) -> None:
-    """Serve the queues, applications, machines and usage of a pool over HTTP, in the shapes of YuniKorn's REST interface (/ws/v1).
+    """Serve the queues, applications, machines and usage of a pool over HTTP.
+
+    The pages are at /pool, answers in the shapes of YuniKorn's REST interface at /ws/v1.
 
     Without --pool it shows the pool of the negotiator that uses the state (negotiator serve), after its first cycle.
 

@@ -65,7 +65,7 @@ class PageHeaders:
 def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
     """Return the routes of all pages.
 
-    A page without a query is made once for each overview.
+    A page without parameters is made once for each overview.
     """
 
     def route(path: str, make: Page) -> Route:
@@ -110,7 +110,7 @@ def _body(overviews: Overviews, request: Request, make: Page) -> bytes:
     shown, failure = overviews.shown, overviews.failure
     if shown is None:
         raise NotReadError(failure or "The pool has not been read yet.")
-    if failure or request.url.query:
+    if failure or request.url.query or request.path_params:  # too many of them to keep
         return make(shown.overview, request, failure)
     return shown.answer(request.url.path, lambda: make(shown.overview, request, failure))
 

@@ -21,10 +21,11 @@ def nanoseconds(seconds: float) -> int:
 
 def percent(capacity: Resources, used: Resources) -> dict[str, int]:
     """Return how much of each resource is used, in whole percent; resources that nothing uses are missing."""
-    return {name: _percent(capacity[name], used[name]) for name in capacity if name in used}
+    return {name: share(capacity[name], used[name]) for name in capacity if name in used}
 
 
-def _percent(capacity: int, used: int) -> int:
+def share(capacity: int, used: int) -> int:
+    """Return how much of a capacity is used, in whole percent; 100 if there is none of it."""
     if used <= 0:
         return 0
     return min(used * 100 // capacity, _MOST_PERCENT) if capacity > 0 else 100

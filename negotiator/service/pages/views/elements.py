@@ -15,7 +15,7 @@ from markupsafe import Markup
 from negotiator.pool.secrets import redact
 from negotiator.queues.quantities import VCORE, Resources, format_quantity
 from negotiator.records.text import printable
-from negotiator.service.yunikorn.shapes import percent
+from negotiator.service.yunikorn.shapes import share
 
 BASE: Final = "/pool"
 #: Rows of a table; a note says how many more there are.
@@ -135,14 +135,13 @@ def bar(
     :param most: the maximum; None if there is none: then the share is that of ``pool``.
     """
     whole = pool if most is None else most
-    share = percent({resource: whole}, {resource: used})[resource]
     grade = "free" if most is None else level(used, most)
     mark = _part(guaranteed, whole) if guaranteed and whole else None
     return Bar(
         shown(resource),
         amount(resource, used),
         "" if most is None else amount(resource, most),
-        _share(share, most, pool),
+        _share_text(used, most, pool),
         grade,
         picture(_part(used, whole), grade, _part(pending, whole), mark),
         amount(resource, pending) if pending else "",
@@ -173,10 +172,10 @@ def level(used: float, most: float) -> str:
     return "near" if used * 100 >= most * _NEAR and used else ""
 
 
-def _share(share: int, most: int | None, pool: int) -> str:
-    if most is None:
-        return f"{share} % of the pool" if pool else ""
-    return f"{share} %"
+def _share_text(used: int, most: int | None, pool: int) -> str:
+    if most is not None:
+        return f"{share(most, used)} %"
+    return f"{share(pool, used)} % of the pool" if pool else ""
 
 
 def _part(part: int, whole: int) -> float:
