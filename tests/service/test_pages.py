@@ -332,6 +332,15 @@ def test_names_of_users_and_machines_are_never_html(serving, tmp_path):
         assert values == [HOSTILE[1], HOSTILE[0]]
 
 
+def test_pool_now_lists_the_problems_of_ads(serving, tmp_path):
+    (tmp_path / "pool.ads").write_text('MyType = "Machine"\nName = "a"\n\nMyType = "Machine"\nCpus = = 1\n')
+    command, client = serving("--pool", "pool.ads", cwd=tmp_path)
+    with command, client:
+        page = read(client)
+        assert re.search(r"Problems of ads\s+pool.ads:5", page.text)
+        assert "All ads of the pool could be read." not in page.text
+
+
 def test_of_long_lists_500_rows_are_shown_and_the_others_counted(serving, tmp_path):
     slots = (
         f'MyType = "Machine"\nName = "slot@host{number}"\nMachine = "host{number}"\nCpus = 1\nMemory = 1\n'
@@ -364,4 +373,5 @@ def test_a_pool_that_cannot_be_read_is_shown_as_it_was_with_the_reason(serving, 
                 break
             signal.sigtimedwait([], 0.1)
         assert "The pool cannot be read now:" in page.text
+        assert "Pool: failed" in read(client).text
         assert page.rows("What the jobs")

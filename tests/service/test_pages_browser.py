@@ -1,4 +1,7 @@
-"""The pages in a real browser: Debian's chromium, driven by playwright; both are optional."""
+"""The pages in a real browser: Debian's chromium, driven by playwright.
+
+Both are optional (``apt install chromium``, ``pip install playwright``): the package has 160 MB, too much for every run of the tests.
+"""
 
 import shutil
 

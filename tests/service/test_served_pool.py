@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import signal
 import socket
@@ -63,6 +64,10 @@ def test_the_pool_of_the_last_cycle_is_shown_by_http_and_by_commands(site, servi
             assert len(nodes) == 5
             checks = client.get("/ws/v1/scheduler/healthcheck").json()["HealthChecks"]
             assert "Negotiator" in {check["Name"] for check in checks}
+            page = client.get("/pool").text
+            assert re.search(r"Last cycle: number \d+", page)
+            assert "negotiator started" in page
+            assert "slots read</dt><dd>33<" in page
             (site / "pool" / "workers.ads").unlink()
             serve.wait_for("slots=9 ")
             for _ in range(100):
