@@ -102,6 +102,14 @@ def test_on_a_phone_nothing_is_wider_than_the_window_and_every_text_can_be_read(
     assert contrast >= 4.5, text
 
 
+@pytest.mark.parametrize("width", [320, 720, 1024, 1130])
+def test_nothing_is_wider_than_windows_between_a_phone_and_a_screen(lively, window, width):
+    window.set_viewport_size({"width": width, "height": 800})
+    for path in PATHS:
+        window.goto(f"{lively.base_url}{path}")
+        assert window.evaluate(TOO_WIDE) == [], path
+
+
 def test_it_is_dark_in_the_dark_and_light_in_the_light(lively, phone):
     phone.goto(f"{lively.base_url}/pool")
     back, text = phone.evaluate(

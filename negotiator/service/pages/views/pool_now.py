@@ -146,7 +146,7 @@ def _cycle(overview: PoolOverview) -> CycleView | None:
         ("matches", f"{last.matches:,}"),
         ("jobs without a match", f"{sum(each.jobs for each in last.unmatched):,}"),
         ("matches not delivered", f"{last.undelivered:,}"),
-        ("limits exceeded at its begin", f"{last.overfills:,}"),
+        ("limits exceeded at its beginning", f"{last.overfills:,}"),
     )
     most = max((each.jobs for each in last.unmatched), default=0)
     reasons = (

@@ -67,7 +67,7 @@ class LimitRow:
 
 @attrs.frozen
 class QueueView:
-    """The page of one queue."""
+    """The page of one queue. ``since`` is None without a state, which has the time of its last change."""
 
     path: str
     above: tuple[Link, ...]
@@ -151,7 +151,7 @@ def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
         tuple(queue_link(each, each.rpartition(".")[2]) for each in reversed(list(upwards(path)))),
         tuple(bars[name] for name in ordered(bars)),
         tuple(_facts(queue, contents)),
-        moment(queue.since),
+        moment(queue.since) if overview.health else None,
         tuple(map(_limit, queue.config.limits)),
         _tree(contents, below, path) if below else None,
         Rows.first(rows, len(rows)),
