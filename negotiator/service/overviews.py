@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ from negotiator.app.overview import PoolOverview, pool_overview
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.errors import NegotiatorError
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.failures import describe_error
 from negotiator.pool.secrets import redact
 from negotiator.service.history import PoolCount, PoolHistory
 
@@ -58,6 +60,7 @@ class Overviews:
     failure: str = attrs.field(default="", init=False)
     history: PoolHistory = attrs.field(factory=PoolHistory, init=False)
     _seen: object = attrs.field(default=None, init=False)
+    _reading: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     _stopped: threading.Event = attrs.field(factory=threading.Event, init=False)
     _thread: threading.Thread | None = attrs.field(default=None, init=False)
 
@@ -75,13 +78,16 @@ class Overviews:
 
     def refresh(self) -> None:
         """Read the pool if something has changed since the last time."""
-        seen = _signature(self.targets)
-        if seen != self._seen or self.shown is None:
-            self._read()
-            self._seen = seen
-        if self.shown is not None:
-            jobs = [len(each.running) for each in self.shown.overview.contents.applications if each.running]
-            self.history.add(PoolCount(self.clock(), len(jobs), sum(jobs)))
+        with self._reading:
+            seen = _signature(self.targets)
+            if seen != self._seen or self.shown is None:
+                self._read()
+                self._seen = seen
+            if self.shown is not None:
+                jobs = [
+                    len(each.running) for each in self.shown.overview.contents.applications if each.running
+                ]
+                self.history.add(PoolCount(self.clock(), len(jobs), sum(jobs)))
 
     def _read(self) -> None:
         try:
@@ -90,6 +96,9 @@ class Overviews:
             self.failure = ""
         except NegotiatorError as error:
             self.failure = redact(str(error))
+        except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the thread: the last overview stays
+            traceback.print_exc()
+            self.failure = redact(f"internal error: {describe_error(error)}")
 
     def _run(self) -> None:
         while not self._stopped.wait(self.every):
