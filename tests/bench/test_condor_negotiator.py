@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from negotiator_bench.condor_negotiator import Comparison, compare_cycles, print_comparison
 from negotiator_bench.errors import ProcessFailedError
-from negotiator_bench.production import OurCycle, measure_cycles
+from negotiator_bench.production import OurCycle, Production, measure_cycles
 from negotiator_bench.real_pool import RealCycle, cycles_of
 from negotiator_bench.requests import request_texts
 from negotiator_bench.slots import plain_slot, texts
@@ -49,14 +49,15 @@ def test_cycles_without_jobs_and_those_before_are_skipped():
 def test_both_cycles_of_a_process_are_measured_over_the_same_files_from_the_same_state(tmp_path):
     (tmp_path / "slots.ads").write_text("".join(texts(plain_slot, range(40))))
     (tmp_path / "jobs.ads").write_text("".join(request_texts(3, 2)))
-    first, second = measure_cycles((tmp_path,), 1_700_000_000)
+    first, second = measure_cycles(Production((str(tmp_path),), 1_700_000_000))
     assert first.matches == second.matches > 0
     assert min(first.read, first.cycle, second.read, second.cycle) > 0
+    assert 0 < first.peak <= second.peak
 
 
 def test_a_pool_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(ProcessFailedError, match="does not exist"):
-        measure_cycles((tmp_path / "none",), 1_700_000_000)
+        measure_cycles(Production((str(tmp_path / "none"),), 1_700_000_000))
 
 
 def test_both_are_printed_beside_each_other_with_ratios(capsys):
@@ -75,5 +76,5 @@ def test_another_number_of_matches_in_any_cycle_is_a_disagreement():
 
 def comparison(matches):
     """Make measurements in which the second cycle of ours made so many matches, and all others six."""
-    pair = (OurCycle(0.5, 2.0, 6), OurCycle(0.25, 1.0, matches))
+    pair = (OurCycle(0.5, 2.0, 6, 0.2), OurCycle(0.25, 1.0, matches, 0.2))
     return Comparison(1000, 10, "match", RealCycle(1.0, 0.5, 3.5, 6, 0), (pair,) * 3)
