@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,7 @@ USERS: Final = ("tester", "ann", "bob", "carol")
 
 _SCRIPT: Final = Path(__file__).with_name("start.sh")
 _PATIENCE: Final = 1800  # seconds for one command
+_TRIES: Final = 3
 _START: Final = 60.0  # seconds until the daemons are in the collector
 _REMOVAL: Final = 20.0  # seconds until removed jobs have left
 _CALM: Final = 3
@@ -114,7 +115,23 @@ def condor_pool(settings: PoolSettings | None = None, port: int = 0) -> Iterator
     :param port: of the collector; 0 for one that is free.
     :raises PoolUnavailableError: something is missing, or the pool does not start.
     """
-    root, settings = root_folder(), settings or PoolSettings()
+    with ExitStack() as stack:
+        yield _entered(stack, settings or PoolSettings(), port)
+
+
+def _entered(stack: ExitStack, settings: PoolSettings, port: int, tries: int = _TRIES) -> CondorPool:
+    """Start a pool that ends with a stack; with another free port if another program took the first one meanwhile."""
+    try:
+        return stack.enter_context(_pool(settings, port))
+    except PoolUnavailableError as error:
+        if port or tries == 1 or "already in use" not in str(error):
+            raise
+    return _entered(stack, settings, port, tries - 1)
+
+
+@contextmanager
+def _pool(settings: PoolSettings, port: int) -> Iterator[CondorPool]:
+    root = root_folder()
     with tempfile.TemporaryDirectory(prefix="condor-pool-") as folder:
         place, output = Path(folder, "root"), Path(folder, "output")
         place.mkdir()
@@ -157,7 +174,7 @@ def _started(process: subprocess.Popen[bytes], port: int, output: Path) -> Condo
         pool = CondorPool(master, port) if master is not None else None
         if pool is not None and _is_complete(pool):
             return pool
-    log = pool.log("MasterLog")[-1000:] if pool is not None and process.poll() is None else ""
+    log = pool.log("MasterLog")[-2000:] if pool is not None and process.poll() is None else ""
     raise PoolUnavailableError(f"the pool did not start: {output.read_text().strip()[-500:]} {log}".strip())
 
 
