@@ -1,0 +1,184 @@
+"""Which path of ``/ws/v1`` is answered by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.app.overview import PoolOverview
+from negotiator.app.tokens import Role
+from negotiator.queues.names import is_group_name, is_queue_path, is_user_name
+from negotiator.service.answers import (
+    InvalidNameError,
+    NotFoundHereError,
+    NotReadError,
+    encoded,
+    json_answer,
+)
+from negotiator.service.callers import Callers
+from negotiator.service.overviews import Overviews
+from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
+from negotiator.service.yunikorn.shapes import nanoseconds
+
+#: Returns the values of an answer; the request has the parameters of the path.
+Values: TypeAlias = Callable[[PoolOverview, Request], Any]
+
+BASE: Final = "/ws/v1"
+
+_WILDCARD: Final = "*"
+
+
+def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
+    """Return the routes of everything that can be read.
+
+    Answers about the pool are made once for each overview, in threads, and are sent to everybody who requests them.
+    """
+    started = overviews.clock()
+
+    def reads(path: str, values: Values) -> Route:
+        def answer(request: Request) -> Response:
+            callers.require(request, Role.VIEWER)
+            shown = overviews.shown
+            if shown is None:
+                raise NotReadError(overviews.failure or "the pool has not been read yet")
+            key = f"{request.url.path}?{'subtree' in request.query_params}"
+            return json_answer(shown.answer(key, lambda: encoded(values(shown.overview, request))))
+
+        return Route(f"{BASE}{path}", answer, methods=["GET"])
+
+    def own(path: str, values: Callable[[], Any]) -> Route:
+        def answer(request: Request) -> Response:
+            callers.require(request, Role.VIEWER)
+            return json_answer(encoded(values()))
+
+        return Route(f"{BASE}{path}", answer, methods=["GET"])
+
+    partition = "/partition/{partition}"
+    queue = f"{partition}/queue/{{queue}}"
+    return [
+        reads("/clusters", lambda found, _: clusters.clusters(found, started)),
+        reads("/partitions", lambda found, _: clusters.partitions(found, started)),
+        reads(f"{partition}/queues", _queues),
+        reads(queue, _queue),
+        reads(f"{queue}/applications", _queue_applications),
+        reads(f"{queue}/application/{{application:path}}", _application),
+        reads(f"{partition}/application/{{application:path}}", _application),
+        reads(
+            f"{partition}/nodes",
+            lambda found, request: nodes.nodes(found.contents.hosts, _partition(found, request)),
+        ),
+        reads(f"{partition}/node/{{node}}", _node),
+        reads(f"{partition}/usage/users", lambda found, request: _usage(found, request, found.users)),
+        reads(f"{partition}/usage/groups", lambda found, request: _usage(found, request, found.groups)),
+        reads(f"{partition}/usage/user/{{user:path}}", _user),
+        reads(f"{partition}/usage/group/{{group:path}}", _group),
+        reads(f"{partition}/placementrules", _rules),
+        reads("/scheduler/node-utilizations", _utilizations),
+        own("/history/apps", lambda: _history(overviews, "totalApplications")),
+        own("/history/containers", lambda: _history(overviews, "totalContainers")),
+        own("/scheduler/healthcheck", lambda: _health(overviews)),
+    ]
+
+
+def _partition(found: PoolOverview, request: Request) -> str:
+    name = found.bundle.partition.name
+    if request.path_params["partition"] != name:
+        raise NotFoundHereError("Partition not found")
+    return name
+
+
+def _queue_path(found: PoolOverview, request: Request) -> str:
+    path: str = request.path_params["queue"]
+    if not is_queue_path(path):
+        raise InvalidNameError(f"invalid queue name {path[:80]!r}")
+    queue = found.contents.queues.get(path)
+    if queue is None:
+        raise NotFoundHereError("Queue not found")
+    return queue.path
+
+
+def _queues(found: PoolOverview, request: Request) -> Any:
+    return queues.queue_tree(found.contents, _partition(found, request))
+
+
+def _queue(found: PoolOverview, request: Request) -> Any:
+    partition, path = _partition(found, request), _queue_path(found, request)
+    return queues.queue_tree(found.contents, partition, path, subtree="subtree" in request.query_params)
+
+
+def _queue_applications(found: PoolOverview, request: Request) -> Any:
+    partition, path = _partition(found, request), _queue_path(found, request)
+    own = (each for each in found.contents.applications if each.queue == path)
+    return applications.applications(own, partition)
+
+
+def _application(found: PoolOverview, request: Request) -> Any:
+    partition, name = _partition(found, request), request.path_params["application"]
+    path = _queue_path(found, request) if "queue" in request.path_params else None
+    for each in found.contents.applications:
+        if each.name == name and path in {None, each.queue}:
+            return applications.application(each, partition)
+    raise NotFoundHereError("Application not found")
+
+
+def _node(found: PoolOverview, request: Request) -> Any:
+    partition = _partition(found, request)
+    for host in found.contents.hosts:
+        if host.name == request.path_params["node"]:
+            return nodes.node(host, partition)
+    raise NotFoundHereError("Node not found")
+
+
+def _utilizations(found: PoolOverview, _request: Request) -> Any:
+    return nodes.node_utilizations(found.contents.hosts, found.bundle.partition.name)
+
+
+def _usage(found: PoolOverview, request: Request, entries: Any) -> Any:
+    _partition(found, request)
+    return [dict(entry) for entry in entries]
+
+
+def _user(found: PoolOverview, request: Request) -> Any:
+    _partition(found, request)
+    name = request.path_params["user"]
+    if not is_user_name(name):
+        raise InvalidNameError("Invalid user name")
+    for entry in found.users:
+        if entry["userName"] == name:
+            return dict(entry)
+    raise NotFoundHereError("User not found")
+
+
+def _group(found: PoolOverview, request: Request) -> Any:
+    _partition(found, request)
+    name = request.path_params["group"]
+    if name != _WILDCARD and not is_group_name(name):
+        raise InvalidNameError("Invalid group name")
+    for entry in found.groups:
+        if entry["groupName"] == name:
+            return dict(entry)
+    raise NotFoundHereError("Group not found")
+
+
+def _rules(found: PoolOverview, request: Request) -> Any:
+    _partition(found, request)
+    return rules.placement_rules(found.bundle.partition.rules)
+
+
+def _history(overviews: Overviews, key: str) -> Any:
+    return [
+        {
+            "timestamp": nanoseconds(count.at),
+            key: str(count.applications if key == "totalApplications" else count.running),
+        }
+        for count in overviews.history.counts()
+    ]
+
+
+def _health(overviews: Overviews) -> Any:
+    shown = overviews.shown
+    return health.health_checks(shown.overview if shown else None, overviews.failure)
