@@ -134,11 +134,11 @@ def _not_regular(path: Path | str) -> OSError:
 
 
 def replace_file(
-    path: Path, content: bytes, like: os.stat_result | None = None, *, mode: int = _MODE
+    path: Path, content: bytes, like: os.stat_result | None = None, *, mode: int = _MODE, durable: bool = True
 ) -> None:
-    """Write a new file durably, and rename it over the old one.
+    """Write a new file, and rename it over the old one: a reader sees one of the two.
 
-    A crash leaves the old file or the new one, never part of one. The new one gets the mode of the file with the status
+    A crash of the machine leaves the old file or the new one, never part of one, if it is ``durable``. The new one gets the mode of the file with the status
     ``like``, and its owner if this process may change that; without ``like`` it gets ``mode``.
 
     :raises OSError: it cannot be written; the old file is unchanged.
@@ -154,12 +154,14 @@ def replace_file(
                 with contextlib.suppress(PermissionError):
                     os.fchown(opened.fileno(), like.st_uid, like.st_gid)
             os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else mode)
-            os.fsync(opened.fileno())
+            if durable:
+                os.fsync(opened.fileno())
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import attrs
 
-from negotiator.app.health import Health, HealthReport, negotiator_health
-from negotiator.app.pool_view import PoolView
+from negotiator.app.health import HealthReport, negotiator_health
+from negotiator.app.pool_view import PoolView, pool_paths
+from negotiator.app.targets import current_time
 from negotiator.app.usage import usage_report
 from negotiator.bundle import Bundle
 from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
+from negotiator.runtime.pool_contents import ACCEPTED as ACCEPTED
+from negotiator.runtime.pool_contents import RUNNING as RUNNING
 from negotiator.runtime.pool_contents import ApplicationContents as ApplicationContents
 from negotiator.runtime.pool_contents import HostContents as HostContents
 from negotiator.runtime.pool_contents import PoolContents as PoolContents
 from negotiator.runtime.pool_contents import RunningJob as RunningJob
 from negotiator.runtime.pool_contents import pool_contents
+from negotiator.runtime.status_file import STATUS_FILE
+
+#: Endings of the names of files without contents of their own: locks, and the index that readers of the database share.
+_NO_CONTENTS: Final = (".lock", "-shm")
 
 
 @attrs.frozen(eq=False)
@@ -37,10 +46,47 @@ class PoolOverview:
     problems: tuple[Problem, ...]
     failures: tuple[HookFailure, ...]
 
-    @property
-    def is_healthy(self) -> bool:
-        """True if no plugin failed, and the negotiator runs and works."""
-        return not self.failures and (self.health is None or self.health.health is Health.HEALTHY)
+
+def inputs(targets: CommandTargets) -> object:
+    """Return a value that changes with the files that an overview is made of: the bundle, the pool, the state without its status."""
+    folders = [path for path in (targets.bundle, targets.state, *pool_paths(targets)) if path is not None]
+    files = {file for folder in folders for file in _files(folder)}
+    return tuple(sorted((str(file), *_version(file)) for file in files))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Yield a file, or the files of a folder that have contents: a status and locks are none, nor are files that are being written."""
+    if not path.is_dir():
+        yield path
+        return
+    for file in path.rglob("*"):
+        if (
+            file.name != STATUS_FILE
+            and not file.name.startswith(".")
+            and not file.name.endswith(_NO_CONTENTS)
+        ):
+            yield file
+
+
+def _version(file: Path) -> tuple[int, int]:
+    try:
+        found = file.stat()
+    except OSError:  # it is gone
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def with_present_health(overview: PoolOverview, targets: CommandTargets) -> PoolOverview:
+    """Return an overview with the negotiator's health of now; the same one if that has not changed.
+
+    :raises StateError: the state cannot be read.
+    """
+    health = _health(targets, current_time(targets))
+    return overview if health == overview.health else attrs.evolve(overview, health=health)
+
+
+def _health(targets: CommandTargets, now: float) -> HealthReport | None:
+    return None if targets.state is None else negotiator_health(targets.state, now)
 
 
 def pool_overview(view: PoolView) -> PoolOverview:
@@ -51,7 +97,6 @@ def pool_overview(view: PoolView) -> PoolOverview:
     """
     contents = pool_contents(view.snapshot, view.bundle, view.cycle_state, view.now)
     users, groups = usage_report(view, "users"), usage_report(view, "groups")
-    state = view.targets.state
     failures = (*contents.failures, *view.group_failures, *users.failures, *groups.failures)
     return PoolOverview(
         view.bundle,
@@ -59,7 +104,7 @@ def pool_overview(view: PoolView) -> PoolOverview:
         contents,
         users.entries,
         groups.entries,
-        None if state is None else negotiator_health(state, view.now),
+        _health(view.targets, view.now),
         view.snapshot.problems,
         tuple(dict.fromkeys(failures)),
     )

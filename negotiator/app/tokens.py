@@ -6,7 +6,6 @@ A file has the SHA-256 of each token, never the token: it is random and has 256 
 from __future__ import annotations
 
 import datetime as dt
-import enum
 import hashlib
 import os
 import secrets
@@ -16,8 +15,9 @@ from typing import Final
 import attrs
 
 from negotiator.app.subject import is_name
+from negotiator.app.token_roles import Role
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
-from negotiator.bundle.text import SourceText
+from negotiator.bundle.text import decoded
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.errors import CommandError, InvalidCallError
 from negotiator.files import check_trusted, open_regular, replace_file
@@ -29,21 +29,6 @@ _BYTES: Final = 32
 _DIGITS: Final = 64
 _LARGEST: Final = 1 << 20  # bytes of a file
 _MODE: Final = 0o640
-
-
-class Role(enum.StrEnum):
-    """What a token may be used for; the access policies of the bundle decide what its user may do."""
-
-    VIEWER = "viewer"
-    QUEUE_ADMINISTRATOR = "queue-administrator"
-    SCHEDULER_ADMINISTRATOR = "scheduler-administrator"
-
-    def includes(self, other: Role) -> bool:
-        """True if a token of this role may do what the other one may."""
-        return _RANKS[self] >= _RANKS[other]
-
-
-_RANKS: Final = {role: rank for rank, role in enumerate(Role)}
 
 
 @attrs.frozen
@@ -91,27 +76,40 @@ def read_tokens(path: Path) -> AccessTokens:
     :raises CommandError: it cannot be read, or an entry is invalid: file, line and column are in the message.
     :raises UntrustedError: another user than root and the caller may have written it.
     """
+    entries, problems = _read(path, _content(path))
+    if problems:
+        raise CommandError("; ".join(map(str, problems)))
+    return AccessTokens({entry.sha256.text.lower(): entry for entry in entries.tokens})
+
+
+def _content(path: Path) -> bytes:
     try:
         with os.fdopen(open_regular(path), "rb") as opened:
             check_trusted(path, os.fstat(opened.fileno()))
-            data = opened.read(_LARGEST + 1)
+            content = opened.read(_LARGEST + 1)
     except OSError as error:
         raise CommandError(f"{path}: cannot read the tokens: {error.strerror or error}") from None
-    if len(data) > _LARGEST:
+    if len(content) > _LARGEST:
         raise CommandError(f"{path}: the file of tokens is larger than {_LARGEST} bytes")
-    text = SourceText(str(path), data.decode("utf-8", "replace"))
-    root, problems = read_yaml(text)
-    found: list[Problem] = list(problems)
-    entries = _Entries()
-    if root is not None:
-        builder = ObjectBuilder(lambda _: ("a path is not expected", ""))
-        built = builder.value(root, _Entries)
-        found += builder.problems
-        entries = entries if built is INVALID else built
-    found += [problem for entry in entries.tokens for problem in _problems(entry)]
-    if found:
-        raise CommandError("; ".join(str(problem) for problem in found))
-    return AccessTokens({entry.sha256.text.lower(): entry for entry in entries.tokens})
+    return content
+
+
+def _read(path: Path, content: bytes) -> tuple[_Entries, list[Problem]]:
+    """Return the entries of a file, and its problems."""
+    file, broken = decoded(str(path), content)
+    if broken is not None:
+        return _Entries(), [broken]
+    root, problems = read_yaml(file)
+    if root is None:
+        return _Entries(), list(problems)
+    builder = ObjectBuilder(lambda _: ("a path is not expected", ""))
+    built = builder.value(root, _Entries)
+    entries = _Entries() if built is INVALID else built
+    return entries, [
+        *problems,
+        *builder.problems,
+        *(each for entry in entries.tokens for each in _problems(entry)),
+    ]
 
 
 def _problems(entry: TokenEntry) -> list[Problem]:
@@ -142,10 +140,10 @@ def make_token(path: Path, user: str, groups: tuple[str, ...], role: Role, last_
     for name in (user, *groups):
         if not is_name(name):
             raise InvalidCallError(f"invalid name {name[:40]!r}: at most 200 printable characters")
-    before = ""
+    before, status = "", None
     if path.exists():
         read_tokens(path)
-        before = path.read_text("utf-8")
+        before, status = path.read_text("utf-8"), path.stat()
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
     lines = [f"  - user: {_quoted(user)}", f"    role: {role}", f"    sha256: {_quoted(_digest(token))}"]
     if groups:
@@ -159,7 +157,7 @@ def make_token(path: Path, user: str, groups: tuple[str, ...], role: Role, last_
     )
     after = head + ("" if head.endswith("\n") else "\n") + "\n".join(lines) + "\n"
     try:
-        replace_file(path, after.encode(), mode=_MODE)
+        replace_file(path, after.encode(), status, mode=_MODE)
     except OSError as error:
         raise CommandError(f"{path}: cannot write the tokens: {error.strerror or error}") from None
     return token

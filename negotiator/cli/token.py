@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from negotiator.app.tokens import Role, make_token
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import make_token
 
 
 def token(file: Path, user: str, groups: tuple[str, ...], role: str, days: int | None) -> None:

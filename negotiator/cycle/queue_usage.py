@@ -6,28 +6,24 @@ Claims that are charged alike are added in one step.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from negotiator.bundle.model import Bundle
-from negotiator.classad import Table
-from negotiator.cycle.claim_requests import claim_requests
-from negotiator.cycle.place import PlacedPool
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
 from negotiator.queues.usage import QueueUsage
 
 
-def queue_usage(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> dict[str, QueueUsage]:
+def queue_usage(in_use: Iterable[ClaimsInUse]) -> dict[str, QueueUsage]:
     """Return the usage of each queue that is in use, and of those above it, by path.
 
     Sums are exact, and may exceed the largest possible limit.
 
-    :param slots: all slots of the pool, in use or not.
+    :param in_use: what ``claim_requests`` yields.
     """
     resources: dict[str, Resources] = {}
     running: dict[str, set[str]] = defaultdict(set)
-    for claims in claim_requests(pool, slots, bundle, cycle):
+    for claims in in_use:
         request = claims.request
         used = {name: amount * len(claims.slots) for name, amount in request.resources.items()}
         resources[request.queue] = added(resources.get(request.queue, {}), used)

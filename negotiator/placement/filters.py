@@ -84,8 +84,13 @@ def make_filter(entry: FilterEntry | None, findings: Findings) -> UserFilter:
     )
 
 
+def is_expression(entries: Sequence[ScalarText]) -> bool:
+    """True if the entries of a list are one regular expression instead of names."""
+    return len(entries) == 1 and _SPECIAL.search(entries[0].text) is not None
+
+
 def _names(subject: str, entries: Sequence[ScalarText], valid: Names, form: str, findings: Findings) -> Names:
-    if len(entries) == 1 and _SPECIAL.search(entries[0].text):
+    if is_expression(entries):
         if valid(entries[0].text):
             _warn_of_name(subject, entries[0], findings)
         return _expression(subject, entries[0], findings)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
 
 import attrs
 import numpy as np
@@ -29,10 +31,14 @@ from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
 from negotiator.pool.snapshot import Snapshot
-from negotiator.queues import QueueTree
-from negotiator.queues.names import upwards
+from negotiator.queues import ROOT, Queue, QueueTree
+from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
 from negotiator.queues.usage import QueueUsage
+
+#: States of applications.
+RUNNING: Final = "Running"
+ACCEPTED: Final = "Accepted"
 
 _NOTHING: Resources = {}
 
@@ -72,6 +78,11 @@ class ApplicationContents:
     idle: int
     submitted: float
 
+    @property
+    def state(self) -> str:
+        """The state as YuniKorn names it: running if one of its jobs has a slot."""
+        return RUNNING if self.running else ACCEPTED
+
 
 @attrs.frozen
 class HostContents:
@@ -101,6 +112,41 @@ class PoolContents:
     rejected: int
     failures: tuple[HookFailure, ...]
 
+    @property
+    def running_jobs(self) -> int:
+        """The number of jobs that have a slot, or are matched with one."""
+        return sum(len(each.running) for each in self.applications)
+
+    @property
+    def idle_jobs(self) -> int:
+        """The number of jobs that wait for a slot."""
+        return sum(each.idle for each in self.applications)
+
+    def used(self, path: str) -> Resources:
+        """Return what a queue and those below it use."""
+        usage = self.usage.get(path)
+        return usage.resources if usage else _NOTHING
+
+    def running_applications(self, path: str) -> int:
+        """Return how many applications run in a queue and those below it."""
+        usage = self.usage.get(path)
+        return usage.applications if usage else 0
+
+    def maximum(self, queue: Queue) -> Resources:
+        """Return the maximum of a queue; that of the root queue is what the pool has."""
+        return self.capacity if queue.path == ROOT else queue.config.max
+
+    @cached_property
+    def headrooms(self) -> Mapping[str, Resources]:
+        """What is left of the maxima of each queue and all above it, by path."""
+        found: dict[str, Resources] = {}
+        for queue in self.queues:  # each after its parent
+            used = self.used(queue.path)
+            own = {name: amount - used.get(name, 0) for name, amount in self.maximum(queue).items()}
+            above = found.get(parent_of(queue.path), _NOTHING) if queue.path != ROOT else _NOTHING
+            found[queue.path] = _least(above, own)
+        return found
+
 
 def pool_contents(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float) -> PoolContents:
     """Return what the pool of a snapshot holds.
@@ -125,7 +171,7 @@ def pool_contents(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: fl
     )
     return PoolContents(
         placed.state.queues,
-        queue_usage(placed, snapshot.slots, bundle, cycle),
+        queue_usage(claims),
         _pending(waiting),
         tuple(applications.contents(submitted)),
         tuple(_hosts(snapshot.slots, bundle, [job for job, _ in running])),
@@ -133,6 +179,12 @@ def pool_contents(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: fl
         sum(each.count for each in placed.idle.discarded),
         tuple(dict.fromkeys((*admitted.failures, *placed.failures))),
     )
+
+
+def _least(one: Resources, other: Resources) -> Resources:
+    """Return the lower amount of each resource that either has."""
+    names = dict.fromkeys((*one, *other))
+    return {name: min(each[name] for each in (one, other) if name in each) for name in names}
 
 
 def _running(claims: Iterable[ClaimsInUse], slots: Table) -> Iterator[tuple[RunningJob, Request]]:

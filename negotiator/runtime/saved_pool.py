@@ -13,7 +13,7 @@ from typing import Final
 
 from negotiator.defaults import SAVED_POOL
 from negotiator.errors import PoolError
-from negotiator.files import open_regular
+from negotiator.files import open_regular, replace_file
 from negotiator.pool import Snapshot
 
 _LEVEL: Final = (
@@ -26,22 +26,13 @@ _LARGEST: Final = 4 << 30  # bytes of a snapshot
 def save_pool(folder: Path, snapshot: Snapshot) -> None:
     """Replace the ads that are saved in the folder of a state.
 
-    A reader sees the old file or the new one. After a crash of the machine the file may be damaged, which a reader finds out: the next
-    cycle writes it anew, so it is not worth the time to wait for the disk.
+    After a crash of the machine the file may be damaged, which a reader finds out: the next cycle writes it anew, so it is not worth
+    the time to wait for the disk.
 
     :raises OSError: they cannot be written; the old file is unchanged.
     """
-    path = folder / SAVED_POOL
-    beside = path.with_name(f".{SAVED_POOL}.new")
-    beside.unlink(missing_ok=True)
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(gzip.compress(snapshot.encode(), _LEVEL, mtime=0))
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    content = gzip.compress(snapshot.encode(), _LEVEL, mtime=0)
+    replace_file(folder / SAVED_POOL, content, mode=_MODE, durable=False)
 
 
 def read_saved_pool(path: Path) -> Snapshot:

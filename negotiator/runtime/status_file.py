@@ -15,7 +15,7 @@ from attrs.validators import deep_iterable, instance_of, optional
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
 
-_FILE: Final = "status.json"
+STATUS_FILE: Final = "status.json"
 _LOCK: Final = "state.lock"
 _VERSION: Final = 2
 _MODE: Final = 0o640
@@ -138,7 +138,7 @@ def write_status(folder: Path, status: NegotiatorStatus) -> None:
     :raises OSError: it cannot be written; the old one is unchanged.
     """
     values = {"version": _VERSION, **attrs.asdict(status)}
-    replace_file(folder / _FILE, json.dumps(values, sort_keys=True).encode() + b"\n", mode=_MODE)
+    replace_file(folder / STATUS_FILE, json.dumps(values, sort_keys=True).encode() + b"\n", mode=_MODE)
 
 
 def read_status(folder: Path) -> NegotiatorStatus | None:
@@ -147,12 +147,12 @@ def read_status(folder: Path) -> NegotiatorStatus | None:
     :raises StateError: it cannot be read, or another version of the program wrote it.
     """
     try:
-        with os.fdopen(open_regular(folder / _FILE), "rb") as opened:
+        with os.fdopen(open_regular(folder / STATUS_FILE), "rb") as opened:
             return _status(json.loads(opened.read(_LONGEST)))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise StateError(f"{folder / _FILE}: cannot read the status: {error}") from None
+        raise StateError(f"{folder / STATUS_FILE}: cannot read the status: {error}") from None
 
 
 def _status(values: Any) -> NegotiatorStatus:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.bundle.model import Bundle
+from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import queue_usage
@@ -68,6 +69,5 @@ def usage_by_queue(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: f
     """Sum by queue the usage of running jobs of a pool, and of matches not yet visible in its ads. Plugins are not called for charges."""
     cycle = Cycle(1, now, bundle.digest)
     placed = place(snapshot, None, bundle, cycle, state)
-    return UsageByQueue(
-        queue_usage(placed, snapshot.slots, bundle, cycle), placed.state.queues, placed.failures
-    )
+    claims = claim_requests(placed, snapshot.slots, bundle, cycle)
+    return UsageByQueue(queue_usage(claims), placed.state.queues, placed.failures)

@@ -9,7 +9,8 @@ from pathlib import Path
 import attrs
 from starlette.requests import Request
 
-from negotiator.app.tokens import AccessTokens, Role, TokenEntry, read_tokens
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import AccessTokens, TokenEntry, read_tokens
 
 _SCHEME = "bearer"
 
@@ -34,17 +35,24 @@ class Callers:
     clock: Callable[[], float] = time.time
     _known: tuple[object, AccessTokens] | None = attrs.field(default=None, init=False, repr=False)
 
-    def require(self, request: Request, role: Role) -> TokenEntry | None:
-        """Return whose token a request has; None if it has none and needs none.
+    def check_reader(self, request: Request) -> None:
+        """Check that whoever sends a request may read; without a token, if reading is open to all.
 
         :raises UnauthorizedError: it needs a token and has none, or its token is unknown or has ended.
+        :raises CommandError, UntrustedError: the file of tokens cannot be used.
+        """
+        if "authorization" in request.headers or not self.open_to_all:
+            self.require(request, Role.VIEWER)
+
+    def require(self, request: Request, role: Role) -> TokenEntry:
+        """Return whose token a request has.
+
+        :raises UnauthorizedError: it has none, or its token is unknown or has ended.
         :raises ForbiddenError: the role of its token does not include ``role``.
         :raises CommandError, UntrustedError: the file of tokens cannot be used.
         """
         given = request.headers.get("authorization")
         if given is None:
-            if role is Role.VIEWER and self.open_to_all:
-                return None
             raise UnauthorizedError("send a token: Authorization: Bearer TOKEN")
         scheme, _, token = given.partition(" ")
         found = self._tokens().identify(token.strip(), self.clock()) if scheme.lower() == _SCHEME else None

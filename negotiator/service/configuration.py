@@ -19,18 +19,20 @@ from starlette.responses import Response
 
 from negotiator.app.change import change_bundle, check_change
 from negotiator.app.status import status_of
-from negotiator.app.tokens import Role, TokenEntry
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import TokenEntry
 from negotiator.hooks.administration import ChangeOutcome, ChangeStatus
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 from negotiator.service.answers import NotFoundHereError, encoded, error_answer, json_answer
-from negotiator.service.callers import Callers, UnauthorizedError
+from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 
 QUEUES: Final = "queues.yaml"
 #: Bytes of a body.
 LARGEST: Final = 1 << 20
 
+_MOST_READ: Final = 16 * LARGEST
 _YAML: Final = "application/x-yaml; charset=UTF-8"
 _STATUSES: Final = {ChangeStatus.DENIED: HTTPStatus.FORBIDDEN, ChangeStatus.INVALID: HTTPStatus.CONFLICT}
 
@@ -48,7 +50,7 @@ class Configuration:
 
     async def read(self, request: Request) -> Response:
         """Answer with queues.yaml as it is, or as JSON."""
-        await run_in_threadpool(self.callers.require, request, Role.VIEWER)
+        await run_in_threadpool(self.callers.check_reader, request)
         shown = self.overviews.shown
         text = None if shown is None else shown.overview.bundle.files.get(QUEUES)
         if text is None:
@@ -59,7 +61,7 @@ class Configuration:
 
     async def validate(self, request: Request) -> Response:
         """Answer whether the bundle would have no errors with these queues, and which it would have."""
-        await run_in_threadpool(self.callers.require, request, Role.VIEWER)
+        await run_in_threadpool(self.callers.check_reader, request)
         content = await _body(request)
         check = await run_in_threadpool(check_change, self.overviews.targets, QUEUES, content)
         errors = _texts(each for each in check.problems if each.severity is Severity.ERROR)
@@ -69,8 +71,6 @@ class Configuration:
     async def change(self, request: Request) -> Response:
         """Replace queues.yaml, if the caller may and the bundle has no errors with it; else nothing is changed."""
         entry = await run_in_threadpool(self.callers.require, request, Role.SCHEDULER_ADMINISTRATOR)
-        if entry is None:  # for mypy: this role always needs a token
-            raise UnauthorizedError("send a token")
         content = await _body(request)
         return await run_in_threadpool(partial(self._change, entry, content))
 
@@ -107,11 +107,16 @@ def _texts(problems: Iterable[Problem]) -> str:
 async def _body(request: Request) -> bytes:
     """Return the body of a request, which may be sent in any number of pieces.
 
-    :raises TooLargeError: it has more than ``LARGEST`` bytes.
+    :raises TooLargeError: it has more than ``LARGEST`` bytes. The rest is read and dropped, as far as it is not much more: a client
+        whose connection is closed while it sends would not get the answer.
     """
-    found = bytearray()
+    found, size = bytearray(), 0
     async for piece in request.stream():
-        found += piece
-        if len(found) > LARGEST:
-            raise TooLargeError(f"the body has more than {LARGEST} bytes")
+        size += len(piece)
+        if size <= LARGEST:
+            found += piece
+        elif size > _MOST_READ:
+            break
+    if size > LARGEST:
+        raise TooLargeError(f"the body has more than {LARGEST} bytes")
     return bytes(found)

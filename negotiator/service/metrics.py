@@ -7,6 +7,8 @@ number of series does not grow with the pool. Counters are of the negotiator's p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from operator import itemgetter
 from typing import Final
 
 import attrs
@@ -57,19 +59,20 @@ class _PoolMetrics(Collector):
 
 def _of_contents(contents: PoolContents) -> Iterator[Metric]:
     """Yield what the pool holds and what of it is used."""
-    running = sum(len(each.running) for each in contents.applications)
-    idle = sum(each.idle for each in contents.applications)
     yield _gauge("negotiator_hosts", "Machines of the pool.", len(contents.hosts))
     yield _gauge("negotiator_slots", "Slots of the pool.", sum(host.slots for host in contents.hosts))
-    yield _gauge("negotiator_running_jobs", "Jobs that have a slot, or that were matched with one.", running)
-    yield _gauge("negotiator_idle_jobs", "Jobs that wait for a slot.", idle)
+    yield _gauge(
+        "negotiator_running_jobs",
+        "Jobs that have a slot, or that were matched with one.",
+        contents.running_jobs,
+    )
+    yield _gauge("negotiator_idle_jobs", "Jobs that wait for a slot.", contents.idle_jobs)
     yield _gauge(
         "negotiator_rejected_jobs",
         "Idle jobs that are not considered: no queue, held, ...",
         contents.rejected,
     )
-    root = contents.usage.get(ROOT)
-    used = root.resources if root else {}
+    used = contents.used(ROOT)
     help_ = "bytes of memory, cores, else whole units"
     for name, amounts in (("capacity", contents.capacity), ("used", used)):
         values = [((resource,), _base(resource, amounts[resource])) for resource in sorted(amounts)]
@@ -80,16 +83,14 @@ def _of_contents(contents: PoolContents) -> Iterator[Metric]:
             ("resource",),
         )
     help_ = f"Use of the maxima of queues of which at least {_NEARLY_FULL:.0%} are used."
-    yield _gauge(
-        "negotiator_queue_used_ratio", help_, sorted(_nearly_full(contents))[:_MOST], ("queue", "resource")
-    )
+    fullest = nlargest(_MOST, _nearly_full(contents), key=itemgetter(1))
+    yield _gauge("negotiator_queue_used_ratio", help_, fullest, ("queue", "resource"))
 
 
 def _nearly_full(contents: PoolContents) -> Iterator[tuple[tuple[str, ...], float]]:
     for queue in contents.queues:
-        usage = contents.usage.get(queue.path)
-        for name, most in queue.config.max.items() if usage else ():
-            used = usage.resources.get(name, 0) if usage else 0
+        for name, most in queue.config.max.items():
+            used = contents.used(queue.path).get(name, 0)
             ratio = used / most if most else float(used > 0)
             if ratio >= _NEARLY_FULL:
                 yield (queue.path, name), ratio

@@ -6,12 +6,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 import attrs
 
-from negotiator.app.overview import PoolOverview, pool_overview
+from negotiator.app.overview import PoolOverview, inputs, pool_overview, with_present_health
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.errors import NegotiatorError
 from negotiator.hooks.command_targets import CommandTargets
@@ -20,7 +19,7 @@ from negotiator.pool.secrets import redact
 from negotiator.service.history import PoolCount, PoolHistory
 
 #: Seconds between two looks for changes.
-EVERY: Final = 5.0
+_EVERY: Final = 5.0
 
 
 #: Bytes of answers that are kept: clients can write one path in many ways.
@@ -55,11 +54,10 @@ class Overviews:
 
     targets: CommandTargets
     clock: Callable[[], float] = time.time
-    every: float = EVERY
     shown: ShownPool | None = attrs.field(default=None, init=False)
     failure: str = attrs.field(default="", init=False)
     history: PoolHistory = attrs.field(factory=PoolHistory, init=False)
-    _seen: object = attrs.field(default=None, init=False)
+    _inputs: object = attrs.field(default=None, init=False)
     _reading: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     _stopped: threading.Event = attrs.field(factory=threading.Event, init=False)
     _thread: threading.Thread | None = attrs.field(default=None, init=False)
@@ -77,50 +75,36 @@ class Overviews:
             self._thread.join()
 
     def refresh(self) -> None:
-        """Read the pool if something has changed since the last time."""
+        """Read the pool if something has changed since the last time; the health of the negotiator in any case."""
         with self._reading:
-            seen = _signature(self.targets)
-            if seen != self._seen or self.shown is None:
-                self._read()
-                self._seen = seen
+            found = inputs(self.targets)
+            is_read_anew = found != self._inputs or bool(self.failure)
+            self._inputs = found
+            self._update(read_anew=is_read_anew)
             if self.shown is not None:
-                jobs = [
-                    len(each.running) for each in self.shown.overview.contents.applications if each.running
-                ]
-                self.history.add(PoolCount(self.clock(), len(jobs), sum(jobs)))
+                contents = self.shown.overview.contents
+                running = sum(bool(each.running) for each in contents.applications)
+                self.history.add(PoolCount(self.clock(), running, contents.running_jobs))
 
-    def _read(self) -> None:
+    def _update(self, *, read_anew: bool) -> None:
+        """Show the pool, or why it cannot be read."""
+        shown = self.shown
         try:
-            require_pool(self.targets)
-            self.shown = ShownPool(pool_overview(PoolView.load(self.targets)))
-            self.failure = ""
+            if shown is None or read_anew:
+                require_pool(self.targets)
+                overview = pool_overview(PoolView.load(self.targets))
+            else:
+                overview = with_present_health(shown.overview, self.targets)
         except NegotiatorError as error:
             self.failure = redact(str(error))
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the thread: the last overview stays
             traceback.print_exc()
             self.failure = redact(f"internal error: {describe_error(error)}")
+        else:
+            self.failure = ""
+            if shown is None or overview is not shown.overview:
+                self.shown = ShownPool(overview)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self.every):
+        while not self._stopped.wait(_EVERY):
             self.refresh()
-
-
-def _signature(targets: CommandTargets) -> object:
-    """Return a value that changes with the files of the bundle, the state and the pool."""
-    folders = [path for path in (targets.bundle, targets.state, *targets.pool) if path is not None]
-    return tuple(sorted((str(file), *_times(file)) for path in folders for file in _files(path)))
-
-
-def _files(path: Path) -> list[Path]:
-    try:
-        return [path, *path.rglob("*")] if path.is_dir() else [path]
-    except OSError:
-        return [path]
-
-
-def _times(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size

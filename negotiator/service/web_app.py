@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from negotiator.app.tokens import Role
 from negotiator.errors import NegotiatorError
 from negotiator.service.answers import (
     InvalidNameError,
@@ -42,7 +41,7 @@ def make_app(
     configuration = Configuration(overviews, known)
 
     def metrics(request: Request) -> Response:
-        known.require(request, Role.VIEWER)
+        known.check_reader(request)
         return Response(
             metrics_text(overviews), media_type=CONTENT_TYPE, headers={"Cache-Control": "no-store"}
         )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import queueing
 from negotiator.bundle import load_bundle
 from negotiator.classad import ClassAd, parse_old
+from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.place import place
@@ -70,7 +71,7 @@ def count(bundle, jobs=(), slots=(), state=None):
     cycle = Cycle(1, NOW, bundle.digest)
     pool = snapshot(slots, jobs)
     in_use = place(pool, None, bundle, cycle, state or CycleState.new(bundle, NOW))
-    found = queue_usage(in_use, pool.slots, bundle, cycle)
+    found = queue_usage(claim_requests(in_use, pool.slots, bundle, cycle))
     return {
         path: (
             usage.resources["vcore"] / 1000,

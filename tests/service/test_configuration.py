@@ -194,6 +194,13 @@ def test_an_invalid_file_of_tokens_is_reported_with_its_place(tmp_path, text, me
     assert (tmp_path / "tokens.yaml").read_text() == text
 
 
+def test_a_file_of_tokens_keeps_its_mode(tmp_path):
+    negotiator("token", "tokens.yaml", "--user", "ann", cwd=tmp_path)
+    (tmp_path / "tokens.yaml").chmod(0o600)
+    negotiator("token", "tokens.yaml", "--user", "bob", cwd=tmp_path)
+    assert stat.S_IMODE((tmp_path / "tokens.yaml").stat().st_mode) == 0o600
+
+
 def test_a_configuration_is_checked_without_being_written(client, queues):
     assert client.post(VALIDATE, content=AFTER).json() == {"allowed": True}
     answer = client.post(VALIDATE, content=INVALID).json()

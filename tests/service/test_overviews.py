@@ -3,7 +3,10 @@
 import shutil
 from pathlib import Path
 
+from negotiator.errors import StateError
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.runtime.state import StateStore
+from negotiator.runtime.status_file import NegotiatorStatus, write_status
 from negotiator.service import overviews
 from negotiator.service.overviews import Overviews, ShownPool
 
@@ -43,4 +46,42 @@ def test_after_an_internal_error_the_last_overview_stays_until_the_pool_is_read_
     (tmp_path / "pool" / "jobs.ads").touch()
     read.refresh()
     assert read.shown is not shown
+    assert read.failure == ""
+
+
+def test_a_new_status_changes_the_health_alone_and_the_pool_is_not_read_again(tmp_path):
+    """A negotiator writes its status before and after each cycle; readers of its database touch a file beside it."""
+    shutil.copytree(POOL, tmp_path / "pool")
+    targets = CommandTargets(state=tmp_path / "state", pool=(tmp_path / "pool",))
+    with StateStore.open(targets.state) as store:
+        read = Overviews(targets)
+        read.refresh()
+        first = read.shown
+        read.refresh()
+        assert read.shown is first
+        assert first.overview.health.status is None
+        write_status(targets.state, NegotiatorStatus.of_this_process(1.0, "digest", 60.0))
+        (tmp_path / "state" / "state.sqlite-shm").touch()
+        read.refresh()
+        assert read.shown.overview.health.status is not None
+        assert read.shown.overview.contents is first.overview.contents
+        assert store.folder == targets.state
+
+
+def test_a_pool_that_could_not_be_read_is_tried_again_although_no_file_has_changed(tmp_path, monkeypatch):
+    shutil.copytree(POOL, tmp_path / "pool")
+    read = Overviews(CommandTargets(pool=(tmp_path / "pool",)))
+    read.refresh()
+    shown = read.shown
+
+    def fail(_view):
+        raise StateError("the state is locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(overviews, "pool_overview", fail)
+        (tmp_path / "pool" / "workers.ads").unlink()
+        read.refresh()
+    assert (read.shown, read.failure) == (shown, "the state is locked")
+    read.refresh()
+    assert len(read.shown.overview.contents.hosts) < len(shown.overview.contents.hosts)
     assert read.failure == ""

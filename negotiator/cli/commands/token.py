@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-ROLES = ("viewer", "queue-administrator", "scheduler-administrator")
+from negotiator.app.token_roles import Role
 
 
 @click.command(short_help="Make a token for a client of the HTTP interface.")
@@ -17,7 +17,11 @@ ROLES = ("viewer", "queue-administrator", "scheduler-administrator")
     "--group", "groups", multiple=True, help="Group of the user, the primary one first; may be repeated."
 )
 @click.option(
-    "--role", type=click.Choice(ROLES), default="viewer", show_default=True, help="What it may be used for."
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.VIEWER.value,
+    show_default=True,
+    help="What it may be used for.",
 )
 @click.option("--days", type=click.IntRange(1, 36_500), help="Days that it is valid for.  [default: no end]")
 def token(**given: Any) -> None:

@@ -13,7 +13,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.app.overview import PoolOverview
-from negotiator.app.tokens import Role
 from negotiator.queues import Queue
 from negotiator.service.answers import NotFoundHereError, NotReadError
 from negotiator.service.callers import Callers
@@ -65,12 +64,12 @@ class PageHeaders:
 def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
     """Return the routes of all pages.
 
-    A page without parameters is made once for each overview.
+    A page without a query is made once for each overview.
     """
 
     def route(path: str, make: Page) -> Route:
         def answer(request: Request) -> Response:
-            callers.require(request, Role.VIEWER)
+            callers.check_reader(request)
             try:
                 return Response(_body(overviews, request, make), headers=_no_store(), media_type=_HTML)
             except NotFoundHereError as error:
@@ -81,7 +80,7 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         return Route(f"{BASE}{path}", answer, methods=["GET"])
 
     def file(request: Request) -> Response:
-        callers.require(request, Role.VIEWER)
+        callers.check_reader(request)
         found = static_files().get(request.path_params["name"])
         if found is None:
             return _error(HTTPStatus.NOT_FOUND, "There is no such file.")
@@ -110,7 +109,7 @@ def _body(overviews: Overviews, request: Request, make: Page) -> bytes:
     shown, failure = overviews.shown, overviews.failure
     if shown is None:
         raise NotReadError(failure or "The pool has not been read yet.")
-    if failure or request.url.query or request.path_params:  # too many of them to keep
+    if failure or request.url.query:
         return make(shown.overview, request, failure)
     return shown.answer(request.url.path, lambda: make(shown.overview, request, failure))
 

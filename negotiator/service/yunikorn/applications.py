@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from negotiator.app.overview import ApplicationContents, RunningJob
+from negotiator.app.overview import ACCEPTED, RUNNING, ApplicationContents, RunningJob
 from negotiator.service.yunikorn.shapes import nanoseconds, present
-
-ACCEPTED: Final = "Accepted"
-RUNNING: Final = "Running"
-REJECTED: Final = "Rejected"
 
 # The web UI names an allocation by these two tags.
 _NAMESPACE: Final = "kubernetes.io/meta/namespace"
 _POD: Final = "kubernetes.io/meta/podName"
-
-
-def state_of(application: ApplicationContents) -> str:
-    """Return the state of an application: running if one of its jobs has a slot."""
-    return RUNNING if application.running else ACCEPTED
 
 
 def applications(found: Iterable[ApplicationContents], partition: str) -> list[dict[str, Any]]:
@@ -41,7 +32,7 @@ def application(found: ApplicationContents, partition: str) -> dict[str, Any]:
         "queueName": found.queue,
         "submissionTime": nanoseconds(found.submitted),
         "allocations": allocations(found.running, partition),
-        "applicationState": state_of(found),
+        "applicationState": found.state,
         "user": found.user,
         "groups": [found.group] if found.group else [],
         "stateLog": _states(found),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from negotiator import __version__
 from negotiator.app.overview import PoolOverview
 from negotiator.queues import ROOT
-from negotiator.service.yunikorn.applications import REJECTED, state_of
 from negotiator.service.yunikorn.shapes import CLUSTER, nanoseconds, percent, present
+
+_REJECTED: Final = "Rejected"
 
 
 def clusters(overview: PoolOverview, started: float) -> list[dict[str, Any]]:
@@ -34,11 +35,10 @@ def partitions(overview: PoolOverview, started: float) -> list[dict[str, Any]]:
     :param started: when the service began, in seconds since the epoch.
     """
     contents, partition = overview.contents, overview.bundle.partition
-    states = Counter(map(state_of, contents.applications))
-    states[REJECTED] += contents.rejected
+    states = Counter(each.state for each in contents.applications)
+    states[_REJECTED] += contents.rejected
     total = states.total()
-    root = contents.usage.get(ROOT)
-    used = dict(root.resources) if root else {}
+    used = dict(contents.used(ROOT))
     sort = partition.node_sort
     entry = {
         "clusterId": CLUSTER,
@@ -54,7 +54,7 @@ def partitions(overview: PoolOverview, started: float) -> list[dict[str, Any]]:
         "preemptionEnabled": partition.preemption,
         "quotaPreemptionEnabled": False,
         "totalNodes": len(contents.hosts),
-        "totalContainers": sum(len(each.running) for each in contents.applications),
+        "totalContainers": contents.running_jobs,
         "state": "Active",
         "lastStateTransitionTime": nanoseconds(started),
     }

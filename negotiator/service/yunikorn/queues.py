@@ -19,37 +19,27 @@ _PREEMPTION: Final = "preemption.policy"
 _PRIORITY: Final = "priority.policy"
 
 
-def queue_tree(
-    contents: PoolContents, partition: str, top: str = ROOT, *, subtree: bool = True
-) -> dict[str, Any]:
-    """Return a queue, with all queues below it if ``subtree``.
-
-    :param top: the path of a queue that exists.
-    """
+def queue_tree(contents: PoolContents, partition: str, top: Queue, *, subtree: bool = True) -> dict[str, Any]:
+    """Return a queue, with all queues below it if ``subtree``."""
     children: dict[str, list[Queue]] = {}
     for queue in contents.queues:
         if queue.path != ROOT:
             children.setdefault(parent_of(queue.path), []).append(queue)
-    room = headrooms(contents)
 
     def entry(queue: Queue) -> dict[str, Any]:
         below = children.get(queue.path, [])
-        found = _queue(queue, contents, partition, room[queue.path])
+        found = _queue(queue, contents, partition)
         found |= present({"childNames": [each.path for each in below]})
         if subtree:
             found["children"] = [entry(each) for each in below]
         return found
 
-    found = contents.queues.get(top)
-    assert found is not None, top  # noqa: S101 - see the parameter
-    return entry(found)
+    return entry(top)
 
 
-def _queue(queue: Queue, contents: PoolContents, partition: str, headroom: Resources) -> dict[str, Any]:
+def _queue(queue: Queue, contents: PoolContents, partition: str) -> dict[str, Any]:
     config, path = queue.config, queue.path
-    usage = contents.usage.get(path)
-    used = dict(usage.resources) if usage else {}
-    most = maximum(queue, contents)
+    used, most = contents.used(path), contents.maximum(queue)
     properties = dict(config.properties)
     preemption = properties.get(_PREEMPTION, "default").lower()
     optional = {
@@ -57,14 +47,14 @@ def _queue(queue: Queue, contents: PoolContents, partition: str, headroom: Resou
         "pendingResource": dict(contents.pending.get(path, _NOTHING)),
         "maxResource": dict(most),
         "guaranteedResource": dict(config.guaranteed),
-        "allocatedResource": used,
-        "headroom": dict(headroom),
+        "allocatedResource": dict(used),
+        "headroom": dict(contents.headrooms[path]),
         "properties": properties,
         "parent": parent_of(path) if path != ROOT else "",
         "template": _template(config.template),
         "absUsedCapacity": percent(most, used),
         "maxRunningApps": config.applications,
-        "runningApps": usage.applications if usage else 0,
+        "runningApps": contents.running_applications(path),
         "sortingPolicy": properties.get(_SORTING, "fifo") if queue.leaf else "fair",
     }
     return {
@@ -78,34 +68,6 @@ def _queue(queue: Queue, contents: PoolContents, partition: str, headroom: Resou
         "isPreemptionFence": preemption == "fence",
         "isPriorityFence": properties.get(_PRIORITY, "default").lower() == "fence",
         **present(optional),
-    }
-
-
-def maximum(queue: Queue, contents: PoolContents) -> Resources:
-    """Return the maximum of a queue; that of the root queue is what the pool has."""
-    return contents.capacity if queue.path == ROOT else queue.config.max
-
-
-def headrooms(contents: PoolContents) -> dict[str, Resources]:
-    """Return what is left of the maxima of each queue and all above it, by path.
-
-    Every queue comes after its parent.
-    """
-    found: dict[str, Resources] = {}
-    for queue in contents.queues:
-        usage = contents.usage.get(queue.path)
-        used = usage.resources if usage else _NOTHING
-        own = {name: amount - used.get(name, 0) for name, amount in maximum(queue, contents).items()}
-        above = found.get(parent_of(queue.path), _NOTHING) if queue.path != ROOT else _NOTHING
-        found[queue.path] = _least(above, own)
-    return found
-
-
-def _least(one: Resources, other: Resources) -> Resources:
-    """Return the lower amount of each resource that either has."""
-    return {
-        name: min(each[name] for each in (one, other) if name in each)
-        for name in dict.fromkeys((*one, *other))
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
@@ -10,8 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
-from negotiator.app.tokens import Role
-from negotiator.queues.names import is_group_name, is_queue_path, is_user_name
+from negotiator.app.usage import entry_name
+from negotiator.queues import ROOT, Queue
+from negotiator.queues.names import WILDCARD, is_group_name, is_queue_path, is_user_name
 from negotiator.service.answers import (
     InvalidNameError,
     NotFoundHereError,
@@ -20,6 +22,8 @@ from negotiator.service.answers import (
     json_answer,
 )
 from negotiator.service.callers import Callers
+from negotiator.service.health import health_checks
+from negotiator.service.history import PoolCount
 from negotiator.service.overviews import Overviews
 from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
 from negotiator.service.yunikorn.shapes import nanoseconds
@@ -28,8 +32,6 @@ from negotiator.service.yunikorn.shapes import nanoseconds
 Values: TypeAlias = Callable[[PoolOverview, Request], Any]
 
 BASE: Final = "/ws/v1"
-
-_WILDCARD: Final = "*"
 
 
 def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
@@ -41,7 +43,7 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
 
     def reads(path: str, values: Values) -> Route:
         def answer(request: Request) -> Response:
-            callers.require(request, Role.VIEWER)
+            callers.check_reader(request)
             shown = overviews.shown
             if shown is None:
                 raise NotReadError(overviews.failure or "the pool has not been read yet")
@@ -52,7 +54,7 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
 
     def own(path: str, values: Callable[[], Any]) -> Route:
         def answer(request: Request) -> Response:
-            callers.require(request, Role.VIEWER)
+            callers.check_reader(request)
             return json_answer(encoded(values()))
 
         return Route(f"{BASE}{path}", answer, methods=["GET"])
@@ -78,8 +80,8 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         reads(f"{partition}/usage/group/{{group:path}}", _group),
         reads(f"{partition}/placementrules", _rules),
         reads("/scheduler/node-utilizations", _utilizations),
-        own("/history/apps", lambda: _history(overviews, "totalApplications")),
-        own("/history/containers", lambda: _history(overviews, "totalContainers")),
+        own("/history/apps", lambda: _history(overviews, "totalApplications", attrgetter("applications"))),
+        own("/history/containers", lambda: _history(overviews, "totalContainers", attrgetter("running"))),
         own("/scheduler/healthcheck", lambda: _health(overviews)),
     ]
 
@@ -91,34 +93,38 @@ def _partition(found: PoolOverview, request: Request) -> str:
     return name
 
 
-def _queue_path(found: PoolOverview, request: Request) -> str:
+def _requested_queue(found: PoolOverview, request: Request) -> Queue:
     path: str = request.path_params["queue"]
     if not is_queue_path(path):
         raise InvalidNameError(f"invalid queue name {path[:80]!r}")
-    queue = found.contents.queues.get(path)
+    return _existing(found, path)
+
+
+def _existing(found: PoolOverview, path: str) -> Queue:
+    queue: Queue | None = found.contents.queues.get(path)
     if queue is None:
         raise NotFoundHereError("Queue not found")
-    return queue.path
+    return queue
 
 
 def _queues(found: PoolOverview, request: Request) -> Any:
-    return queues.queue_tree(found.contents, _partition(found, request))
+    return queues.queue_tree(found.contents, _partition(found, request), _existing(found, ROOT))
 
 
 def _queue(found: PoolOverview, request: Request) -> Any:
-    partition, path = _partition(found, request), _queue_path(found, request)
-    return queues.queue_tree(found.contents, partition, path, subtree="subtree" in request.query_params)
+    partition, queue = _partition(found, request), _requested_queue(found, request)
+    return queues.queue_tree(found.contents, partition, queue, subtree="subtree" in request.query_params)
 
 
 def _queue_applications(found: PoolOverview, request: Request) -> Any:
-    partition, path = _partition(found, request), _queue_path(found, request)
+    partition, path = _partition(found, request), _requested_queue(found, request).path
     own = (each for each in found.contents.applications if each.queue == path)
     return applications.applications(own, partition)
 
 
 def _application(found: PoolOverview, request: Request) -> Any:
     partition, name = _partition(found, request), request.path_params["application"]
-    path = _queue_path(found, request) if "queue" in request.path_params else None
+    path = _requested_queue(found, request).path if "queue" in request.path_params else None
     for each in found.contents.applications:
         if each.name == name and path in {None, each.queue}:
             return applications.application(each, partition)
@@ -143,25 +149,31 @@ def _usage(found: PoolOverview, request: Request, entries: Any) -> Any:
 
 
 def _user(found: PoolOverview, request: Request) -> Any:
-    _partition(found, request)
-    name = request.path_params["user"]
-    if not is_user_name(name):
-        raise InvalidNameError("Invalid user name")
-    for entry in found.users:
-        if entry["userName"] == name:
-            return dict(entry)
-    raise NotFoundHereError("User not found")
+    return _usage_of("user", found, request, found.users, is_user_name)
 
 
 def _group(found: PoolOverview, request: Request) -> Any:
+    return _usage_of(
+        "group", found, request, found.groups, lambda name: name == WILDCARD or is_group_name(name)
+    )
+
+
+def _usage_of(
+    kind: str,
+    found: PoolOverview,
+    request: Request,
+    entries: Iterable[Mapping[str, Any]],
+    is_name: Callable[[str], bool],
+) -> Any:
+    """Return the usage of the user or group that a path names."""
     _partition(found, request)
-    name = request.path_params["group"]
-    if name != _WILDCARD and not is_group_name(name):
-        raise InvalidNameError("Invalid group name")
-    for entry in found.groups:
-        if entry["groupName"] == name:
+    name = request.path_params[kind]
+    if not is_name(name):
+        raise InvalidNameError(f"Invalid {kind} name")
+    for entry in entries:
+        if entry_name(entry) == name:
             return dict(entry)
-    raise NotFoundHereError("Group not found")
+    raise NotFoundHereError(f"{kind.capitalize()} not found")
 
 
 def _rules(found: PoolOverview, request: Request) -> Any:
@@ -169,16 +181,10 @@ def _rules(found: PoolOverview, request: Request) -> Any:
     return rules.placement_rules(found.bundle.partition.rules)
 
 
-def _history(overviews: Overviews, key: str) -> Any:
-    return [
-        {
-            "timestamp": nanoseconds(count.at),
-            key: str(count.applications if key == "totalApplications" else count.running),
-        }
-        for count in overviews.history.counts()
-    ]
+def _history(overviews: Overviews, key: str, value: Callable[[PoolCount], int]) -> Any:
+    return [{"timestamp": nanoseconds(each.at), key: str(value(each))} for each in overviews.history.counts()]
 
 
 def _health(overviews: Overviews) -> Any:
     shown = overviews.shown
-    return health.health_checks(shown.overview if shown else None, overviews.failure)
+    return health.health(health_checks(shown.overview if shown else None, overviews.failure))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from negotiator.placement.filters import listed
+from negotiator.placement.filters import is_expression, listed
 from negotiator.queues import RECOVERY
 from negotiator.queues.config import FilterEntry, RuleEntry
 from negotiator.queues.names import is_qualified
@@ -39,24 +40,18 @@ def _rule(rule: RuleEntry) -> dict[str, Any]:
 
 
 def _filter(entry: FilterEntry) -> dict[str, Any]:
-    """Return a filter; one entry that is no name is a regular expression."""
-    users, groups = _names(entry.users), _names(entry.groups)
+    """Return a filter; an empty one is left out."""
+    users, groups = listed(entry.users), listed(entry.groups)
     if not users and not groups:
         return {}
     kind = entry.type.text.lower() if entry.type and entry.type.text else "allow"
-    return present(
-        {"type": kind, **_listed("user", users), **_listed("group", groups)},
-    )
+    return present({"type": kind, **_listed("user", users), **_listed("group", groups)})
 
 
-def _listed(subject: str, names: list[str]) -> dict[str, Any]:
-    if len(names) == 1 and not names[0].replace("_", "").replace("-", "").isalnum():
-        return {f"{subject}Exp": names[0]}
-    return {f"{subject}List": names}
-
-
-def _names(entries: tuple[ScalarText, ...] | ScalarText | None) -> list[str]:
-    return [each.text for each in listed(entries)]
+def _listed(subject: str, entries: Sequence[ScalarText]) -> dict[str, Any]:
+    if is_expression(entries):
+        return {f"{subject}Exp": entries[0].text}
+    return {f"{subject}List": [each.text for each in entries]}
 
 
 def _text(*, is_true: bool) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from negotiator.queues.quantities import Resources
+from negotiator.service.shares import share
 
 #: The name of the cluster and of the resource manager: a service has one pool.
 CLUSTER: Final = "negotiator"
 
 _NANOSECONDS: Final = 1_000_000_000
-_MOST_PERCENT: Final = 2**31 - 1
 
 
 def nanoseconds(seconds: float) -> int:
@@ -22,13 +22,6 @@ def nanoseconds(seconds: float) -> int:
 def percent(capacity: Resources, used: Resources) -> dict[str, int]:
     """Return how much of each resource is used, in whole percent; resources that nothing uses are missing."""
     return {name: share(capacity[name], used[name]) for name in capacity if name in used}
-
-
-def share(capacity: int, used: int) -> int:
-    """Return how much of a capacity is used, in whole percent; 100 if there is none of it."""
-    if used <= 0:
-        return 0
-    return min(used * 100 // capacity, _MOST_PERCENT) if capacity > 0 else 100
 
 
 def present(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from negotiator.service.pages.views.elements import (
     shown,
     user_link,
 )
-from negotiator.service.yunikorn.applications import state_of
 
 
 @attrs.frozen
@@ -73,7 +72,7 @@ def _row(found: ApplicationContents) -> ApplicationRow:
         user_link(found.user),
         shown(found.group),
         queue_link(found.queue) if found.queue else Link("none"),
-        state_of(found),
+        found.state,
         f"{len(found.running):,}",
         f"{found.idle:,}",
         amounts(found.used),

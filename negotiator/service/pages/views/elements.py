@@ -15,7 +15,7 @@ from markupsafe import Markup
 from negotiator.pool.secrets import redact
 from negotiator.queues.quantities import VCORE, Resources, format_quantity
 from negotiator.records.text import printable
-from negotiator.service.yunikorn.shapes import share
+from negotiator.service.shares import share
 
 BASE: Final = "/pool"
 #: Rows of a table; a note says how many more there are.

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from negotiator.app.overview import PoolOverview
 from negotiator.queues import ROOT
+from negotiator.service.health import health_checks
 from negotiator.service.pages.views.elements import (
     Bar,
     Link,
@@ -21,7 +22,6 @@ from negotiator.service.pages.views.elements import (
     ordered,
     picture,
 )
-from negotiator.service.yunikorn.health import health_checks
 
 _MOST_REASONS: Final = 10
 _MOST_PROBLEMS: Final = 50
@@ -87,10 +87,9 @@ def pool_now(overview: PoolOverview, failure: str) -> PoolNow:
     :param failure: why the pool cannot be read now; empty if it was read.
     """
     contents, health = overview.contents, overview.health
-    root = contents.usage.get(ROOT)
-    used = root.resources if root else {}
+    used = contents.used(ROOT)
     pending = contents.pending.get(ROOT, {})
-    found = health_checks(overview, failure)
+    checks = health_checks(overview, failure)
     status = health.status if health else None
     return PoolNow(
         tuple(_figures(overview)),
@@ -98,15 +97,8 @@ def pool_now(overview: PoolOverview, failure: str) -> PoolNow:
             bar(name, used.get(name, 0), contents.capacity.get(name, 0), pending=pending.get(name, 0))
             for name in ordered((*contents.capacity, *used))
         ),
-        found["Healthy"],
-        tuple(
-            Check(
-                each["Name"],
-                each["Succeeded"],
-                message(each.get("DiagnosisMessage", each["Description"])),
-            )
-            for each in found["HealthChecks"]
-        ),
+        all(each.is_passed for each in checks),
+        tuple(Check(each.name, each.is_passed, message(each.fault or each.description)) for each in checks),
         moment(status.started) if status else None,
         moment(status.next_cycle) if status and status.next_cycle else None,
         _cycle(overview),
@@ -119,8 +111,7 @@ def pool_now(overview: PoolOverview, failure: str) -> PoolNow:
 
 def _figures(overview: PoolOverview) -> list[Figure]:
     contents = overview.contents
-    running = sum(len(each.running) for each in contents.applications)
-    idle = sum(each.idle for each in contents.applications)
+    running, idle = contents.running_jobs, contents.idle_jobs
     slots = sum(host.slots for host in contents.hosts)
     return [
         Figure(f"{running:,}", link("jobs running", "applications"), "have a slot, or are matched with one"),

@@ -27,7 +27,6 @@ from negotiator.service.pages.views.elements import (
     queue_link,
     shown,
 )
-from negotiator.service.yunikorn.queues import headrooms, maximum
 
 _NOTHING: Final[Resources] = {}
 _MOST_COLUMNS: Final = 4  # resources in the tree; the page of a queue has all
@@ -88,7 +87,7 @@ def queue_tree(overview: PoolOverview) -> QueueTreeView:
 def _tree(contents: PoolContents, queues: Iterable[Queue], top: str) -> QueueTreeView:
     found = list(queues)
     resources = ordered(
-        name for queue in found for name in (*maximum(queue, contents), *_used(queue.path, contents))
+        name for queue in found for name in (*contents.maximum(queue), *contents.used(queue.path))
     )[:_MOST_COLUMNS]
     levels = top.count(".")
     rows = (_row(queue, contents, resources, queue.path.count(".") - levels) for queue in found)
@@ -109,18 +108,12 @@ def _row(queue: Queue, contents: PoolContents, resources: Iterable[str], depth: 
 
 
 def _application_count(queue: Queue, contents: PoolContents) -> str:
-    usage = contents.usage.get(queue.path)
-    running = usage.applications if usage else 0
+    running = contents.running_applications(queue.path)
     return f"{running:,} of {queue.config.applications:,}" if queue.config.applications else f"{running:,}"
 
 
-def _used(path: str, contents: PoolContents) -> Resources:
-    usage = contents.usage.get(path)
-    return usage.resources if usage else _NOTHING
-
-
 def _bars(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, Bar]]:
-    most, used = maximum(queue, contents), _used(queue.path, contents)
+    most, used = contents.maximum(queue), contents.used(queue.path)
     pending, guaranteed = contents.pending.get(queue.path, _NOTHING), queue.config.guaranteed
     others = (name for each in (used, pending, guaranteed) for name, value in each.items() if value)
     for name in dict.fromkeys((*most, *others)):
@@ -167,7 +160,7 @@ def _facts(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, str]]:
     yield "running applications", _application_count(queue, contents)
     if config.guaranteed:
         yield "guaranteed", amounts(config.guaranteed)
-    left = headrooms(contents)[queue.path]
+    left = contents.headrooms[queue.path]
     yield "left, with the queues above", amounts(left) or "nothing"
     for name, value in sorted(config.properties.items()):
         yield message(name), message(value)
