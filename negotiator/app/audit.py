@@ -11,6 +11,10 @@ import attrs
 from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
 from negotiator.audit.key import read_key
+from negotiator.audit.newest import AuditPage as AuditPage
+from negotiator.audit.newest import newest_records
+from negotiator.audit.search import AuditQuery as AuditQuery
+from negotiator.audit.search import records_of_job
 from negotiator.audit.verify import Verification as Verification
 from negotiator.audit.verify import verify
 
@@ -60,6 +64,12 @@ def decisions_about(folder: Path, job: str) -> Iterator[dict[str, Any]]:
 
     :raises AuditError: the log is missing or cannot be read.
     """
-    from negotiator.audit.search import records_of_job  # noqa: PLC0415 - imports NumPy
-
     return records_of_job(folder, job)
+
+
+def audit_page(folder: Path, query: AuditQuery, limit: int = 100) -> AuditPage:
+    """Return the newest records that a query accepts, at most ``limit``; the chain is not verified.
+
+    :raises AuditError: the log is missing or cannot be read.
+    """
+    return newest_records(folder, query, limit)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from negotiator.cycle.result import Removal, RequestOutcome
     from negotiator.records import Reason
 
-#: Bytes of reasons in one record, and of all records of one owner in one cycle. The reason that removed the most slots is
-#: recorded in any case, shortened if there is nothing left of the budget.
+#: Bytes of reasons in one record, and of all records of one owner in one cycle. The decisive reason (the one that removed the most
+#: slots if there is none) is recorded in any case, shortened if there is nothing left of the budget.
 RECORD_BYTES = 8_000
 OWNER_BYTES = 200_000
 #: Bytes of the ids of jobs in one record; they count for the owner too.
@@ -32,7 +32,9 @@ def bounded_denials(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[Reques
         request = outcome.request
         owner = request.ad.string("Owner") or request.user or request.submitter
         budget = left.setdefault(owner, OWNER_BYTES)
-        reasons = _within(outcome.removals, min(RECORD_BYTES, budget))
+        decisive = outcome.decisive_removal
+        chosen = _within(outcome.removals, decisive, min(RECORD_BYTES, budget))
+        reasons = [chosen[place] for place in sorted(chosen)]
         budget -= sum(map(_size, reasons))
         ids = _ids_within(outcome.jobs_left, min(ID_BYTES, budget))
         left[owner] = budget - sum(len(text) + _SEPARATOR for text in ids)
@@ -42,6 +44,7 @@ def bounded_denials(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[Reques
                 "job_ids": ids,
                 "job_ids_left_out": outcome.jobs_left.from_place(len(ids)).jobs,
                 "reasons": reasons,
+                "decisive": None if decisive is None else sorted(chosen).index(decisive),
                 "reasons_left_out": len(outcome.removals) - len(reasons),
             },
         )
@@ -54,10 +57,11 @@ def _ids_within(jobs: JobRanges, budget: int) -> list[str]:
     return texts[: max(1, sum(end <= budget for end in ends))]
 
 
-def _within(removals: tuple[Removal, ...], budget: int) -> list[Record]:
-    """Return the reasons that took the most slots, as many as the budget allows, in their order; at least one."""
+def _within(removals: tuple[Removal, ...], decisive: int | None, budget: int) -> dict[int, Record]:
+    """Return the decisive reason and those that took the most slots, as many as the budget allows, by place; at least one."""
     weights = sorted(
-        range(len(removals)), key=lambda place: (-removals[place].removed, -removals[place].rejected, place)
+        range(len(removals)),
+        key=lambda place: (place != decisive, -removals[place].removed, -removals[place].rejected, place),
     )
     chosen: dict[int, Record] = {}
     for place in weights[:_REASONS]:
@@ -69,7 +73,7 @@ def _within(removals: tuple[Removal, ...], budget: int) -> list[Record]:
     if removals and not chosen:
         first = removals[weights[0]]
         chosen[weights[0]] = _fields(first, _shortened(first.reason))
-    return [chosen[place] for place in sorted(chosen)]
+    return chosen
 
 
 def _fields(removal: Removal, reason: Record) -> Record:

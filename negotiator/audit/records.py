@@ -146,7 +146,7 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
         records += [
             {
                 **common,
-                **_match_fields(match),
+                **_match_fields(match, outcome.request.user),
                 "candidates": outcome.candidates,
                 "reason": reason,
                 "warnings": [reason_fields(reason) for reason in match.warnings],
@@ -157,9 +157,10 @@ def _match_records(result: CycleResult, selects: _Selects) -> list[Record]:
     return records
 
 
-def _match_fields(match: Match) -> Record:
+def _match_fields(match: Match, user: str) -> Record:
     return {
         "id": bounded(match.id),
+        "user": bounded(user),
         "submitter": bounded(match.submitter),
         "schedd": bounded(match.schedd),
         "job": bounded(match.job),
@@ -195,6 +196,7 @@ def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
 def _denial_record(result: CycleResult, outcome: RequestOutcome, fields: Record) -> Record:
     return {
         **_common("denial", result),
+        "user": bounded(outcome.request.user),
         "submitter": bounded(outcome.request.submitter),
         "schedd": bounded(outcome.request.schedd),
         "jobs": outcome.unmatched,

@@ -153,17 +153,24 @@ class RequestOutcome:
         )
 
     def _decisive(self) -> Reason:
-        """Return the enforced reason that took the last candidate slots, in the order of the stations."""
-        last = self.removals[-1].reason if self.removals else None
-        if last is not None and last.provenance.plugin == CORE and last.provenance.station is Station.ORDER:
-            return last
-        for removal in self.removals:
-            if removal.reason.provenance == NO_SLOTS.provenance:
-                return removal.reason
-        for removal in reversed(self.removals):
+        place = self.decisive_removal
+        return _NO_SLOTS_LEFT if place is None else self.removals[place].reason
+
+    @property
+    def decisive_removal(self) -> int | None:
+        """The place of the removal whose enforced reason took the last candidate slots; None if no slots were left."""
+        places = range(len(self.removals))
+        last = self.removals[-1].reason.provenance if self.removals else None
+        if last is not None and last.plugin == CORE and last.station is Station.ORDER:
+            return places[-1]
+        for place in places:
+            if self.removals[place].reason.provenance == NO_SLOTS.provenance:
+                return place
+        for place in reversed(places):
+            removal = self.removals[place]
             if removal.removed and removal.reason.mode is Mode.ENFORCE:
-                return removal.reason
-        return _NO_SLOTS_LEFT
+                return place
+        return None
 
 
 @attrs.frozen

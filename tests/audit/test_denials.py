@@ -135,3 +135,23 @@ def test_the_one_reason_beyond_the_budget_has_texts_of_120_characters(length, sh
     *_, (last,) = reasons_of([*full, outcome_with([Removal(reason, 1, 0)])])
     assert (last["text"], last["code"], last["provenance"]["rule"]) == (shown, shown, shown)
     assert last["numbers"] == {}
+
+
+def test_the_decisive_reason_of_a_denial_is_named_and_always_recorded():
+    """It took the last slots, even if others took more and leave no room."""
+    (record,) = denials([job(Requirements=f"{LONG} && TARGET.Cpus > 5")])
+    decisive = record["reasons"][record["decisive"]]
+    assert decisive["removed"] > 0
+
+
+def test_a_denial_by_other_jobs_has_no_decisive_reason():
+    """All slots are taken by jobs of the same request."""
+    (record,) = denials([job(n, Requirements="true", Rank="0") for n in range(3)])
+    assert (record["jobs"], record["decisive"]) == (1, None)
+
+
+def test_matches_and_denials_name_the_owner_of_the_jobs():
+    """Whatever the accounting group of the submitter."""
+    jobs = [job(n, Owner='"zoe"', User='"zoe@d"', AccountingGroup='"physics.zoe"') for n in range(3)]
+    by_kind = records_by_kind(cycle(snapshot([slot(0), slot(1)], jobs)))
+    assert {each["user"] for kind in ("match", "denial") for each in by_kind[kind]} == {"zoe"}
