@@ -33,7 +33,7 @@ _NO_CONTENTS: Final = (".lock", "-shm")
 class PoolOverview:
     """A pool under its bundle at ``now``, in seconds since the epoch.
 
-    ``users`` and ``groups`` are the entries of the usage reports. ``health`` is that of the negotiator that uses the state; None
+    ``users``, ``groups`` and ``concurrency`` (limits) are the entries of the usage reports. ``health`` is that of the negotiator that uses the state; None
     without a state. ``problems`` are those of the ads, ``failures`` of plugins: what they contribute is missing.
     """
 
@@ -42,6 +42,7 @@ class PoolOverview:
     contents: PoolContents
     users: tuple[Mapping[str, Any], ...]
     groups: tuple[Mapping[str, Any], ...]
+    concurrency: tuple[Mapping[str, Any], ...]
     health: HealthReport | None
     problems: tuple[Problem, ...]
     failures: tuple[HookFailure, ...]
@@ -96,14 +97,16 @@ def pool_overview(view: PoolView) -> PoolOverview:
     :raises StateError: the state cannot be read.
     """
     contents = pool_contents(view.snapshot, view.bundle, view.cycle_state, view.now)
-    users, groups = usage_report(view, "users"), usage_report(view, "groups")
-    failures = (*contents.failures, *view.group_failures, *users.failures, *groups.failures)
+    users, groups, concurrency = (usage_report(view, name) for name in ("users", "groups", "limits"))
+    failures = [*contents.failures, *view.group_failures]
+    failures += (each for report in (users, groups, concurrency) for each in report.failures)
     return PoolOverview(
         view.bundle,
         view.now,
         contents,
         users.entries,
         groups.entries,
+        concurrency.entries,
         _health(view.targets, view.now),
         view.snapshot.problems,
         tuple(dict.fromkeys(failures)),

@@ -11,6 +11,7 @@ from negotiator.app.pool_view import require_pool
 from negotiator.app.targets import load
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.service.api.openapi import document_text
 from negotiator.service.overviews import Overviews
 from negotiator.service.server import WebServer
 
@@ -24,9 +25,13 @@ def web(
     certificate: Path | None,
     key: Path | None,
     *,
+    openapi: bool,
     end_with_parent: bool,
 ) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process is ended; or print what is served."""
+    if openapi:
+        click.echo(document_text(), nl=False)
+        return
     if end_with_parent:
         parent_watch.end_with_parent()
     if targets.state is None:

@@ -35,14 +35,15 @@ class Callers:
     clock: Callable[[], float] = time.time
     _known: tuple[object, AccessTokens] | None = attrs.field(default=None, init=False, repr=False)
 
-    def check_reader(self, request: Request) -> None:
-        """Check that whoever sends a request may read; without a token, if reading is open to all.
+    def check_reader(self, request: Request) -> TokenEntry | None:
+        """Return whose token a request to read has; None if it has none and reading is open to all.
 
         :raises UnauthorizedError: it needs a token and has none, or its token is unknown or has ended.
         :raises CommandError, UntrustedError: the file of tokens cannot be used.
         """
         if "authorization" in request.headers or not self.open_to_all:
-            self.require(request, Role.VIEWER)
+            return self.require(request, Role.VIEWER)
+        return None
 
     def require(self, request: Request, role: Role) -> TokenEntry:
         """Return whose token a request has.

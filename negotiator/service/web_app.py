@@ -22,6 +22,7 @@ from negotiator.service.answers import (
     unexpected_error,
     use_case_error,
 )
+from negotiator.service.api.routes import api_routes
 from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedError
 from negotiator.service.configuration import Configuration, TooLargeError
 from negotiator.service.metrics import CONTENT_TYPE, metrics_text
@@ -54,6 +55,7 @@ def make_app(
         Route(f"{BASE}/config", configuration.read, methods=["GET"]),
         Route(f"{BASE}/config", configuration.change, methods=["PUT"]),
         Route(f"{BASE}/validate-conf", configuration.validate, methods=["POST"]),
+        *api_routes(overviews, known),
         *page_routes(overviews, known),
     ]
     return Starlette(

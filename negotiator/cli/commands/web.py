@@ -62,11 +62,12 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=_FILE,
     help="Private key of the certificate, in PEM form.",
 )
+@click.option("--openapi", is_flag=True, help="Print the OpenAPI document of /api/v1, and end.")
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 def web(**given: Any) -> None:
     """Serve the queues, applications, machines and usage of a pool over HTTP.
 
-    The pages are at /pool, answers in the shapes of YuniKorn's REST interface at /ws/v1.
+    The pages are at /pool, the program's own REST interface is at /api/v1, answers in the shapes of YuniKorn's at /ws/v1.
 
     Without --pool it shows the pool of the negotiator that uses the state (negotiator serve), after its first cycle.
 
@@ -85,6 +86,7 @@ def web(**given: Any) -> None:
       negotiator web --pool examples/first-pool
       negotiator web --bundle policies/site --state /var/lib/negotiator/state
       negotiator web --bundle policies/limits --pool examples/first-pool --port 9081
+      negotiator web --openapi
     """
     from negotiator.cli import web as implementation
 

@@ -1,0 +1,85 @@
+"""What a resource of the interface is: its path, its parameters and its answer, each with a type.
+
+A type of parameters is a class of attrs whose fields are those that ``{}`` in the path names, and those of the query. A field
+is described by ``msgspec.Meta``, from which come the checks of a request and the schema in the OpenAPI document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Final, Generic, TypeVar
+
+import attrs
+from msgspec import Meta
+
+from negotiator.app.overview import PoolOverview
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import TokenEntry
+from negotiator.service.answers import NotReadError
+from negotiator.service.overviews import Overviews
+
+BASE: Final = "/api/v1"
+
+#: Characters of a name in a request.
+LONGEST_NAME: Final = 1000
+_MOST_ROWS: Final = 1000
+_NAMES: Final = re.compile(r"\{(\w+)\}")
+
+P = TypeVar("P")
+
+
+@attrs.frozen
+class Nothing:
+    """No parameters."""
+
+
+@attrs.frozen
+class Page:
+    """Which rows of a list an answer has."""
+
+    offset: Annotated[int, Meta(ge=0, le=2**31, description="Rows that are left out at the beginning.")] = 0
+    rows: Annotated[int, Meta(ge=0, le=_MOST_ROWS, description="The most rows of the answer.")] = 100
+
+    def of(self, found: list[P]) -> tuple[P, ...]:
+        """Return the rows of this page."""
+        return tuple(found[self.offset : self.offset + self.rows])
+
+
+@attrs.frozen(eq=False)
+class ApiRequest(Generic[P]):
+    """A request: its parameters, and whose token it has, None without one."""
+
+    overviews: Overviews
+    caller: TokenEntry | None
+    given: P
+
+    @property
+    def overview(self) -> PoolOverview:
+        """The pool as it was read last; :raises NotReadError: it has not been read yet."""
+        shown = self.overviews.shown
+        if shown is None:
+            raise NotReadError(self.overviews.failure or "the pool has not been read yet")
+        return shown.overview
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Resource:
+    """A method of a path below ``BASE``, and what answers it.
+
+    :param answers: the type of what ``answer`` returns, in JSON.
+    :param role: what a token must permit; readers may need no token.
+    """
+
+    path: str
+    summary: str
+    answers: Any
+    answer: Callable[[ApiRequest[Any]], Any]
+    method: str = "GET"
+    parameters: type[Any] = Nothing
+    role: Role = Role.VIEWER
+
+    @property
+    def path_names(self) -> tuple[str, ...]:
+        """The names of the parameters in the path."""
+        return tuple(_NAMES.findall(self.path))
