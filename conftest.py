@@ -20,6 +20,11 @@ def pytest_addoption(parser):
         help="conformance cases to run instead of those in tests/conformance: a folder with classad/, yunikorn/ or"
         " gridengine/ in it",
     )
+    parser.addoption(
+        "--screenshots",
+        action="store_true",
+        help="tests of the pages in a browser write the screenshots of the documentation",
+    )
 
 
 def pytest_configure(config):

@@ -6,11 +6,25 @@ from pathlib import Path
 import httpx
 import pytest
 
+import debian
 from lively_pool import write_lively_pool
 from processes import LongCommand
 
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
+
+
+@pytest.fixture(scope="session")
+def debian_program():
+    """Return a function that finds a program of Debian packages; tests are skipped, with the reason, without it."""
+
+    def find(name, *packages):
+        try:
+            return debian.program(name, *packages)
+        except debian.ProgramMissingError as error:
+            pytest.skip(str(error))
+
+    return find
 
 
 @pytest.fixture(scope="session")

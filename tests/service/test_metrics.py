@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -14,11 +13,17 @@ from prometheus_client.parser import text_string_to_metric_families
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "examples" / "prometheus" / "rules.yaml"
-PROMTOOL, PROMETHEUS = shutil.which("promtool"), shutil.which("prometheus")
-needs_prometheus = pytest.mark.skipif(
-    not (PROMTOOL and PROMETHEUS), reason="prometheus and promtool (Debian: prometheus) are not installed"
-)
 LABELS = {"station", "verdict", "code", "outcome", "resource", "queue", "version"}
+
+
+@pytest.fixture(scope="session")
+def prometheus(debian_program):
+    return debian_program("prometheus", "prometheus")
+
+
+@pytest.fixture(scope="session")
+def promtool(debian_program):
+    return debian_program("promtool", "prometheus")
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +72,16 @@ def test_the_service_says_that_it_lives_and_is_ready(client):
     assert client.get("/readyz").text == "ready\n"
 
 
-@needs_prometheus
-def test_promtool_finds_no_fault(text):
+def test_promtool_finds_no_fault(promtool, text):
     done = subprocess.run(
-        [PROMTOOL, "check", "metrics"], input=text, capture_output=True, text=True, timeout=60, check=False
+        [promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr + done.stdout) == (0, "")
 
 
-@needs_prometheus
-def test_the_alert_rules_that_ship_are_valid():
+def test_the_alert_rules_that_ship_are_valid(promtool):
     done = subprocess.run(
-        [PROMTOOL, "check", "rules", RULES], capture_output=True, text=True, timeout=60, check=False
+        [promtool, "check", "rules", RULES], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -115,8 +118,7 @@ def scraped(url):
     raise AssertionError("the server has no value")
 
 
-@needs_prometheus
-def test_a_real_prometheus_scrapes_them(client, tmp_path):
+def test_a_real_prometheus_scrapes_them(prometheus, client, tmp_path):
     target = f"{client.base_url.host}:{client.base_url.port}"
     (tmp_path / "prometheus.yml").write_text(
         f"scrape_configs: [{{job_name: negotiator, scrape_interval: 1s, static_configs: [{{targets: ['{target}']}}]}}]\n"
@@ -124,7 +126,7 @@ def test_a_real_prometheus_scrapes_them(client, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [
-        PROMETHEUS,
+        prometheus,
         "--config.file=prometheus.yml",
         "--storage.tsdb.path=data",
         f"--web.listen-address=127.0.0.1:{port}",

@@ -6,12 +6,12 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import debian
 from condor_pool.errors import PoolUnavailableError
 
 VARIABLE: Final = "NEGOTIATOR_CONDOR_ROOT"
@@ -54,7 +54,7 @@ def _check_machine() -> None:
     if os.geteuid() != 0:
         raise PoolUnavailableError("a real pool is started by root: run this as root")
     try:
-        _run(_NAMESPACES, 30)
+        debian.run(_NAMESPACES, 30, PoolUnavailableError)
     except PoolUnavailableError as error:
         raise PoolUnavailableError(
             f"a real pool needs namespaces and an overlay file system: {error}"
@@ -89,37 +89,14 @@ def _locked(root: Path) -> Iterator[None]:
 
 def _build(root: Path, environment: Mapping[str, str]) -> None:
     """Install the package into a new folder; nothing has its final name until it is complete."""
-    if shutil.which("mmdebstrap") is None:
-        if not environment.get("CI"):
-            raise PoolUnavailableError(
-                f"mmdebstrap is not installed: apt-get install mmdebstrap, or set {VARIABLE}"
-            )
-        _run(("apt-get", "update", "-qq"), _BUILD_TIME)
-        _run(("apt-get", "install", "-y", "-qq", "--no-install-recommends", "mmdebstrap"), _BUILD_TIME)
+    try:
+        debian.program("mmdebstrap", "mmdebstrap", environment=environment)
+    except debian.ProgramMissingError as error:
+        raise PoolUnavailableError(f"{error}, or set {VARIABLE}") from error
     part = root.with_name(root.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        _run((*_BUILD, str(part)), _BUILD_TIME)
+        debian.run((*_BUILD, str(part)), _BUILD_TIME, PoolUnavailableError)
         part.rename(root)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _run(command: tuple[str, ...], timeout: float) -> None:
-    try:
-        done = subprocess.run(  # noqa: S603 - commands of this file
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=timeout,
-            check=False,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PoolUnavailableError(f"{' '.join(command)}: {error}") from error
-    if done.returncode != 0:
-        raise PoolUnavailableError(
-            f"{' '.join(command)}: exit code {done.returncode}: {done.stdout.strip()[-500:]}"
-        )
