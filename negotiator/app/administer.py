@@ -11,6 +11,7 @@ from negotiator.app.targets import bundle_folder, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle
 from negotiator.defaults import DEFAULT_STATE
+from negotiator.errors import NotFoundError
 from negotiator.hooks.administration import Caller
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
@@ -32,8 +33,12 @@ def pending_text(wait: float) -> str:
 
 @attrs.frozen
 class AdminOutcome:
-    """The negotiator's answer, None if it did not answer in time; ``problems`` are those of the bundle, if it was loaded."""
+    """The negotiator's answer, None if it did not answer in time; ``problems`` are those of the bundle, if it was loaded.
 
+    ``number`` is that of the request in the state.
+    """
+
+    number: int
     answer: AdminAnswer | None
     problems: tuple[Problem, ...] = ()
 
@@ -84,10 +89,11 @@ def administer(
         StateStore.require(state)
     try:
         with StateStore.open(state) as store:
-            answer = _answer(store, submit(store, request, environment), wait)
+            number = submit(store, request, environment)
+            answer = _answer(store, number, wait)
     except AuditError as error:
         raise type(error)(f"{error}: nothing was done") from error
-    return AdminOutcome(answer, load.problems)
+    return AdminOutcome(number, answer, load.problems)
 
 
 def wait_for_answer(state: Path | None, request: int, wait: float) -> AdminAnswer | None:
@@ -97,6 +103,21 @@ def wait_for_answer(state: Path | None, request: int, wait: float) -> AdminAnswe
     """
     with StateStore.open(state or DEFAULT_STATE) as store:
         return _answer(store, request, wait)
+
+
+def find_answer(state: Path | None, request: int) -> AdminAnswer | None:
+    """Return the answer to a request; None if it waits for one.
+
+    :raises NotFoundError: there is no such request, or its answer was deleted since.
+    :raises StateError: the folder has no state, or it cannot be read.
+    """
+    with StateStore.read(state or DEFAULT_STATE) as store:
+        # In this order: a request may be answered meanwhile.
+        waits = any(each.number == request for each in store.waiting())
+        answer = store.answered(request)
+    if answer is None and not waits:
+        raise NotFoundError(f"unknown request {request}: the latest 1,000 answers are stored")
+    return answer
 
 
 def _answer(store: StateStore, number: int, wait: float) -> AdminAnswer | None:

@@ -12,6 +12,7 @@ class Role(enum.StrEnum):
     """
 
     VIEWER = "viewer"
+    QUEUE_ADMINISTRATOR = "queue-administrator"
     SCHEDULER_ADMINISTRATOR = "scheduler-administrator"
 
     def includes(self, other: Role) -> bool:

@@ -25,6 +25,7 @@ from negotiator.hooks.administration import ChangeOutcome, ChangeStatus
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 from negotiator.service.answers import NotFoundHereError, encoded, error_answer, json_answer
+from negotiator.service.bodies import read_body
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 
@@ -32,13 +33,8 @@ QUEUES: Final = "queues.yaml"
 #: Bytes of a body.
 LARGEST: Final = 1 << 20
 
-_MOST_READ: Final = 16 * LARGEST
 _YAML: Final = "application/x-yaml; charset=UTF-8"
 _STATUSES: Final = {ChangeStatus.DENIED: HTTPStatus.FORBIDDEN, ChangeStatus.INVALID: HTTPStatus.CONFLICT}
-
-
-class TooLargeError(Exception):
-    """A body of more bytes than are accepted."""
 
 
 @attrs.frozen(eq=False)
@@ -62,7 +58,7 @@ class Configuration:
     async def validate(self, request: Request) -> Response:
         """Answer whether the bundle would have no errors with these queues, and which it would have."""
         await run_in_threadpool(self.callers.check_reader, request)
-        content = await _body(request)
+        content = await read_body(request, LARGEST)
         check = await run_in_threadpool(check_change, self.overviews.targets, QUEUES, content)
         errors = _texts(each for each in check.problems if each.severity is Severity.ERROR)
         values = {"allowed": False, "reason": errors} if errors else {"allowed": True}
@@ -71,7 +67,7 @@ class Configuration:
     async def change(self, request: Request) -> Response:
         """Replace queues.yaml, if the caller may and the bundle has no errors with it; else nothing is changed."""
         entry = await run_in_threadpool(self.callers.require, request, Role.SCHEDULER_ADMINISTRATOR)
-        content = await _body(request)
+        content = await read_body(request, LARGEST)
         return await run_in_threadpool(partial(self._change, entry, content))
 
     def _change(self, entry: TokenEntry, content: bytes) -> Response:
@@ -102,21 +98,3 @@ def _reason(outcome: ChangeOutcome) -> str:
 
 def _texts(problems: Iterable[Problem]) -> str:
     return "; ".join(redact(str(each)) for each in problems)
-
-
-async def _body(request: Request) -> bytes:
-    """Return the body of a request, which may be sent in any number of pieces.
-
-    :raises TooLargeError: it has more than ``LARGEST`` bytes. The rest is read and dropped, as far as it is not much more: a client
-        whose connection is closed while it sends would not get the answer.
-    """
-    found, size = bytearray(), 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size <= LARGEST:
-            found += piece
-        elif size > _MOST_READ:
-            break
-    if size > LARGEST:
-        raise TooLargeError(f"the body has more than {LARGEST} bytes")
-    return bytes(found)

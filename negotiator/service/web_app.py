@@ -23,8 +23,9 @@ from negotiator.service.answers import (
     use_case_error,
 )
 from negotiator.service.api.routes import api_routes
+from negotiator.service.bodies import TooLargeError, UnsupportedBodyError
 from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedError
-from negotiator.service.configuration import Configuration, TooLargeError
+from negotiator.service.configuration import Configuration
 from negotiator.service.metrics import CONTENT_TYPE, metrics_text
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.routes import PageHeaders, page_routes
@@ -68,6 +69,7 @@ def make_app(
             UnauthorizedError: failing_with(HTTPStatus.UNAUTHORIZED, {"WWW-Authenticate": "Bearer"}),
             ForbiddenError: failing_with(HTTPStatus.FORBIDDEN),
             TooLargeError: failing_with(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"Connection": "close"}),
+            UnsupportedBodyError: failing_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
             NegotiatorError: use_case_error,
             HTTPException: http_error,
             Exception: unexpected_error,

@@ -29,7 +29,9 @@ _ERRORS: Final = {
     HTTPStatus.UNAUTHORIZED: "The token is unknown or has ended, or one is needed and was not sent.",
     HTTPStatus.FORBIDDEN: "The role of the token does not permit it.",
     HTTPStatus.NOT_FOUND: "There is no such thing.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "The pool, the state or the audit log cannot be read now.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is not declared as JSON.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The pool, the state or the audit log cannot be read or written now.",
 }
 _TOKEN: Final = {
     "type": "http",
@@ -78,7 +80,8 @@ class _Schemas:
     def of(cls, resources: Iterable[Resource]) -> _Schemas:
         listed = tuple(resources)
         queries = dict.fromkeys(each.parameters for each in listed)
-        types = tuple(dict.fromkeys((ErrorAnswer, *(each.answers for each in listed), *queries)))
+        bodies = (each.body for each in listed if each.body is not None)
+        types = tuple(dict.fromkeys((ErrorAnswer, *(each.answers for each in listed), *bodies, *queries)))
         references, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
         found = dict(zip(types, references, strict=True))
         return cls(found, components, frozenset(_name(found[each]) for each in queries))
@@ -100,19 +103,26 @@ def _name(reference: Mapping[str, Any]) -> str:
 
 
 def _operation(resource: Resource, schemas: _Schemas) -> dict[str, Any]:
+    answer, error = schemas.references[resource.answers], schemas.references[ErrorAnswer]
+    responses = {HTTPStatus.OK: _content(resource.summary, answer)}
+    responses |= {each: {"$ref": f"#/components/responses/{int(each)}"} for each in _errors(resource)}
+    for status, text in resource.statuses.items():
+        responses[status] = _content(text, answer if status < HTTPStatus.BAD_REQUEST else error)
     found: dict[str, Any] = {
         "operationId": _operation_id(resource),
         "summary": resource.summary,
         "parameters": list(_parameters(resource, schemas)),
-        "responses": {
-            "200": _content(resource.summary, schemas.references[resource.answers]),
-            **{str(int(each)): {"$ref": f"#/components/responses/{int(each)}"} for each in _errors(resource)},
-        },
+        "responses": {str(int(status)): responses[status] for status in sorted(responses)},
         # An empty entry: the token is optional.
         "security": [*([{}] if resource.role is Role.VIEWER else []), {"token": []}],
     }
     if resource.role is not Role.VIEWER:
         found["description"] = f"Needs a token of the role {resource.role}."
+    if resource.body is not None:
+        found["requestBody"] = {
+            "required": True,
+            "content": {_JSON: {"schema": schemas.references[resource.body]}},
+        }
     return found
 
 
@@ -123,6 +133,9 @@ def _errors(resource: Resource) -> Iterator[HTTPStatus]:
         yield HTTPStatus.FORBIDDEN
     if resource.path_names:
         yield HTTPStatus.NOT_FOUND
+    if resource.body is not None:
+        yield HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+        yield HTTPStatus.UNSUPPORTED_MEDIA_TYPE
     yield HTTPStatus.SERVICE_UNAVAILABLE
 
 

@@ -1,4 +1,4 @@
-"""The parameters of a request, checked by their types."""
+"""The parameters and the body of a request, checked by their types."""
 
 from __future__ import annotations
 
@@ -28,17 +28,31 @@ def read_parameters(request: Request, expected: type[T]) -> T:
         if name in given:
             raise InvalidCallError(f"parameter {name[:80]!r} is repeated")
         given[name] = value
-    return _converted(given, expected, "parameter")
+    return _converted(given, expected, "parameter", strict=False)
 
 
-def _converted(given: Mapping[str, Any], expected: type[T], what: str) -> T:
+def parse_body(content: bytes, expected: type[T]) -> T:
+    """Return the values of a body.
+
+    :raises InvalidCallError: it is not JSON, or a value is unknown, missing or invalid; the message names it.
+    """
+    try:
+        given = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidCallError(f"the body is not JSON: {error}") from None
+    if not isinstance(given, dict):
+        raise InvalidCallError("the body must be a JSON object")
+    return _converted(given, expected, "key", strict=True)
+
+
+def _converted(given: Mapping[str, Any], expected: type[T], what: str, *, strict: bool) -> T:
     fields = attrs.fields_dict(expected)  # type: ignore[arg-type]  # a class of attrs
     for name in given:
         if name not in fields:
             known = f"known: {', '.join(fields)}" if fields else "none is known here"
             raise InvalidCallError(f"unknown {what} {name[:80]!r} ({known})")
     try:
-        found = msgspec.convert(given, expected, strict=False)
+        found = msgspec.convert(given, expected, strict=strict)
     except msgspec.ValidationError as error:
         text = str(error)
         where = _WHERE.search(text)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import enum
+from typing import Annotated, Final
 
 import attrs
 from msgspec import Meta
 
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
+from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus
 from negotiator.service.api.resource import LONGEST_NAME, Page
+
+_LONGEST_NOTE: Final = 480  # with what is added here it is short enough for the audit log
 
 
 @attrs.frozen
@@ -92,3 +96,51 @@ class Limits:
     total: int
     exceeded: int
     limits: tuple[Limit, ...]
+
+
+@attrs.frozen
+class Action:
+    """What every action may have."""
+
+    note: Annotated[str, Meta(max_length=_LONGEST_NOTE, description="The reason, for the audit log.")] = ""
+    wait: Annotated[float, Meta(ge=0, le=10, description="Seconds to wait for the negotiator's answer.")] = (
+        2.0
+    )
+
+
+@attrs.frozen(kw_only=True)
+class ApplicationAction(Action):
+    """An action on an application, ``SCHEDD#CLUSTER``, or ``CLUSTER`` if only one schedd has it."""
+
+    application: Annotated[str, Meta(min_length=1, max_length=MAX_NOTE)]
+
+
+@attrs.frozen(kw_only=True)
+class Move(ApplicationAction):
+    """The move of an application to a queue, an existing leaf."""
+
+    queue: Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+
+
+@attrs.frozen
+class RequestNumber:
+    """Which request is meant."""
+
+    number: Annotated[int, Meta(ge=1, le=2**53, description="The number that the request was answered with.")]
+
+
+class ActionState(enum.StrEnum):
+    """Whether a request of an administrator was carried out."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    WAITING = "waiting"
+
+
+@attrs.frozen
+class ActionAnswer:
+    """A request of an administrator: its number, and the answer of the negotiator, or why there is none yet."""
+
+    number: int
+    state: ActionState
+    text: str

@@ -7,7 +7,8 @@ is described by ``msgspec.Meta``, from which come the checks of a request and th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 import attrs
@@ -48,11 +49,12 @@ class Page:
 
 @attrs.frozen(eq=False)
 class ApiRequest(Generic[P]):
-    """A request: its parameters, and whose token it has, None without one."""
+    """A request: its parameters, its body if the resource has one, and whose token it has, None without one."""
 
     overviews: Overviews
     caller: TokenEntry | None
     given: P
+    body: Any = None
 
     @property
     def overview(self) -> PoolOverview:
@@ -63,12 +65,19 @@ class ApiRequest(Generic[P]):
         return shown.overview
 
 
+def _ok(_answer: object) -> HTTPStatus:
+    return HTTPStatus.OK
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Resource:
     """A method of a path below ``BASE``, and what answers it.
 
     :param answers: the type of what ``answer`` returns, in JSON.
     :param role: what a token must permit; readers may need no token.
+    :param body: the type of the body, a class of attrs; None for none.
+    :param status: returns the HTTP status of an answer.
+    :param statuses: what further statuses mean, of answers and of errors.
     """
 
     path: str
@@ -78,6 +87,9 @@ class Resource:
     method: str = "GET"
     parameters: type[Any] = Nothing
     role: Role = Role.VIEWER
+    body: type[Any] | None = None
+    status: Callable[[Any], HTTPStatus] = _ok
+    statuses: Mapping[HTTPStatus, str] = attrs.field(factory=dict)
 
     @property
     def path_names(self) -> tuple[str, ...]:

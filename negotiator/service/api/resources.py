@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Final
 
-from negotiator.service.api import pool
-from negotiator.service.api.records import LimitQuery, Limits, Plugins, ServiceStatus
+from negotiator.app.administer import AdminAction
+from negotiator.app.token_roles import Role
+from negotiator.service.api import actions, pool
+from negotiator.service.api.records import (
+    Action,
+    ActionAnswer,
+    ApplicationAction,
+    LimitQuery,
+    Limits,
+    Move,
+    Plugins,
+    RequestNumber,
+    ServiceStatus,
+)
 from negotiator.service.api.resource import Resource
+
+_OF_ACTION: Final = {
+    HTTPStatus.ACCEPTED: "The negotiator has not answered yet; it carries out the request before its next cycle.",
+    HTTPStatus.CONFLICT: "The negotiator refuses it: the message has its number and the reason.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "No negotiator runs, and the bundle has errors.",
+}
+
+
+def _action(path: str, summary: str, action: AdminAction, body: type[Action], role: Role) -> Resource:
+    return Resource(
+        method="POST",
+        path=path,
+        summary=summary,
+        body=body,
+        answers=ActionAnswer,
+        answer=actions.act(action),
+        role=role,
+        status=actions.status_of_action,
+        statuses=_OF_ACTION,
+    )
+
 
 RESOURCES: Final = (
     Resource(
@@ -27,5 +61,48 @@ RESOURCES: Final = (
         parameters=LimitQuery,
         answers=Limits,
         answer=pool.limits,
+    ),
+    _action(
+        "/applications/move",
+        "Move an application to another queue",
+        AdminAction.MOVE,
+        Move,
+        Role.QUEUE_ADMINISTRATOR,
+    ),
+    _action(
+        "/applications/hold",
+        "Exclude an application from matching; its running jobs continue",
+        AdminAction.HOLD,
+        ApplicationAction,
+        Role.QUEUE_ADMINISTRATOR,
+    ),
+    _action(
+        "/applications/release",
+        "Admit an application, which is held, to matching again",
+        AdminAction.RELEASE,
+        ApplicationAction,
+        Role.QUEUE_ADMINISTRATOR,
+    ),
+    _action(
+        "/applications/kill",
+        "End the jobs of an application, by the command that the bundle names",
+        AdminAction.KILL,
+        ApplicationAction,
+        Role.QUEUE_ADMINISTRATOR,
+    ),
+    _action(
+        "/reload",
+        "Make the running negotiator reload its bundle",
+        AdminAction.RELOAD,
+        Action,
+        Role.SCHEDULER_ADMINISTRATOR,
+    ),
+    Resource(
+        path="/requests/{number}",
+        summary="The answer to a request of an administrator",
+        parameters=RequestNumber,
+        answers=ActionAnswer,
+        answer=actions.answer_of,
+        role=Role.QUEUE_ADMINISTRATOR,
     ),
 )
