@@ -36,7 +36,7 @@ def check_bundle(store: StateStore, bundle: Bundle) -> None:
         return
     used = "--bundle" if known.folder != BUILT_IN else "no --bundle"
     raise BundleChangedError(
-        f"{store.folder}: this state belongs to the {_name(known)}, but the {_name(given)} was given: use {used}"
+        f"{store.name}: this state belongs to the {_name(known)}, but the {_name(given)} was given: use {used}"
         f"{f' {known.folder}' if known.folder != BUILT_IN else ''}, or negotiator run --change-bundle, which replaces all "
         "queues of the state"
     )

@@ -60,7 +60,7 @@ def check_consistency(
     differences = "; ".join((*of_log, *of_state))
     if differences and recovery is None:
         error = InconsistentLogError if of_log else InconsistentStateError
-        place = log.folder if of_log and log else store.folder if store else ""
+        place = log.folder if of_log and log else store.name if store else ""
         raise error(f"{place}: {differences} ({_ADVICE})")
     if differences and recovery and log:
         log.append(

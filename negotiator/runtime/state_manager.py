@@ -94,7 +94,7 @@ class StateManager:
             state_manager.journal.restore(entry, made, claim)
         state_manager._written_rows, unknown = _valid_rows(bundle, stored.order_rows)
         state_manager.order_rows = _by_order(state_manager._written_rows)
-        state_manager.damaged = tuple(f"{store.folder}: {each}" for each in (*stored.damaged, *unknown))
+        state_manager.damaged = tuple(f"{store.name}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager

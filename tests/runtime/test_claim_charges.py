@@ -255,10 +255,11 @@ def test_a_damaged_row_of_the_journal_is_set_aside_and_reported(world):
     """The other matches still count, and cycles go on."""
     world.jobs = [idle(each) for each in (1, 2, 3)]
     world.cycle()
-    world.store._db.execute("UPDATE matches SET entry = '[1' WHERE number = 1")
-    world.store._db.execute(
-        """UPDATE matches SET entry = replace(entry, '"shown": false', '"shown": 7') WHERE number = 2"""
-    )
+    with world.store.database.writing() as db:
+        db.execute("UPDATE matches SET entry = '[1' WHERE number = 1")
+        db.execute(
+            """UPDATE matches SET entry = replace(entry, '"shown": false', '"shown": 7') WHERE number = 2"""
+        )
     again(world)
     world.jobs = []
     assert used(world.cycle())[VCORE] == 1000

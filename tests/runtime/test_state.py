@@ -127,14 +127,12 @@ def test_draining_queues_are_saved_with_all_their_settings(store):
 
 
 def test_a_thousand_answers_are_stored(store):
-    store._db.execute("BEGIN")  # a thousand transactions would take seconds
-    store._db.executemany("INSERT INTO admin_requests (action, done) VALUES ('hold', 1)", [()] * 1_500)
-    store._db.execute("COMMIT")
+    with store.database.writing() as db:  # a thousand transactions would take seconds
+        db.execute_many("INSERT INTO admin_requests (action, done) VALUES ('hold', 1)", [()] * 1_500)
     open_ones = [store.request(act()) for _ in range(3)]
     store.answer(open_ones[0], AdminAnswer(ok=True, text="done"))
-    assert [row[0] for row in store._db.execute("SELECT min(number) FROM admin_requests")] == [
-        open_ones[0] - 999
-    ]
+    with store.database.reading() as db:
+        assert db.execute("SELECT min(number) FROM admin_requests") == [(open_ones[0] - 999,)]
     assert [each.number for each in store.waiting()] == open_ones[1:]
 
 
@@ -274,7 +272,9 @@ def test_the_state_of_another_version_is_refused(folder, store):
     with sqlite3.connect(folder / "state.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(StateError, match=r"version 99, this program reads version 9"):
+    with pytest.raises(
+        StateError, match=r"version 99, this program reads version 10: use the program that wrote it"
+    ):
         StateStore.open(folder)
 
 

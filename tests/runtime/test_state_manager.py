@@ -409,7 +409,7 @@ def test_a_name_that_is_not_utf8_does_not_end_the_cycles(world):
 def test_nothing_is_handed_out_if_the_state_cannot_be_written(world):
     world.slots, world.jobs = [slot()], [app(1)]
     with world:
-        world.store._db.execute("PRAGMA query_only = ON")
+        world.store.database._db.execute("PRAGMA query_only = ON")
         with pytest.raises(Exception, match="cannot write the state"):
             world.cycle()
     kinds = [record["kind"] for record in world.records()]

@@ -20,6 +20,7 @@ COMMANDS = {
     "repl": "Read ClassAd expressions, one a line, and print their values.",
     "run": "Run negotiation cycles over the ads of a pool.",
     "serve": "Serve a pool: run negotiation cycles until it is stopped.",
+    "state": "Print what a state has, back it up, and restore a backup.",
     "status": "Print whether a negotiator runs and works, and its last cycle.",
     "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",

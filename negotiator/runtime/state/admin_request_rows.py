@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from sqlite3 import Connection
 
 import attrs
 
-from negotiator.runtime.state.schema import encode
+from negotiator.runtime.state.connection import Connection
 
 _ANSWERS = 1_000  # stored answers; older ones are deleted
 
@@ -60,21 +59,20 @@ class AdminAnswer:
 
 def add_request(db: Connection, request: AdminRequest) -> int:
     """Add a request, and return the number that it gets."""
-    who = request.at, encode(request.by), encode(",".join(request.groups))
+    who = request.at, request.by, ",".join(request.groups)
     texts = request.application, request.queue, request.note, request.order, request.change
-    cursor = db.execute(
-        "INSERT INTO admin_requests (time, user, groups, action, application, queue, note, order_name, change)"
-        " VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
-        " CAST(? AS TEXT), CAST(? AS TEXT))",
-        (*who, str(request.action), *map(encode, texts)),
+    ((number,),) = db.execute(
+        'INSERT INTO admin_requests (time, "user", groups, action, application, queue, note, order_name, change)'
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+        (*who, str(request.action), *texts),
     )
-    return int(cursor.lastrowid or 0)
+    return int(number)
 
 
 def waiting_requests(db: Connection) -> Iterator[AdminRequest]:
     """Yield the requests without an answer, in the order of their numbers."""
     query = (
-        "SELECT number, time, user, groups, action, application, queue, note, order_name, change"
+        'SELECT number, time, "user", groups, action, application, queue, note, order_name, change'
         " FROM admin_requests WHERE done = 0 ORDER BY number"
     )
     for number, at, by, groups, action, *texts in db.execute(query):
@@ -85,8 +83,8 @@ def waiting_requests(db: Connection) -> Iterator[AdminRequest]:
 def write_answer(db: Connection, number: int, answer: AdminAnswer) -> None:
     """Write the answer to a request, and remove old answers."""
     db.execute(
-        "UPDATE admin_requests SET done = 1, ok = ?, answer = CAST(? AS TEXT), change = '' WHERE number = ?",
-        (answer.ok, encode(answer.text), number),
+        "UPDATE admin_requests SET done = 1, ok = ?, answer = ?, change = '' WHERE number = ?",
+        (int(answer.ok), answer.text, number),
     )
     db.execute("DELETE FROM admin_requests WHERE done = 1 AND number <= ?", (number - _ANSWERS,))
 
@@ -94,5 +92,5 @@ def write_answer(db: Connection, number: int, answer: AdminAnswer) -> None:
 def read_answer(db: Connection, number: int) -> AdminAnswer | None:
     """Return the answer to a request; None before it is answered."""
     query = "SELECT ok, answer FROM admin_requests WHERE number = ? AND done = 1"
-    row = db.execute(query, (number,)).fetchone()
-    return AdminAnswer(bool(row[0]), row[1]) if row else None
+    found = [AdminAnswer(bool(ok), text) for ok, text in db.execute(query, (number,))]
+    return found[0] if found else None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from sqlite3 import Connection
 from typing import Final
 
 import attrs
 
 from negotiator.errors import StateError
-from negotiator.runtime.state.schema import encode
+from negotiator.runtime.state.connection import Connection
 
 _COUNTED: Final = ("queues", "applications", "holds", "matches", "order_rows")
 
@@ -49,23 +48,23 @@ def missing_rows(db: Connection) -> str:
 
 def write_counts(db: Connection) -> None:
     """Write how many rows each table has; at the end of each transaction that changes them."""
-    db.executemany("INSERT OR REPLACE INTO row_counts VALUES (?, ?)", _counts(db).items())
+    db.execute("DELETE FROM row_counts")
+    db.execute_many("INSERT INTO row_counts VALUES (?, ?)", _counts(db).items())
 
 
 def read_mark(db: Connection) -> AuditMark | None:
     """Return the mark of the audit log; None if no cycle with an audit log used this state."""
-    row = db.execute("SELECT head, last_match, files FROM audit_mark").fetchone()
-    if row is None:
-        return None
-    files = {name: tuple(status) for name, status in json.loads(row[2]).items()}
-    return AuditMark(row[0], row[1], files)
+    for head, last_match, files in db.execute("SELECT head, last_match, files FROM audit_mark"):
+        statuses = {name: tuple(status) for name, status in json.loads(files).items()}
+        return AuditMark(head, last_match, statuses)
+    return None
 
 
 def write_mark(db: Connection, mark: AuditMark) -> None:
     """Replace the mark of the audit log."""
     db.execute("DELETE FROM audit_mark")
-    row = (mark.head, mark.last_match, json.dumps(dict(mark.files)))
-    db.execute("INSERT INTO audit_mark VALUES (?, ?, ?)", row)
+    row = (mark.head, mark.last_match, json.dumps(dict(mark.files)), "")
+    db.execute("INSERT INTO audit_mark VALUES (?, ?, ?, ?)", row)
 
 
 def move_mark(db: Connection, head: str, last_match: str) -> None:
@@ -76,14 +75,14 @@ def move_mark(db: Connection, head: str, last_match: str) -> None:
 
 def read_bundle(db: Connection) -> StateBundle | None:
     """Return the bundle of the state; None before the first run."""
-    row = db.execute("SELECT folder, digest FROM bundle").fetchone()
-    return None if row is None else StateBundle(*row)
+    found = [StateBundle(*row) for row in db.execute("SELECT folder, digest FROM bundle")]
+    return found[0] if found else None
 
 
 def write_bundle(db: Connection, bundle: StateBundle) -> None:
     """Replace the bundle of the state."""
     db.execute("DELETE FROM bundle")
-    db.execute("INSERT INTO bundle VALUES (CAST(? AS TEXT), ?)", (encode(bundle.folder), bundle.digest))
+    db.execute("INSERT INTO bundle VALUES (?, ?)", (bundle.folder, bundle.digest))
 
 
 def check_counts(db: Connection) -> None:

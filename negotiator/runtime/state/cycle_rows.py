@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from sqlite3 import Connection
 from typing import Any, TypeAlias
 
 import attrs
@@ -15,7 +14,7 @@ from negotiator.cycle.state_values import from_entry, from_queue, to_entry, to_q
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime, Uptime
-from negotiator.runtime.state.schema import decode, encode
+from negotiator.runtime.state.connection import Connection
 
 #: The name of an order, and the key of one of its rows.
 RowName: TypeAlias = tuple[str, str]
@@ -47,7 +46,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
 
     An application without a time was in the last snapshot: it was seen then, or at ``now`` if there was no snapshot.
     """
-    (last,) = db.execute("SELECT time FROM last_scan").fetchone() or (now,)
+    (last,) = next(iter(db.execute("SELECT time FROM last_scan")), (now,))
     queues = db.execute("SELECT queue FROM queues ORDER BY path")
     journal, damaged = _journal(db)
     order_rows, unreadable = read_order_rows(db)
@@ -76,7 +75,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
 def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]:
     """Return the journal, and a sentence on each row that is damaged: the row stays in the table, and counts nothing."""
     entries, damaged = [], []
-    for number, entry in db.execute("SELECT number, CAST(entry AS BLOB) FROM matches ORDER BY number"):
+    for number, entry in db.execute("SELECT number, entry FROM matches ORDER BY number", lenient=True):
         try:
             entries.append(to_entry(json.loads(entry)))
         except (ValueError, TypeError, RecursionError) as error:
@@ -89,11 +88,9 @@ def read_order_rows(db: Connection) -> tuple[dict[RowName, Mapping[str, Any]], t
     """Return the rows of allocators, and a sentence on each that is damaged: it stays in the table."""
     rows: dict[RowName, Mapping[str, Any]] = {}
     damaged = []
-    query = (
-        "SELECT CAST(order_name AS BLOB), CAST(key AS BLOB), CAST(row AS BLOB) FROM order_rows ORDER BY 1, 2"
-    )
-    for order, key, text in db.execute(query):
-        name = decode(order), decode(key)
+    query = 'SELECT order_name, key, "row" FROM order_rows ORDER BY 1, 2'
+    for order, key, text in db.execute(query, lenient=True):
+        name = order, key
         try:
             row = json.loads(text)
         except (ValueError, RecursionError):
@@ -114,25 +111,19 @@ def write_order_rows(
     db: Connection, changed: Mapping[RowName, Mapping[str, Any]], gone: Iterable[RowName]
 ) -> None:
     """Add or replace rows of allocators, and remove others."""
-    db.executemany(
-        "INSERT OR REPLACE INTO order_rows VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))",
-        (
-            (encode(order), encode(key), encode(json.dumps(dict(row), allow_nan=False)))
-            for (order, key), row in changed.items()
-        ),
+    db.execute_many(
+        'INSERT INTO order_rows VALUES (?, ?, ?) ON CONFLICT (order_name, key) DO UPDATE SET "row" = excluded."row"',
+        ((order, key, json.dumps(dict(row), allow_nan=False)) for (order, key), row in changed.items()),
     )
-    db.executemany(
-        "DELETE FROM order_rows WHERE order_name = CAST(? AS TEXT) AND key = CAST(? AS TEXT)",
-        ((encode(order), encode(key)) for order, key in gone),
-    )
+    db.execute_many("DELETE FROM order_rows WHERE order_name = ? AND key = ?", gone)
 
 
 def write_queues(db: Connection, queues: QueueTree) -> None:
     """Replace all queues."""
     db.execute("DELETE FROM queues")
-    db.executemany(
-        "INSERT INTO queues VALUES (CAST(? AS TEXT), ?)",
-        ((encode(each.path), json.dumps(from_queue(each))) for each in queues),
+    db.execute_many(
+        "INSERT INTO queues VALUES (?, ?)",
+        ((each.path, json.dumps(from_queue(each))) for each in queues),
     )
 
 
@@ -140,18 +131,19 @@ def write_applications(
     db: Connection, changed: Iterable[RegisteredApplication], gone: Iterable[ApplicationId], last: float
 ) -> None:
     """Add or replace applications, remove others, and write the time of the last snapshot."""
-    db.executemany(
-        "INSERT OR REPLACE INTO applications"
-        " VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+    db.execute_many(
+        "INSERT INTO applications VALUES (?, ?, ?, ?, ?, ?)"
+        ' ON CONFLICT (schedd, "user", cluster) DO UPDATE SET'
+        " queue = excluded.queue, group_name = excluded.group_name, last_seen = excluded.last_seen",
         (
-            (*_key(each.id), encode(each.queue), encode(each.group), each.seen if each.seen < last else None)
+            (*_key(each.id), each.queue, each.group, each.seen if each.seen < last else None)
             for each in changed
         ),
     )
     db.execute("DELETE FROM last_scan")
     db.execute("INSERT INTO last_scan VALUES (?)", (last,))
-    db.executemany(
-        "DELETE FROM applications WHERE schedd = CAST(? AS TEXT) AND user = CAST(? AS TEXT) AND cluster = ?",
+    db.execute_many(
+        'DELETE FROM applications WHERE schedd = ? AND "user" = ? AND cluster = ?',
         map(_key, gone),
     )
 
@@ -159,15 +151,15 @@ def write_applications(
 def write_holds(db: Connection, held: Iterable[tuple[ApplicationId, ApplicationHold]]) -> None:
     """Replace all holds."""
     db.execute("DELETE FROM holds")
-    db.executemany(
-        "INSERT INTO holds VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, CAST(? AS TEXT))",
-        ((*_key(application), encode(hold.by), hold.at, encode(hold.note)) for application, hold in held),
+    db.execute_many(
+        "INSERT INTO holds VALUES (?, ?, ?, ?, ?, ?)",
+        ((*_key(application), hold.by, hold.at, hold.note) for application, hold in held),
     )
 
 
 def add_matches(db: Connection, matches: Iterable[JournalEntry], made: float) -> None:
     """Add entries to the journal, which were made at a proven time."""
-    db.executemany(
+    db.execute_many(
         "INSERT INTO matches (key, entry, made) VALUES (?, ?, ?)",
         ((entry.key, json.dumps(from_entry(entry)), made) for entry in matches),
     )
@@ -175,7 +167,7 @@ def add_matches(db: Connection, matches: Iterable[JournalEntry], made: float) ->
 
 def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
     """Replace entries of the journal by others with their keys."""
-    db.executemany(
+    db.execute_many(
         "UPDATE matches SET entry = ? WHERE key = ?",
         ((json.dumps(from_entry(entry)), entry.key) for entry in matches),
     )
@@ -183,7 +175,7 @@ def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
 
 def write_claims(db: Connection, claims: Mapping[str, str]) -> None:
     """Write the fingerprints of the claim ids that matches were handed out with, by the keys of their entries."""
-    db.executemany(
+    db.execute_many(
         "UPDATE matches SET claim = ? WHERE key = ?", ((claim, key) for key, claim in claims.items())
     )
 
@@ -197,17 +189,15 @@ def write_time(db: Connection, now: JournalTime) -> None:
 
 
 def _read_time(db: Connection) -> JournalTime | None:
-    row = db.execute("SELECT * FROM journal_time").fetchone()
-    if row is None:
-        return None
-    time, wall, uptime, boot, *anchor = row
-    return JournalTime(time, wall, Uptime(uptime, boot), None if None in anchor else tuple(anchor))
+    for time, wall, uptime, boot, *anchor in db.execute("SELECT * FROM journal_time"):
+        return JournalTime(time, wall, Uptime(uptime, boot), None if None in anchor else tuple(anchor))
+    return None
 
 
 def remove_matches(db: Connection, keys: Collection[str]) -> None:
     """Remove entries of the journal by their keys."""
-    db.executemany("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
+    db.execute_many("DELETE FROM matches WHERE key = ?", ((key,) for key in keys))
 
 
-def _key(application: ApplicationId) -> tuple[bytes, bytes, int]:
-    return encode(application.schedd), encode(application.user), application.cluster
+def _key(application: ApplicationId) -> tuple[str, str, int]:
+    return application.schedd, application.user, application.cluster

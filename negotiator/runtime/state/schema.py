@@ -1,48 +1,128 @@
-"""The tables of the state, and how texts are stored in them."""
+"""The tables of the state, which each kind of database makes in its own dialect of SQL."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-#: Raised with each change of the tables; the program reads no other version.
-VERSION: Final = 9
+import attrs
 
-TABLES: Final = """
-CREATE TABLE last_scan (time REAL) STRICT;
-CREATE TABLE queues (path TEXT PRIMARY KEY, queue TEXT) STRICT;
-CREATE TABLE applications (
-    schedd TEXT, user TEXT, cluster INTEGER, queue TEXT, group_name TEXT, last_seen REAL,
-    PRIMARY KEY (schedd, user, cluster)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE holds (
-    schedd TEXT, user TEXT, cluster INTEGER, held_by TEXT, held_at REAL, note TEXT, PRIMARY KEY (schedd, user, cluster)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE matches (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, entry TEXT, made REAL, claim TEXT
-) STRICT;
-CREATE INDEX matches_by_key ON matches (key);
-CREATE TABLE order_rows (
-    order_name TEXT, key TEXT, row TEXT, PRIMARY KEY (order_name, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE admin_requests (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, user TEXT, groups TEXT, action TEXT, application TEXT, queue TEXT,
-    note TEXT, order_name TEXT, change TEXT, done INTEGER DEFAULT 0, ok INTEGER, answer TEXT
-) STRICT;
-CREATE INDEX admin_requests_by_done ON admin_requests (done, number);
-CREATE TABLE row_counts (name TEXT PRIMARY KEY, number INTEGER) STRICT, WITHOUT ROWID;
-CREATE TABLE audit_mark (head TEXT, last_match TEXT, files TEXT) STRICT;
-CREATE TABLE bundle (folder TEXT, digest TEXT) STRICT;
-CREATE TABLE journal_time (
-    time REAL, wall REAL, uptime REAL, boot TEXT, anchor_time REAL, anchor_wall REAL, anchor_pool REAL
-) STRICT;
-"""
+#: Raised with each change of the tables, together with a step of ``migrations``; the program reads no other version.
+VERSION: Final = 10
 
 
-def encode(text: str) -> bytes:
-    """Return a text as bytes, which the SQL statements cast: names come from ads, and need not be UTF-8."""
-    return text.encode("utf-8", "surrogatepass")
+class ColumnType(enum.Enum):
+    """What a column has."""
+
+    TEXT = enum.auto()
+    INTEGER = enum.auto()
+    REAL = enum.auto()
+    NUMBER = enum.auto()  # counts up from 1, and is never used again; it is the key of its table
 
 
-def decode(raw: bytes) -> str:
-    """Return the text of a stored value."""
-    return raw.decode("utf-8", "surrogatepass")
+@attrs.frozen
+class Dialect:
+    """How a database spells tables: the type of each kind of column, and what follows a table without and with a named key."""
+
+    types: Mapping[ColumnType, str]
+    plain: str = ""
+    keyed: str = ""
+
+
+@attrs.frozen
+class TableDefinition:
+    """A table: its columns in their order, the columns of its key, and the columns of each index.
+
+    ``defaults`` has the SQL of default values.
+    """
+
+    name: str
+    columns: Mapping[str, ColumnType]
+    key: tuple[str, ...] = ()
+    indexes: tuple[tuple[str, ...], ...] = ()
+    defaults: Mapping[str, str] = attrs.field(factory=dict)
+
+    def statements(self, dialect: Dialect) -> Iterator[str]:
+        """Yield the SQL that makes the table."""
+        parts = [
+            f"{quoted(name)} {dialect.types[kind]}{self._default(name)}"
+            for name, kind in self.columns.items()
+        ]
+        if self.key:
+            parts.append(f"PRIMARY KEY ({', '.join(map(quoted, self.key))})")
+        yield f"CREATE TABLE {self.name} ({', '.join(parts)}){dialect.keyed if self.key else dialect.plain}"
+        for columns in self.indexes:
+            name = f"{self.name}_by_{columns[0]}"
+            yield f"CREATE INDEX {name} ON {self.name} ({', '.join(map(quoted, columns))})"
+
+    @property
+    def number(self) -> str | None:
+        """The column that counts the rows; None if there is none."""
+        return next((name for name, kind in self.columns.items() if kind is ColumnType.NUMBER), None)
+
+    def _default(self, name: str) -> str:
+        return f" DEFAULT {self.defaults[name]}" if name in self.defaults else ""
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column, which may be a word of SQL."""
+    return f'"{name}"'
+
+
+def _texts(*names: str) -> dict[str, ColumnType]:
+    return dict.fromkeys(names, ColumnType.TEXT)
+
+
+_APPLICATION: Final = {"schedd": ColumnType.TEXT, "user": ColumnType.TEXT, "cluster": ColumnType.INTEGER}
+_TIMES: Final = ("anchor_time", "anchor_wall", "anchor_pool")
+
+TABLES: Final = (
+    TableDefinition("last_scan", {"time": ColumnType.REAL}),
+    TableDefinition("queues", _texts("path", "queue"), ("path",)),
+    TableDefinition(
+        "applications",
+        {**_APPLICATION, **_texts("queue", "group_name"), "last_seen": ColumnType.REAL},
+        tuple(_APPLICATION),
+    ),
+    TableDefinition(
+        "holds",
+        {**_APPLICATION, "held_by": ColumnType.TEXT, "held_at": ColumnType.REAL, "note": ColumnType.TEXT},
+        tuple(_APPLICATION),
+    ),
+    TableDefinition(
+        "matches",
+        {
+            "number": ColumnType.NUMBER,
+            **_texts("key", "entry"),
+            "made": ColumnType.REAL,
+            "claim": ColumnType.TEXT,
+        },
+        indexes=(("key",),),
+    ),
+    TableDefinition("order_rows", _texts("order_name", "key", "row"), ("order_name", "key")),
+    TableDefinition(
+        "admin_requests",
+        {
+            "number": ColumnType.NUMBER,
+            "time": ColumnType.REAL,
+            **_texts("user", "groups", "action", "application", "queue", "note", "order_name", "change"),
+            "done": ColumnType.INTEGER,
+            "ok": ColumnType.INTEGER,
+            "answer": ColumnType.TEXT,
+        },
+        indexes=(("done", "number"),),
+        defaults={"done": "0"},
+    ),
+    TableDefinition("row_counts", {"name": ColumnType.TEXT, "number": ColumnType.INTEGER}, ("name",)),
+    TableDefinition("audit_mark", _texts("head", "last_match", "files", "manager")),
+    TableDefinition("bundle", _texts("folder", "digest")),
+    TableDefinition(
+        "journal_time",
+        {
+            **dict.fromkeys(("time", "wall", "uptime"), ColumnType.REAL),
+            "boot": ColumnType.TEXT,
+            **dict.fromkeys(_TIMES, ColumnType.REAL),
+        },
+    ),
+)

@@ -3,29 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
+from negotiator.errors import StateError
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime
-from negotiator.runtime.state import admin_request_rows, consistency_rows, cycle_rows
+from negotiator.runtime.state import admin_request_rows, backup, consistency_rows, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
+from negotiator.runtime.state.backup import BackupSummary
+from negotiator.runtime.state.connection import StateDatabase
 from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
 from negotiator.runtime.state.cycle_rows import RowName, StoredState
-from negotiator.runtime.state.database import StateDatabase
+from negotiator.runtime.state.sqlite import SqliteDatabase
 
 
 @attrs.define(eq=False)
-class StateStore(StateDatabase):
+class StateStore:
     """An open database of state.
 
     Each method is one transaction: it raises StateError if it cannot read or write, and nothing was written then.
     """
+
+    database: StateDatabase
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """True if the folder holds state.
+
+        :raises StateError: the folder cannot be read.
+        """
+        return SqliteDatabase.exists(folder)
+
+    @classmethod
+    def require(cls, folder: Path) -> None:
+        """Check that the folder holds state.
+
+        :raises StateError: it does not.
+        """
+        if not cls.exists(folder):
+            raise StateError(f"{folder}: no state of a negotiator in this folder")
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the state in a folder; make it if it is missing, and migrate one of an earlier version that nobody uses.
+
+        :raises StateError: it cannot be read or written, or this program does not read its version.
+        """
+        return cls(SqliteDatabase.open(folder))
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Open the state in a folder for reading only. Read access to its files is enough; no file is made.
+
+        :raises StateError: it is missing, cannot be read, or has another version than this program reads.
+        """
+        cls.require(folder)
+        return cls(SqliteDatabase.read(folder))
+
+    @staticmethod
+    def is_owned(folder: Path) -> bool:
+        """True if the state in a folder belongs to the user of this process.
+
+        :raises StateError: the folder cannot be read.
+        """
+        return SqliteDatabase.is_owned(folder)
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the files of this process."""
+        return self.database.folder
+
+    @property
+    def name(self) -> str:
+        """The place of the state in messages."""
+        return self.database.name
+
+    @property
+    def is_own(self) -> bool:
+        """True if the user of this process may lead with this state."""
+        return self.database.is_own
+
+    def hold_lock(self) -> bool:
+        """Take the lock of the negotiator until ``close``; False if another process holds it.
+
+        :raises StateError: this user may not lead with this state.
+        """
+        return self.database.hold_lock()
+
+    @property
+    def version(self) -> int:
+        """The version of the tables."""
+        return self.database.version
+
+    def count_rows(self) -> dict[str, int]:
+        """Return the number of rows by table."""
+        with self.database.reading() as db:
+            return backup.count_rows(db)
+
+    def back_up(self, file: Path, now: float) -> BackupSummary:
+        """Write a backup; see ``backup.write_backup``."""
+        return backup.write_backup(self.database, file, now)
+
+    def restore(self, file: Path, *, replace: bool = False) -> BackupSummary:
+        """Restore a backup; see ``backup.restore_backup``."""
+        return backup.restore_backup(self.database, file, replace=replace)
+
+    def close(self) -> None:
+        """Close the database, and release the lock."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def load(self, now: float) -> StoredState:
         """Read the state.
@@ -34,7 +132,7 @@ class StateStore(StateDatabase):
 
         :raises StateError: rows are missing.
         """
-        with self._reading() as db:
+        with self.database.reading() as db:
             consistency_rows.check_counts(db)
             return cycle_rows.read_rows(db, now)
 
@@ -67,7 +165,7 @@ class StateStore(StateDatabase):
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
         :raises StateError: nothing was written.
         """
-        with self._writing() as db:
+        with self.database.writing() as db:
             if queues is not None:
                 cycle_rows.write_queues(db, queues)
             cycle_rows.write_applications(db, changed, gone, last)
@@ -87,76 +185,76 @@ class StateStore(StateDatabase):
 
         :raises StateError: nothing was written.
         """
-        with self._writing() as db:
+        with self.database.writing() as db:
             cycle_rows.write_claims(db, claims)
 
     def drop_matches(self, keys: Collection[str]) -> None:
         """Remove journal entries by their keys."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             cycle_rows.remove_matches(db, keys)
             consistency_rows.write_counts(db)
 
     def difference(self) -> str:
         """Return which tables another program changed the number of rows of, as a text; empty if it is none."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             return consistency_rows.missing_rows(db)
 
     def mark(self) -> AuditMark | None:
         """Return the record of the audit log that the state agrees with; None before the first run with a log."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             return consistency_rows.read_mark(db)
 
     def move_mark(self, head: str, last_match: str) -> None:
         """Write that the state agrees with a later record of the audit log."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             consistency_rows.move_mark(db, head, last_match)
 
     def accept(self, mark: AuditMark | None) -> None:
         """Write that the state, as it is, is complete, and agrees with a record of the audit log."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             if mark:
                 consistency_rows.write_mark(db, mark)
             consistency_rows.write_counts(db)
 
     def bundle(self) -> StateBundle | None:
         """Return the bundle that the state belongs to; None before the first run."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             return consistency_rows.read_bundle(db)
 
     def use_bundle(self, bundle: StateBundle) -> None:
         """Write which bundle the state belongs to."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             consistency_rows.write_bundle(db, bundle)
 
     def update_matches(self, changed: Iterable[JournalEntry], gone: Collection[str]) -> None:
         """Replace journal entries, and remove others by their keys."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             cycle_rows.replace_matches(db, changed)
             cycle_rows.remove_matches(db, gone)
             consistency_rows.write_counts(db)
 
     def order_rows(self, order: str) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
         """Return the rows of an order by key, and a sentence on each that cannot be read."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             rows, damaged = cycle_rows.read_order_rows(db)
         return {key: row for (name, key), row in rows.items() if name == order}, damaged
 
     def request(self, request: AdminRequest) -> int:
         """Add a request of an administrator, and return the number that it gets."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             return admin_request_rows.add_request(db, request)
 
     def waiting(self) -> tuple[AdminRequest, ...]:
         """Return the requests without an answer, in the order of their numbers."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             return tuple(admin_request_rows.waiting_requests(db))
 
     def answer(self, number: int, answer: AdminAnswer) -> None:
         """Write the answer to a request."""
-        with self._writing() as db:
+        with self.database.writing() as db:
             admin_request_rows.write_answer(db, number, answer)
 
     def answered(self, number: int) -> AdminAnswer | None:
         """Return the answer to a request; None before it is answered."""
-        with self._reading() as db:
+        with self.database.reading() as db:
             return admin_request_rows.read_answer(db, number)

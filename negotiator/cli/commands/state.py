@@ -1,0 +1,88 @@
+"""``negotiator state``: what a state has, its backup, and its restoration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from negotiator.cli import options
+from negotiator.defaults import DEFAULT_STATE
+
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_targets: Final[Callable[..., Any]] = options.targets(
+    "state",
+    state={"default": DEFAULT_STATE, "show_default": True, "help": "Folder of the negotiator's state."},
+)
+
+
+@click.group()
+def state() -> None:
+    """Print what a state has, back it up, and restore a backup.
+
+    \b
+    Examples:
+      negotiator state show
+      negotiator state backup /var/backups/negotiator.gz
+      negotiator state restore /var/backups/negotiator.gz --replace
+    """
+
+
+@state.command("show", short_help="Print where a state is, its version and its rows.")
+@_targets
+@options.as_json
+def show_command(**given: Any) -> None:
+    """Print where a state is, the version of its tables, and how many rows each has.
+
+    \b
+    Exit codes:
+      0  printed
+      2  invalid command line
+      6  no state in the folder, or it could not be read
+    """
+    from negotiator.cli import state as implementation
+
+    implementation.show(**given)
+
+
+@state.command("backup", short_help="Write a backup of a state.")
+@click.argument("file", type=_FILE)
+@_targets
+def backup_command(**given: Any) -> None:
+    """Write the state to FILE, compressed, as it is at one moment; a negotiator may use it meanwhile.
+
+    Only this user may read FILE. An old FILE is replaced once the new one is complete.
+
+    \b
+    Exit codes:
+      0  written
+      1  the file could not be written
+      2  invalid command line
+      6  no state in the folder, or it could not be read
+    """
+    from negotiator.cli import state as implementation
+
+    implementation.backup(**given)
+
+
+@state.command("restore", short_help="Replace a state by a backup.")
+@click.argument("file", type=_FILE)
+@_targets
+@click.option("--replace", is_flag=True, help="Replace a state that is not empty.")
+def restore_command(**given: Any) -> None:
+    """Make the state what it was when the backup FILE was made: all of it, or nothing.
+
+    The negotiator must not run. If the audit log has later cycles than FILE, it refuses to start until --recover: matches since then may be
+    handed out again.
+
+    \b
+    Exit codes:
+      0  restored
+      2  invalid command line
+      6  a negotiator uses the state, it is not empty, or FILE was cut off or changed: nothing was restored
+    """
+    from negotiator.cli import state as implementation
+
+    implementation.restore(**given)
