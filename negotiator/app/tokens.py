@@ -66,7 +66,11 @@ class AccessTokens:
 
     def identify(self, token: str, now: float) -> TokenEntry | None:
         """Return whose token it is; None if it is unknown or has ended."""
-        entry = self.entries.get(_digest(token))
+        return self.valid(_digest(token), now)
+
+    def valid(self, sha256: str, now: float) -> TokenEntry | None:
+        """Return the entry of the token with this hash (in lower case); None if it is unknown or has ended."""
+        entry = self.entries.get(sha256)
         return entry if entry is not None and entry.is_valid(now) else None
 
 

@@ -1,12 +1,15 @@
-"""The bodies of requests."""
+"""The bodies of requests: bytes, JSON, or the fields of a form."""
 
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
 _MOST_READ: Final = 16  # times the bytes that are accepted
+_MOST_FIELDS: Final = 20  # of a form
+_FORM: Final = "application/x-www-form-urlencoded"
 
 
 class TooLargeError(Exception):
@@ -15,6 +18,10 @@ class TooLargeError(Exception):
 
 class UnsupportedBodyError(Exception):
     """A body of another type than is accepted."""
+
+
+class InvalidFormError(Exception):
+    """The fields of a form cannot be read."""
 
 
 async def read_body(request: Request, largest: int) -> bytes:
@@ -44,7 +51,28 @@ async def read_json_body(request: Request, largest: int) -> bytes:
     :raises UnsupportedBodyError: it is declared as another type.
     :raises TooLargeError: it has more than ``largest`` bytes.
     """
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given != "application/json":
+    if _type(request) != "application/json":
         raise UnsupportedBodyError("send JSON: Content-Type: application/json")
     return await read_body(request, largest)
+
+
+async def read_form(request: Request, largest: int) -> dict[str, str]:
+    """Return the fields of a form by name; of several with one name the last.
+
+    :raises UnsupportedBodyError: the body is declared as another type.
+    :raises TooLargeError: it has more than ``largest`` bytes.
+    :raises InvalidFormError: it is not UTF-8, or has too many fields.
+    """
+    if _type(request) != _FORM:
+        raise UnsupportedBodyError(f"send a form: Content-Type: {_FORM}")
+    body = await read_body(request, largest)
+    try:
+        text = body.decode("ascii")
+        return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS))
+    except ValueError:  # UnicodeDecodeError is one
+        raise InvalidFormError("the form is not UTF-8, or has too many fields") from None
+
+
+def _type(request: Request) -> str:
+    """Return the type that a body is declared as, in lower case."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()

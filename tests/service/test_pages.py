@@ -238,7 +238,7 @@ def test_every_page_has_headers_that_restrict_the_browser(client, path):
     headers = client.get(f"/pool{path}").headers
     assert headers["content-security-policy"] == POLICY
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert "content-security-policy" not in client.get("/ws/v1/clusters").headers
 
 

@@ -20,7 +20,7 @@ from negotiator.cli import main
 
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
-PAGES = ("/pool", "/pool/queues", "/pool/queues/root", "/pool/static/pages.css", "/pool/none")
+PAGES = ("/pool", "/pool/queues", "/pool/queues/root", "/pool/none")
 
 
 @pytest.fixture

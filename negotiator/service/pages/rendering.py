@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import jinja2
@@ -27,6 +26,26 @@ PAGES: Final = (
     Link("Applications", f"{BASE}/applications"),
     Link("Configuration", f"{BASE}/configuration"),
 )
+LOGIN: Final = Link("Log in", f"{BASE}/login")
+LOGOUT: Final = Link("Log out", f"{BASE}/logout")
+
+
+@attrs.frozen
+class HtmlPage:
+    """A page: its template, title, the path of its entry in the navigation, and what its template shows."""
+
+    template: str
+    title: str
+    here: str
+    view: object
+
+
+@attrs.frozen
+class Visitor:
+    """Who sees a page: the user who is logged in, empty if nobody is, and whether there are tokens to log in with."""
+
+    user: str
+    can_log_in: bool
 
 
 @attrs.frozen
@@ -38,6 +57,7 @@ class Frame:
     pool: str
     as_of: Moment | None
     failure: str
+    visitor: Visitor
 
 
 @attrs.frozen
@@ -73,20 +93,24 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"files": static_files(), "pages": PAGES, "version": __version__}
+    environment.globals |= {
+        "files": static_files(),
+        "pages": PAGES,
+        "login": LOGIN,
+        "logout": LOGOUT,
+        "version": __version__,
+    }
     return environment
 
 
-def page(template: str, title: str, here: str, view: Any, overview: PoolOverview, failure: str) -> bytes:
-    """Return a page.
+def rendered(page: HtmlPage, visitor: Visitor, overview: PoolOverview | None, failure: str) -> bytes:
+    """Return the HTML of a page.
 
+    :param overview: the pool that it is about, if it was read.
     :param failure: why the pool cannot be read now; empty if it was read.
     """
-    frame = Frame(title, here, shown(overview.bundle.partition.name), moment(overview.now), message(failure))
-    return _environment().get_template(template).render(frame=frame, view=view).encode()
-
-
-def error_page(status: HTTPStatus, text: str) -> bytes:
-    """Return the page of an error."""
-    frame = Frame(status.phrase, "", "", None, "")
-    return _environment().get_template("error.html").render(frame=frame, text=message(text)).encode()
+    pool, as_of = "", None
+    if overview is not None:
+        pool, as_of = shown(overview.bundle.partition.name), moment(overview.now)
+    frame = Frame(page.title, page.here, pool, as_of, message(failure), visitor)
+    return _environment().get_template(page.template).render(frame=frame, view=page.view).encode()
