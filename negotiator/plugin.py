@@ -117,6 +117,9 @@ if TYPE_CHECKING:
     from negotiator.hooks.records import Match as Match
     from negotiator.hooks.records import PreemptedJob as PreemptedJob
     from negotiator.hooks.records import Request as Request
+    from negotiator.hooks.reports import Report as Report
+    from negotiator.hooks.reports import ReportParameter as ReportParameter
+    from negotiator.hooks.reports import ReportSource as ReportSource
     from negotiator.hooks.slot_offer import Preemption as Preemption
     from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
     from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
@@ -208,6 +211,7 @@ else:
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
+        "negotiator.hooks.reports": "Report ReportParameter ReportSource",
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),

@@ -10,6 +10,7 @@ import attrs
 
 from negotiator.app.health import HealthReport, negotiator_health
 from negotiator.app.pool_view import PoolView, pool_paths
+from negotiator.app.reports import CollectedReport, collect_reports
 from negotiator.app.targets import current_time
 from negotiator.app.usage import usage_report
 from negotiator.bundle import Bundle
@@ -33,8 +34,9 @@ _NO_CONTENTS: Final = (".lock", "-shm")
 class PoolOverview:
     """A pool under its bundle at ``now``, in seconds since the epoch.
 
-    ``users``, ``groups`` and ``concurrency`` (limits) are the entries of the usage reports. ``health`` is that of the negotiator that uses the state; None
-    without a state. ``problems`` are those of the ads, ``failures`` of plugins: what they contribute is missing.
+    ``users``, ``groups`` and ``concurrency`` (limits) are the entries of the usage reports. ``health`` is that of the negotiator that
+    uses the state; None without a state. ``problems`` are those of the ads. ``reports`` are those of plugins, ``failures`` of plugins
+    too: what they contribute is missing.
     """
 
     bundle: Bundle
@@ -45,6 +47,7 @@ class PoolOverview:
     concurrency: tuple[Mapping[str, Any], ...]
     health: HealthReport | None
     problems: tuple[Problem, ...]
+    reports: tuple[CollectedReport, ...]
     failures: tuple[HookFailure, ...]
 
 
@@ -99,6 +102,8 @@ def pool_overview(view: PoolView) -> PoolOverview:
     contents = pool_contents(view.snapshot, view.bundle, view.cycle_state, view.now)
     users, groups, concurrency = (usage_report(view, name) for name in ("users", "groups", "limits"))
     failures = [*contents.failures, *view.group_failures]
+    reports, report_failures = collect_reports(view)
+    failures += report_failures
     failures += (each for report in (users, groups, concurrency) for each in report.failures)
     return PoolOverview(
         view.bundle,
@@ -109,5 +114,6 @@ def pool_overview(view: PoolView) -> PoolOverview:
         concurrency.entries,
         _health(view.targets, view.now),
         view.snapshot.problems,
+        reports,
         tuple(dict.fromkeys(failures)),
     )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacedApplication, PlacementRule
     from negotiator.hooks.pool_source import PoolSource
     from negotiator.hooks.records import Cycle, Filter, Gate, Match, Request
+    from negotiator.hooks.reports import Report
     from negotiator.hooks.summary import CycleSummary
     from negotiator.queues import QueueTree
 
@@ -418,6 +419,35 @@ def negotiator_usage(  # type: ignore[empty-body]
     :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
     :return: the entries, as values that JSON has; none for an unknown report.
+    """
+
+
+@hookspec("Report", check=deferred(lambda: checks.checked_report), on_failure=OnFailure.REPORT)
+def negotiator_reports(settings: Any) -> Iterable[Report]:  # type: ignore[empty-body]
+    """Bring reports about a pool, which the HTTP interface serves at ``/api/v1/reports/NAME``.
+
+    Called when the pool was read, and when the interface is described. A failure is reported.
+
+    Example::
+
+        @attrs.frozen
+        class HostJobs:
+            host: str
+            jobs: int
+
+        def collect(source):
+            return [HostJobs(host, jobs) for (_, host), jobs in source.usage.counters.sums.items()]
+
+        def rows(found, given):
+            return [each for each in found if given["host"] in ("", each.host)]
+
+        @hookimpl
+        def negotiator_reports():
+            yield Report(name="host-jobs", summary="Jobs on each machine", row=HostJobs, collect=collect, rows=rows,
+                         parameters=(ReportParameter("host", "The name of a machine."),))
+
+    :param settings: this plugin's part of the bundle.
+    :return: the reports; a name that is already used is refused.
     """
 
 

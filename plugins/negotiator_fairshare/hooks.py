@@ -1,4 +1,4 @@
-"""The hooks of the plugin: settings, the order of turns, charges of accounting groups, usage, commands."""
+"""The hooks of the plugin: settings, the order of turns, charges of accounting groups, usage, reports, commands."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Cycle,
         OrderContext,
         OrderRows,
+        Report,
         Request,
         RequestOrder,
         RowsChange,
@@ -84,6 +85,14 @@ def negotiator_usage(
     from negotiator_fairshare.group_charges import group_usage
 
     return group_usage(settings, used.sums) if report == "accounting-groups" else ()
+
+
+@hookimpl
+def negotiator_reports(settings: FairShareSettings) -> Iterable[Report]:
+    """Bring ``userprio``: what condor_userprio shows."""
+    from negotiator_fairshare.userprio.http_report import userprio_report
+
+    yield userprio_report(settings)
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""The hooks of the plugin: charges, filters, usage, commands."""
+"""The hooks of the plugin: charges, filters, usage, reports, commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from negotiator_quotasets.settings import FILES, QuotaSettings, check
 if TYPE_CHECKING:
     import click
 
-    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Table
+    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Report, Request, Table
 
 
 @hookimpl
@@ -56,6 +56,14 @@ def negotiator_usage(report: str, used: CounterUsage, settings: QuotaSettings) -
     from negotiator_quotasets.qquota import as_entries
 
     return as_entries(settings, used.sums) if report == "quotas" else ()
+
+
+@hookimpl
+def negotiator_reports(settings: QuotaSettings) -> Iterable[Report]:
+    """Bring ``qquota``: what Grid Engine's command prints."""
+    from negotiator_quotasets.qquota.http_report import qquota_report
+
+    yield qquota_report(settings)
 
 
 @hookimpl

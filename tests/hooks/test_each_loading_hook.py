@@ -218,3 +218,35 @@ def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(p
     given = project.target(Application("alice", tags={"project": "root.a"}), rule("b"))
     assert given == QueueTarget("root.ab", qualified=True)
     assert (list(none.tags("x")), list(project.tags("x"))) == ([], ["x"])
+
+
+REPORT = """
+        @attrs.frozen
+        class Row:
+            host: str
+        @hookimpl
+        def negotiator_reports(settings):
+            yield Report(name={name!r}, summary=f"of {{settings}}", row={row}, collect={collect}, rows=lambda *_: ())
+        """
+
+
+def test_negotiator_reports_get_the_plugins_own_settings(plugins):
+    plugins.write("a.py", REPORT.format(name="hosts", row="Row", collect="len"))
+    (found,) = plugins.load().ask(specs.negotiator_reports, settings={"a": "those of a"}).records
+    assert (found.plugin, found.record.name, found.record.summary) == ("a", "hosts", "of those of a")
+    assert found.record.row.__name__ == "Row"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"name": "No Path"}, "expected lower-case letters, digits and hyphens as name of a Report"),
+        ({"row": "dict"}, "expected an attrs class as row of a Report, got type"),
+        ({"collect": "5"}, "expected functions in a Report, got int"),
+    ],
+)
+def test_negotiator_reports_that_cannot_be_served_are_refused(plugins, wrong, message):
+    plugins.write("a.py", REPORT.format(**{"name": "hosts", "row": "Row", "collect": "len", **wrong}))
+    answers = plugins.load().ask(specs.negotiator_reports, settings={})
+    assert answers.records == ()
+    assert message in str(answers.failures[0])

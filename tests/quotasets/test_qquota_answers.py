@@ -16,7 +16,7 @@ from gridengine_qquota import Session, with_limits_cut_off
 from negotiator.app.context import ProgramContext
 from negotiator_quotasets.qquota import table
 from negotiator_quotasets.qquota.arguments import read_arguments
-from negotiator_quotasets.qquota.report import selected_rows, selection
+from negotiator_quotasets.qquota.report import QuotaReport, selection
 
 HERE = Path(__file__).parent
 ANSWERS = json.loads(gzip.decompress((HERE / "qquota_answers.json.gz").read_bytes()))["sets"]
@@ -45,7 +45,8 @@ class Site:
     def printed(self, user, arguments):
         """Return the lines below the header."""
         selected = selection(read_arguments(arguments), user)
-        hosts, rows = selected_rows(self._settings, self._usage, selected)
+        report = QuotaReport.of(self._settings, self._usage)
+        hosts, rows = report.hosts, report.selected(selected)
         return list(table.lines(rows, hosts))[2:]
 
 

@@ -13,7 +13,7 @@ import attrs
 from gridengine_cluster import recorded
 from negotiator_quotasets.complexes import units_of
 from negotiator_quotasets.language import parse_sets
-from negotiator_quotasets.qquota.report import selected_rows
+from negotiator_quotasets.qquota.report import QuotaReport
 from negotiator_quotasets.qquota.selection import RowSelection
 
 
@@ -188,7 +188,8 @@ def _counters(cluster, sums, expected):
 
 
 def _listed(allocation, expected):
-    hosts, selected = selected_rows(allocation.settings, allocation.usage(), RowSelection())
+    report = QuotaReport.of(allocation.settings, allocation.usage())
+    hosts, selected = report.hosts, report.selected(RowSelection())
     found = [_row(each, hosts) for each in selected]
     wanted = sorted(map(str, map(_ordered, expected)))
     # NOTES: Grid Engine hides rules for jobs without project or parallel environment; that is not copied.

@@ -5,6 +5,7 @@ Source: OpenAPI Specification 3.1.0; its schemas are JSON Schema 2020-12.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
@@ -83,6 +84,9 @@ class _Schemas:
         bodies = (each.body for each in listed if each.body is not None)
         types = tuple(dict.fromkeys((ErrorAnswer, *(each.answers for each in listed), *bodies, *queries)))
         references, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+        for schema in components.values():
+            if "description" in schema:  # a docstring, which Python 3.13 and later strip
+                schema["description"] = inspect.cleandoc(schema["description"])
         found = dict(zip(types, references, strict=True))
         return cls(found, components, frozenset(_name(found[each]) for each in queries))
 
@@ -104,7 +108,9 @@ def _name(reference: Mapping[str, Any]) -> str:
 
 def _operation(resource: Resource, schemas: _Schemas) -> dict[str, Any]:
     answer, error = schemas.references[resource.answers], schemas.references[ErrorAnswer]
-    responses = {HTTPStatus.OK: _content(resource.summary, answer)}
+    done = _content(resource.summary, answer)
+    done["content"] |= {media_type: {"schema": {"type": "string"}} for media_type in resource.texts}
+    responses = {HTTPStatus.OK: done}
     responses |= {each: {"$ref": f"#/components/responses/{int(each)}"} for each in _errors(resource)}
     for status, text in resource.statuses.items():
         responses[status] = _content(text, answer if status < HTTPStatus.BAD_REQUEST else error)

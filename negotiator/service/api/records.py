@@ -12,6 +12,7 @@ from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
 from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus
+from negotiator.hooks.reports import ReportParameter
 from negotiator.service.api.resource import LONGEST_NAME, Page
 
 _LONGEST_NOTE: Final = 480  # with what is added here it is short enough for the audit log
@@ -96,6 +97,25 @@ class Limits:
     total: int
     exceeded: int
     limits: tuple[Limit, ...]
+
+
+@attrs.frozen
+class ReportInfo:
+    """A report of a plugin, the path that has it, its parameters, and the media types of its answer."""
+
+    name: str
+    path: str
+    plugin: str
+    summary: str
+    parameters: tuple[ReportParameter, ...]
+    media_types: tuple[str, ...]
+
+
+@attrs.frozen
+class Reports:
+    """All reports."""
+
+    reports: tuple[ReportInfo, ...]
 
 
 @attrs.frozen

@@ -78,6 +78,7 @@ class Resource:
     :param body: the type of the body, a class of attrs; None for none.
     :param status: returns the HTTP status of an answer.
     :param statuses: what further statuses mean, of answers and of errors.
+    :param texts: functions that make the answer in other media types, for requests that prefer one.
     """
 
     path: str
@@ -90,6 +91,7 @@ class Resource:
     body: type[Any] | None = None
     status: Callable[[Any], HTTPStatus] = _ok
     statuses: Mapping[HTTPStatus, str] = attrs.field(factory=dict)
+    texts: Mapping[str, Callable[[ApiRequest[Any]], str]] = attrs.field(factory=dict)
 
     @property
     def path_names(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from negotiator.app.administer import AdminAction
 from negotiator.app.token_roles import Role
-from negotiator.service.api import actions, pool
+from negotiator.service.api import actions, pool, reports
 from negotiator.service.api.records import (
     Action,
     ActionAnswer,
@@ -16,9 +16,11 @@ from negotiator.service.api.records import (
     Limits,
     Move,
     Plugins,
+    Reports,
     RequestNumber,
     ServiceStatus,
 )
+from negotiator.service.api.reports import REPORTS
 from negotiator.service.api.resource import Resource
 
 _OF_ACTION: Final = {
@@ -61,6 +63,12 @@ RESOURCES: Final = (
         parameters=LimitQuery,
         answers=Limits,
         answer=pool.limits,
+    ),
+    Resource(
+        path=REPORTS,
+        summary="The reports that plugins make of the pool",
+        answers=Reports,
+        answer=reports.reports,
     ),
     _action(
         "/applications/move",

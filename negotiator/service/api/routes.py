@@ -14,15 +14,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.app.token_roles import Role
-from negotiator.service.answers import encoded, json_answer
+from negotiator.service.answers import NotFoundHereError, encoded, json_answer
 from negotiator.service.api.openapi import DOCUMENT, openapi
 from negotiator.service.api.parameters import parse_body, read_parameters
+from negotiator.service.api.reports import REPORTS, report_resources
 from negotiator.service.api.resource import BASE, ApiRequest, Nothing, Resource
 from negotiator.service.api.resources import RESOURCES
 from negotiator.service.bodies import read_json_body
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 
+_JSON: Final = "application/json"
 _LARGEST_BODY: Final = 1 << 16  # bytes
 _MOST_ACTIONS: Final = 8
 
@@ -32,19 +34,27 @@ def api_routes(
 ) -> list[Route]:
     """Return the routes of all resources, and that of the OpenAPI document."""
     listed = tuple(resources)
-    document = encoded(openapi(listed))
-
     # Threads of their own: while actions wait for the negotiator, others can read.
     acting = CapacityLimiter(_MOST_ACTIONS)
 
     def described(request: Request) -> Response:
         callers.check_reader(request)
         read_parameters(request, Nothing)
-        return json_answer(document)
+        shown = overviews.shown
+        of_plugins = report_resources(shown.overview) if shown else ()
+        return json_answer(encoded(openapi((*listed, *of_plugins))))
+
+    def reported(request: Request) -> Response:
+        callers.check_reader(request)
+        name = request.path_params.pop("name")
+        for resource in report_resources(ApiRequest(overviews, None, Nothing()).overview):
+            if resource.path == f"{REPORTS}/{name}":
+                return _answer(resource, _request(resource, request), request)
+        raise NotFoundHereError(f"unknown report {name[:80]!r}: {BASE}{REPORTS} lists all")
 
     def reads(resource: Resource) -> Route:
         def answer(request: Request) -> Response:
-            return _answer(resource, _request(resource, request))
+            return _answer(resource, _request(resource, request), request)
 
         return Route(f"{BASE}{resource.path}", answer, methods=[resource.method])
 
@@ -53,7 +63,7 @@ def api_routes(
             found = await run_in_threadpool(_request, resource, request)
             content = await read_json_body(request, _LARGEST_BODY)
             complete = attrs.evolve(found, body=parse_body(content, expected))
-            return await to_thread.run_sync(_answer, resource, complete, limiter=acting)
+            return await to_thread.run_sync(_answer, resource, complete, request, limiter=acting)
 
         return Route(f"{BASE}{resource.path}", answer, methods=[resource.method])
 
@@ -62,11 +72,27 @@ def api_routes(
         caller = callers.check_reader(request) if is_reader else callers.require(request, resource.role)
         return ApiRequest(overviews, caller, read_parameters(request, resource.parameters))
 
-    routes = [reads(each) if each.body is None else acts(each, each.body) for each in listed]
-    return [*routes, Route(f"{BASE}{DOCUMENT}", described, methods=["GET"])]
+    return [
+        *(reads(each) if each.body is None else acts(each, each.body) for each in listed),
+        Route(f"{BASE}{REPORTS}/{{name}}", reported, methods=["GET"]),
+        Route(f"{BASE}{DOCUMENT}", described, methods=["GET"]),
+    ]
 
 
-def _answer(resource: Resource, request: ApiRequest[Any]) -> Response:
-    values = resource.answer(request)
+def _answer(resource: Resource, given: ApiRequest[Any], request: Request) -> Response:
+    media_type = _preferred(request, resource)
+    if media_type in resource.texts:
+        content = resource.texts[media_type](given).encode("utf-8", "replace")
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-store"})
+    values = resource.answer(given)
     body = encoded(msgspec.to_builtins(attrs.asdict(values)))
     return json_answer(body, resource.status(values))
+
+
+def _preferred(request: Request, resource: Resource) -> str:
+    """Return the first media type that a request accepts, of those that the resource has; without one JSON."""
+    for given in request.headers.get("accept", "").split(","):
+        media_type = given.partition(";")[0].strip().lower()
+        if media_type == _JSON or media_type in resource.texts:
+            return media_type
+    return _JSON

@@ -30,7 +30,7 @@ def has_wildcards(text: str) -> bool:
     return _WILD.search(text) is not None
 
 
-@lru_cache(1 << 16)
+@lru_cache(1 << 13)  # names in requests by HTTP are patterns too
 def matcher(pattern: str) -> Callable[[str], object]:
     """Return a predicate: true if all of a name matches the pattern, case-sensitively, as in fnmatch(3)."""
     return _compiled(pattern)

@@ -65,5 +65,10 @@ def read_arguments(arguments: Iterable[str]) -> QquotaArguments:
         elif names is None or argument.startswith("-"):
             raise InvalidArgumentError(argument, number)
         else:
-            names += filter(None, _SEPARATORS.split(argument))
+            names += split_names(argument)
     return QquotaArguments({key: tuple(names) for key, names in lists.items()}, frozenset(switches))
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return the names of a list."""
+    return tuple(filter(None, _SEPARATORS.split(text)))

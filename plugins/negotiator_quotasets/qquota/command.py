@@ -14,7 +14,7 @@ from negotiator.plugin import CommandContext, CommandTargets, ExitCode, printabl
 from negotiator_quotasets.qquota import markup, table
 from negotiator_quotasets.qquota.arguments import HELP, XML, InvalidArgumentError, read_arguments
 from negotiator_quotasets.qquota.defaults import DefaultsError, with_defaults
-from negotiator_quotasets.qquota.report import selected_rows, selection
+from negotiator_quotasets.qquota.report import QuotaReport, selection
 from negotiator_quotasets.qquota.usage_text import USAGE
 from negotiator_quotasets.settings import QuotaSettings
 
@@ -35,8 +35,9 @@ def run(context: click.Context, words: tuple[str, ...], targets: CommandTargets)
         _refuse(context, error)
     usage = program.plugin_usage(targets, PLUGIN)
     settings: QuotaSettings = bundle.settings(PLUGIN)
-    hosts, rows = selected_rows(settings, usage, selection(arguments, program.caller().name))
-    lines = (markup if XML in arguments.switches else table).lines(rows, hosts)
+    report = QuotaReport.of(settings, usage)
+    rows = report.selected(selection(arguments, program.caller().name))
+    lines = (markup if XML in arguments.switches else table).lines(rows, report.hosts)
     # UTF-8 in any terminal: parsers assume it for XML without a declared encoding.
     click.echo("".join(f"{line}\n" for line in lines).encode(), nl=False)
     for failure in usage.failures:

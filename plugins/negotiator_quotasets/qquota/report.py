@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from typing import Self
 
 import attrs
 
@@ -34,17 +35,30 @@ def selection(arguments: QquotaArguments, caller: str) -> RowSelection:
     )
 
 
-def selected_rows(
-    settings: QuotaSettings, usage: PluginUsage, selected: RowSelection
-) -> tuple[Hosts, Iterator[UsageRow]]:
-    """Return the hosts of the pool, and the selected usage of each limit."""
-    engine = settings.gridengine
-    index = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).index
-    rows = usage_rows(settings.sets, engine.all_complexes, usage.counters.sums, _values_by_name(index))
-    matchers = scope_matchers(engine.usersets, index.hosts)
-    hosts = [_canonical(name, index.hosts, ignore_domain=engine.ignore_fqdn) for name in selected.hosts]
-    selected = attrs.evolve(selected, hosts=hosts)
-    return index.hosts, selected.select(rows, matchers, engine.all_complexes)
+@attrs.frozen(eq=False)
+class QuotaReport:
+    """The usage of all limits of a pool, of which rows are selected, and the hosts of the pool."""
+
+    settings: QuotaSettings
+    hosts: Hosts
+    rows: tuple[UsageRow, ...]
+
+    @classmethod
+    def of(cls, settings: QuotaSettings, usage: PluginUsage) -> Self:
+        """Return the usage of all limits."""
+        if not settings.sets:
+            return cls(settings, Hosts((), {}), ())
+        index = PoolRules(settings, RequestReader(settings), usage.slots, Environment()).index
+        complexes = settings.gridengine.all_complexes
+        rows = usage_rows(settings.sets, complexes, usage.counters.sums, _values_by_name(index))
+        return cls(settings, index.hosts, tuple(rows))
+
+    def selected(self, wanted: RowSelection) -> Iterator[UsageRow]:
+        """Return the selected usage of each limit."""
+        engine = self.settings.gridengine
+        matchers = scope_matchers(engine.usersets, self.hosts)
+        hosts = [_canonical(name, self.hosts, ignore_domain=engine.ignore_fqdn) for name in wanted.hosts]
+        return attrs.evolve(wanted, hosts=hosts).select(self.rows, matchers, engine.all_complexes)
 
 
 def as_entries(settings: QuotaSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, str]]:
