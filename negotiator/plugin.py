@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import QuotaQuery as QuotaQuery
     from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
     from negotiator.hooks.order import RequestOrder as RequestOrder
+    from negotiator.hooks.order import ShareUse as ShareUse
     from negotiator.hooks.order import SlotAllowance as SlotAllowance
     from negotiator.hooks.order import StopCause as StopCause
     from negotiator.hooks.order import WaitReason as WaitReason
@@ -201,7 +202,7 @@ else:
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
             "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult OrderRows QueuedRequest QuotaQuery "
-            "QuotaRefusal RequestOrder SlotAllowance StopCause WaitReason Weights"
+            "QuotaRefusal RequestOrder ShareUse SlotAllowance StopCause WaitReason Weights"
         ),
         "negotiator.hooks.order_type": "RequestOrderType RowsChange",
         "negotiator.hooks.placement": (

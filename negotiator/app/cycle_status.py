@@ -9,14 +9,23 @@ from typing import Any, Final, Self
 
 import attrs
 
+from negotiator.app.cycle_details import cycle_details
 from negotiator.bundle import Bundle
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.cycle.result import CycleResult
+from negotiator.errors import StateError
 from negotiator.hooks.delivery import DeliveryStatus
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.pool.secrets import redact
 from negotiator.records import Problem
 from negotiator.records.text import printable
+from negotiator.runtime.cycle_history import (
+    CycleDetails,
+    CycleEntry,
+    CycleHistory,
+    read_history,
+    write_history,
+)
 from negotiator.runtime.run import CycleReport
 from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, UnmatchedJobs, write_status
 
@@ -40,6 +49,7 @@ class CycleStatus:
     intervals: Callable[[], CycleIntervals] | None
     report: Callable[[str], None]
     _status: NegotiatorStatus
+    _history: CycleHistory = attrs.field(factory=CycleHistory)
 
     @classmethod
     def begin(
@@ -53,7 +63,7 @@ class CycleStatus:
         """Return the status at the start, and write it."""
         started = clock()
         status = NegotiatorStatus.of_this_process(started, bundle.digest, _limit(bundle))
-        found = cls(folder, clock, intervals, report, status)
+        found = cls(folder, clock, intervals, report, status, _earlier_cycles(folder, report))
         found._write(next_cycle=started)
         return found
 
@@ -98,6 +108,22 @@ class CycleStatus:
                 undelivered=totals.undelivered + last.undelivered,
             ),
         )
+        self._add_to_history(
+            CycleEntry(
+                number=last.number,
+                begun=last.begun,
+                ended=last.ended,
+                bundle=bundle.digest,
+                seconds=dict(done.seconds),
+                slots=last.slots,
+                jobs=last.jobs,
+                matches=last.matches,
+                unmatched=sum(each.jobs for each in last.unmatched),
+                undelivered=last.undelivered,
+                overfills=last.overfills,
+            ),
+            cycle_details(result, last.ended, bundle.hooks.plugins),
+        )
 
     def cycle_failed(self, error: Exception) -> None:
         """Write why a cycle did not take place."""
@@ -106,9 +132,20 @@ class CycleStatus:
         since = self._status.cycle_since or now
         totals = attrs.evolve(self._status.totals, failed=self._status.totals.failed + 1)
         self._write(cycle_since=None, next_cycle=self._next(since), failure=text, failed=now, totals=totals)
+        bundle = self._status.bundle
+        self._add_to_history(CycleEntry(begun=since, ended=now, bundle=bundle, failure=text))
 
     def _next(self, begun: float) -> float | None:
         return None if self.intervals is None else self.intervals().due(begun, self.clock())
+
+    def _add_to_history(self, entry: CycleEntry, details: CycleDetails | None = None) -> None:
+        self._history = self._history.with_cycle(entry, details)
+        if self.folder is None:
+            return
+        try:
+            write_history(self.folder, self._history)
+        except OSError as error:
+            self.report(f"{self.folder}: cannot write the last cycles: {error.strerror or error}")
 
     def _write(self, **changes: Any) -> None:
         self._status = attrs.evolve(self._status, **changes)
@@ -118,6 +155,17 @@ class CycleStatus:
             write_status(self.folder, self._status)
         except OSError as error:
             self.report(f"{self.folder}: cannot write the status: {error.strerror or error}")
+
+
+def _earlier_cycles(folder: Path | None, report: Callable[[str], None]) -> CycleHistory:
+    """Return the cycles of an earlier process; none if they cannot be read, which is reported."""
+    if folder is None:
+        return CycleHistory()
+    try:
+        return read_history(folder)
+    except StateError as error:
+        report(f"{error}: the history of cycles begins anew")
+        return CycleHistory()
 
 
 def _unmatched(result: CycleResult) -> Iterator[UnmatchedJobs]:

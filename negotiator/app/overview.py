@@ -17,6 +17,7 @@ from negotiator.bundle import Bundle
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
+from negotiator.runtime.cycle_history import HISTORY_FILE
 from negotiator.runtime.pool_contents import ACCEPTED as ACCEPTED
 from negotiator.runtime.pool_contents import RUNNING as RUNNING
 from negotiator.runtime.pool_contents import ApplicationContents as ApplicationContents
@@ -65,7 +66,7 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for file in path.rglob("*"):
         if (
-            file.name != STATUS_FILE
+            file.name not in {STATUS_FILE, HISTORY_FILE}
             and not file.name.startswith(".")
             and not file.name.endswith(_NO_CONTENTS)
         ):

@@ -23,6 +23,7 @@ from negotiator.hooks.order import (
     OrderResult,
     QueuedRequest,
     RequestOrder,
+    ShareUse,
     WaitReason,
     Weights,
 )
@@ -124,7 +125,19 @@ class GuardedOrder(RequestOrder):
         result = self.order.ended()
         check_exactly(result, OrderResult, "an OrderResult")
         check_exactly(result.counts, OrderCounts, "an OrderCounts as counts of an OrderResult")
+        check_exactly(result.shares, tuple, "a tuple as shares of an OrderResult")
+        for share in result.shares:
+            _check_share(share)
         return result
+
+
+def _check_share(share: ShareUse) -> None:
+    check_exactly(share, ShareUse, "a ShareUse in the shares of an OrderResult")
+    check_exactly(share.holder, str, "a name as holder of a ShareUse")
+    checked_label(share.unit, "unit of a ShareUse")
+    for value in (share.entitled, share.used_before, share.used, share.granted, share.priority):
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise WrongAnswerError(f"expected finite numbers in a ShareUse, got {kind_of(value)}")
 
 
 def _checked_reason(reason: WaitReason) -> WaitReason:

@@ -16,7 +16,7 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.time_reasons import ReachedLimit
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import OrderCounts
+from negotiator.hooks.order import OrderCounts, ShareUse
 from negotiator.hooks.records import Match, Request
 from negotiator.hooks.summary import Overfill, Rejection
 from negotiator.ledger import Ledger
@@ -213,6 +213,7 @@ class CycleResult:
     reached: tuple[ReachedLimit, ...] = ()  # time limits, in the order in which they decided something
     offered_slots: int = 0  # that a match could get when the first turn began
     turns: OrderCounts = attrs.field(factory=OrderCounts)
+    shares: tuple[ShareUse, ...] = ()  # what each submitter or queue was entitled to, and what it used
     overfills: tuple[Overfill, ...] = ()  # when the cycle began, the most exceeded limits first
 
     @property

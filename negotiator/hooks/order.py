@@ -237,18 +237,37 @@ class OrderCounts:
     share_limited: tuple[str, ...] = ()
 
 
+@attrs.frozen(kw_only=True)
+class ShareUse:
+    """What one holder of a share, such as a submitter or a queue, was entitled to in a cycle, and what it used.
+
+    ``entitled``, ``used_before`` (when the cycle began) and ``used`` (when it ended) are in the ``unit`` of the allocator; ``priority`` is what
+    orders the turns. ``granted`` counts its matches.
+    """
+
+    holder: str
+    entitled: float
+    used_before: float
+    used: float
+    granted: int
+    priority: float = 0.0
+    unit: str = "slots"
+
+
 @attrs.frozen
 class OrderResult:
     """What an allocator leaves at the end of its cycle.
 
     ``rows`` replace those of the cycle before, and the next cycle gets them as ``OrderContext.rows``; None leaves them as
     they are. They are stored in one transaction with the matches. ``record`` describes the decisions; the result of the
-    cycle has it. ``counts`` are for the statistics of the cycle.
+    cycle has it. ``counts`` are for the statistics of the cycle. ``shares`` are for people who ask who gets what, in the order of their
+    first turns.
     """
 
     rows: OrderRows | None = None
     record: object = None
     counts: OrderCounts = OrderCounts()
+    shares: tuple[ShareUse, ...] = ()
 
 
 @attrs.frozen

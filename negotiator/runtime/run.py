@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import attrs
 
@@ -35,6 +35,7 @@ from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
 from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.cycle_beginning import CycleBeginning
 from negotiator.runtime.cycle_pool import CyclePool, Shown
+from negotiator.runtime.cycle_seconds import CycleSeconds
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.overfill_changes import OverfillChanges, OverfillWatch
@@ -66,6 +67,7 @@ class CycleReport:
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
     overfills: OverfillChanges = attrs.field(factory=OverfillChanges)  # since the cycle before
+    seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
 
 
 @attrs.define
@@ -125,9 +127,9 @@ class Runtime:
         :raises OutcomeLostError: matches were handed out, but their outcome could not be recorded.
         :raises ReleaseError: undelivered matches could not be removed from the state.
         """
-        seconds: dict[str, float] = {}
+        seconds = CycleSeconds()
         begun = CycleBeginning.now(self.clock(), self.monotonic())
-        with _timed(seconds, "read"):
+        with seconds.timed("read"):
             snapshot, vault = self.pool.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)
@@ -138,18 +140,18 @@ class Runtime:
         begun: CycleBeginning,
         snapshot: Snapshot,
         vault: ClaimVault,
-        seconds: dict[str, float],
+        seconds: CycleSeconds,
     ) -> CycleReport:
         """Decide, record, settle, record and notify observers."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
-        with _timed(seconds, "cycle"):
-            state, result = self._decide(snapshot, vault, cycle, begun.monotonic)
-        with _timed(seconds, "record_intent"):
+        with seconds.timed("cycle"):
+            state, result = self._decide(snapshot, vault, cycle, begun.monotonic, seconds)
+        with seconds.timed("record_intent"):
             self._record_intent(result, snapshot, vault, state)
-        with _timed(seconds, "settle"):
+        with seconds.timed("settle"):
             shown = self._show(snapshot, result)
             deliveries = tuple(self.pool.settle(result, vault, shown))
-        with _timed(seconds, "record_outcome"):
+        with seconds.timed("record_outcome"):
             try:
                 self._record_outcome(result, deliveries)
             finally:
@@ -160,7 +162,7 @@ class Runtime:
         if self.audit and self.store:
             with suppress(StateError):  # the mark is then that of the intent, which is enough
                 self.store.move_mark(self.audit.head, self._last_match)
-        summary = self._summary(result, deliveries, seconds, begun)
+        summary = self._summary(result, deliveries, seconds.of, begun)
         observers = self._tell_observers(result, summary, cycle)
         self.notifier.find_draining(self.state_manager)
         slow = self.bundle.hooks.end_cycle()
@@ -176,6 +178,7 @@ class Runtime:
             clock_jump=jump,
             slow=slow,
             overfills=self._overfill_watch.next(result.overfills),
+            seconds=seconds.of,
         )
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
@@ -212,12 +215,16 @@ class Runtime:
         return ended
 
     def _decide(
-        self, snapshot: Snapshot, vault: ClaimVault, cycle: Cycle, begun: float
+        self, snapshot: Snapshot, vault: ClaimVault, cycle: Cycle, begun: float, seconds: CycleSeconds
     ) -> tuple[CycleState, CycleResult]:
         """Run the pure cycle, and add to its result what changed between the cycles."""
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
-        result = run_cycle(snapshot, self.bundle, cycle, state, time=self._limits(begun), watch=self.watch)
+        limits = self._limits(begun)
+        with seconds.stations() as stations:
+            result = run_cycle(
+                snapshot, self.bundle, cycle, state, time=limits, watch=self.watch, stations=stations
+            )
         if self.pool.is_shadow:
             quiet = run_cycle(
                 without_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun)
@@ -414,10 +421,3 @@ def _handed_out_text(deliveries: Sequence[Delivery]) -> str:
     unknown = [match.id for match in with_status(deliveries, DeliveryStatus.UNKNOWN)]
     text = f"handed out were: {', '.join(handed_out) or 'none'}"
     return f"{text}; unknown: {', '.join(unknown)}" if unknown else text
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], station: str) -> Iterator[None]:
-    begun = time.perf_counter()
-    yield
-    seconds[station] = time.perf_counter() - begun

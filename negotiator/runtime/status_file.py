@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import attrs
-from attrs.validators import deep_iterable, instance_of, optional
+from attrs.validators import instance_of, optional
 
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
+from negotiator.runtime import stored_fields
 
 STATUS_FILE: Final = "status.json"
 _LOCK: Final = "state.lock"
@@ -22,49 +23,25 @@ _MODE: Final = 0o640
 _LONGEST: Final = 1 << 20  # bytes
 
 
-def _text() -> Any:
-    return attrs.field(validator=instance_of(str))
-
-
-def _integer() -> Any:
-    return attrs.field(validator=instance_of(int))
-
-
-def _seconds() -> Any:
-    return attrs.field(validator=instance_of((int, float)))
-
-
-def _maybe_seconds() -> Any:
-    return attrs.field(default=None, validator=optional(instance_of((int, float))))
-
-
-def _counter() -> Any:
-    return attrs.field(default=0, validator=instance_of(int))
-
-
-def _texts() -> Any:
-    return attrs.field(default=(), converter=tuple, validator=deep_iterable(instance_of(str)))
-
-
 @attrs.frozen(kw_only=True)
 class UnmatchedJobs:
     """The jobs of a cycle that got no slot by reasons of a station, verdict and code."""
 
-    station: str = _text()
-    verdict: str = _text()
-    code: str = _text()
-    jobs: int = _integer()
+    station: str = stored_fields.text()
+    verdict: str = stored_fields.text()
+    code: str = stored_fields.text()
+    jobs: int = stored_fields.integer()
 
 
 @attrs.frozen(kw_only=True)
 class CycleTotals:
     """Sums over the cycles of one process: those that took place and those that failed, and the seconds of the first."""
 
-    cycles: int = _counter()
-    failed: int = _counter()
+    cycles: int = stored_fields.counter()
+    failed: int = stored_fields.counter()
     seconds: float = attrs.field(default=0.0, converter=float)
-    matches: int = _counter()
-    undelivered: int = _counter()
+    matches: int = stored_fields.counter()
+    undelivered: int = stored_fields.counter()
 
 
 @attrs.frozen(kw_only=True)
@@ -75,20 +52,18 @@ class LastCycle:
     jobs first.
     """
 
-    number: int = _integer()
-    begun: float = _seconds()
-    ended: float = _seconds()
-    slots: int = _integer()
-    jobs: int = _integer()
-    matches: int = _integer()
-    rejections: int = _integer()
-    undelivered: int = _integer()
-    unanswered: tuple[str, ...] = _texts()
-    plugins: tuple[str, ...] = _texts()
-    overfills: int = _counter()
-    unmatched: tuple[UnmatchedJobs, ...] = attrs.field(
-        default=(), validator=deep_iterable(instance_of(UnmatchedJobs), instance_of(tuple))
-    )
+    number: int = stored_fields.integer()
+    begun: float = stored_fields.number()
+    ended: float = stored_fields.number()
+    slots: int = stored_fields.integer()
+    jobs: int = stored_fields.integer()
+    matches: int = stored_fields.integer()
+    rejections: int = stored_fields.integer()
+    undelivered: int = stored_fields.integer()
+    unanswered: tuple[str, ...] = stored_fields.texts()
+    plugins: tuple[str, ...] = stored_fields.texts()
+    overfills: int = stored_fields.counter()
+    unmatched: tuple[UnmatchedJobs, ...] = stored_fields.records(UnmatchedJobs)
 
 
 @attrs.frozen(kw_only=True)
@@ -100,17 +75,17 @@ class NegotiatorStatus:
     ``next_cycle`` is when the next one begins at the latest. ``failure`` is why the last cycle did not take place, at ``failed``.
     """
 
-    host: str = _text()
-    process: int = _integer()
-    process_began: int = _integer()
-    started: float = _seconds()
-    bundle: str = _text()
-    cycle_limit: float = _seconds()
-    cycle_since: float | None = _maybe_seconds()
-    next_cycle: float | None = _maybe_seconds()
+    host: str = stored_fields.text()
+    process: int = stored_fields.integer()
+    process_began: int = stored_fields.integer()
+    started: float = stored_fields.number()
+    bundle: str = stored_fields.text()
+    cycle_limit: float = stored_fields.number()
+    cycle_since: float | None = stored_fields.optional_number()
+    next_cycle: float | None = stored_fields.optional_number()
     last: LastCycle | None = attrs.field(default=None, validator=optional(instance_of(LastCycle)))
-    failure: str = attrs.field(default="", validator=instance_of(str))
-    failed: float | None = _maybe_seconds()
+    failure: str = stored_fields.optional_text()
+    failed: float | None = stored_fields.optional_number()
     totals: CycleTotals = attrs.field(factory=CycleTotals, validator=instance_of(CycleTotals))
 
     @classmethod

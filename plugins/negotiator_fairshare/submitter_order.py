@@ -41,7 +41,7 @@ from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
 from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
-from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of
+from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_reasons import SubmitterReasons
 
@@ -152,7 +152,8 @@ class SubmitterOrder(RequestOrder):
         groups = None if self.groups is None else self.groups.record
         rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.cycle.rejections), groups)
-        return OrderResult(rows, happened, counts_of(self.pie.pies))
+        shares = shares_of(self.pie.pies, self.pie.cycle.use.weighted)
+        return OrderResult(rows, happened, counts_of(self.pie.pies), shares)
 
 
 @attrs.frozen

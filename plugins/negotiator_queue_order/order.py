@@ -16,6 +16,7 @@ from negotiator.plugin import (
     QueuedRequest,
     RequestOrder,
     Resources,
+    ShareUse,
     SlotAllowance,
     SlotOffer,
     StopCause,
@@ -50,6 +51,19 @@ class QueueRecord:
     share: float
     granted: int
     ended: int = 0
+
+    @property
+    def share_use(self) -> ShareUse:
+        """What it was entitled to, its guarantee, and the part of it that it used."""
+        return ShareUse(
+            holder=self.path,
+            entitled=1.0,
+            used_before=self.share_before,
+            used=self.share,
+            granted=self.granted,
+            priority=float(self.priority),
+            unit="part of the guarantee",
+        )
 
 
 @attrs.define(eq=False)
@@ -210,7 +224,7 @@ class QueueOrder(RequestOrder):
             for path, leaf in sorted(self.leaves.items())
         )
         rows = checked_row(self.context.cycle.now) if self._checked else None
-        return OrderResult(rows, records)
+        return OrderResult(rows, records, shares=tuple(each.share_use for each in records))
 
     def _batch(self, leaf: Leaf, queued: QueuedRequest) -> int:
         """Return how many jobs a turn may serve although others come first in between."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 import attrs
 
-from negotiator.plugin import OrderCounts
+from negotiator.plugin import OrderCounts, ShareUse
 
 
 class TurnEnd(StrEnum):
@@ -124,3 +125,30 @@ def counts_of(pies: Iterable[PieRecord]) -> OrderCounts:
     spins = [spin for pie in found for spin in pie.spins]
     limited = (turn.submitter for spin in spins for turn in spin.turns if turn.end is TurnEnd.RESUME)
     return OrderCounts(len(found), len(spins), tuple(dict.fromkeys(limited)))
+
+
+def shares_of(pies: Iterable[PieRecord], used: Callable[[str], float]) -> tuple[ShareUse, ...]:
+    """Return what each submitter with idle jobs was entitled to at its first turn, and what it used, in weights of slots.
+
+    :param used: returns the weight that a submitter uses after the cycle.
+    """
+    first: dict[str, tuple[TurnRecord, float]] = {}
+    matched: Counter[str] = Counter()
+    for pie in pies:
+        for spin in pie.spins:
+            for turn in spin.turns:
+                if turn.skip is not TurnSkip.NO_IDLE_JOBS:
+                    first.setdefault(turn.submitter, (turn, turn.share * spin.slot_weight_total))
+                    matched[turn.submitter] += turn.matched
+    return tuple(
+        ShareUse(
+            holder=name,
+            entitled=entitled,
+            used_before=turn.usage,
+            used=used(name),
+            granted=matched[name],
+            priority=turn.priority,
+            unit="slot weight",
+        )
+        for name, (turn, entitled) in first.items()
+    )

@@ -1,0 +1,170 @@
+"""The last cycles of a negotiator, as a file in the folder of its state: for people, never read back by a cycle.
+
+Times and sizes of the last cycles, and details of the last one: what each rule removed, what each submitter or queue was entitled to,
+and the calls of each plugin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from attrs.validators import instance_of, optional
+
+from negotiator.errors import StateError
+from negotiator.files import open_regular, replace_file
+from negotiator.runtime import stored_fields
+
+HISTORY_FILE: Final = "cycles.json"
+#: Cycles that are kept.
+MOST_CYCLES: Final = 500
+
+_VERSION: Final = 1
+_MODE: Final = 0o640
+_LONGEST: Final = 1 << 24  # bytes
+
+
+@attrs.frozen(kw_only=True)
+class CycleEntry:
+    """A cycle: its times in seconds since the epoch, its sizes, and the seconds of each of its parts by name.
+
+    ``seconds`` has ``read``, ``cycle``, ``record_intent``, ``settle`` and ``record_outcome``, and of ``cycle`` the stations ``admit``,
+    ``place``, ``order``, ``match`` and ``charge``. ``jobs`` are those that were read, ``unmatched`` those that took part and got no slot.
+    ``failure`` is why the cycle did not take place; then it has no sizes.
+    """
+
+    number: int = stored_fields.counter()
+    begun: float = stored_fields.number()
+    ended: float = stored_fields.number()
+    bundle: str = stored_fields.text()
+    seconds: Mapping[str, float] = stored_fields.numbers()
+    slots: int = stored_fields.counter()
+    jobs: int = stored_fields.counter()
+    matches: int = stored_fields.counter()
+    unmatched: int = stored_fields.counter()
+    undelivered: int = stored_fields.counter()
+    overfills: int = stored_fields.counter()
+    failure: str = stored_fields.optional_text()
+
+
+@attrs.frozen(kw_only=True)
+class RuleEffect:
+    """What one reason of a rule did in a cycle.
+
+    ``ads`` counts those that it discarded. ``requests`` counts those that it took slots from; ``removed`` and ``rejected`` are the sums of
+    the slots over these requests (a slot counts once for each request): those that were still candidates, and those that it rejects by
+    itself. ``decisive`` counts the jobs without a slot of which it took the last candidates. ``text`` is one of its sentences.
+    """
+
+    station: str = stored_fields.text()
+    plugin: str = stored_fields.text()
+    rule: str = stored_fields.text()
+    source: str = stored_fields.text()
+    mode: str = stored_fields.text()
+    verdict: str = stored_fields.text()
+    code: str = stored_fields.text()
+    text: str = stored_fields.text()
+    ads: int = stored_fields.counter()
+    requests: int = stored_fields.counter()
+    removed: int = stored_fields.counter()
+    rejected: int = stored_fields.counter()
+    decisive: int = stored_fields.counter()
+
+
+@attrs.frozen(kw_only=True)
+class HolderShare:
+    """What a submitter or a queue was entitled to in a cycle, what it used and got, and why its other jobs wait.
+
+    ``entitled``, ``used_before`` and ``used`` are in ``unit``. ``waiting`` counts its jobs without a slot; ``code`` and ``text`` are the reason
+    of most of them.
+    """
+
+    holder: str = stored_fields.text()
+    unit: str = stored_fields.text()
+    priority: float = stored_fields.number()
+    entitled: float = stored_fields.number()
+    used_before: float = stored_fields.number()
+    used: float = stored_fields.number()
+    granted: int = stored_fields.integer()
+    waiting: int = stored_fields.counter()
+    code: str = stored_fields.optional_text()
+    text: str = stored_fields.optional_text()
+
+
+@attrs.frozen(kw_only=True)
+class PluginUse:
+    """The calls of a plugin's hooks since the process began, and their seconds; ``is_off`` if it is no longer called."""
+
+    name: str = stored_fields.text()
+    version: str = stored_fields.text()
+    calls: int = stored_fields.integer()
+    seconds: float = stored_fields.number()
+    failures: int = stored_fields.integer()
+    slow_calls: int = stored_fields.integer()
+    is_off: bool = attrs.field(validator=instance_of(bool))
+    last_failure: str = stored_fields.text()
+
+
+@attrs.frozen(kw_only=True)
+class CycleDetails:
+    """Details of one cycle: those rules first that were decisive for most jobs, shares in the order of the turns."""
+
+    number: int = stored_fields.integer()
+    ended: float = stored_fields.number()
+    rules: tuple[RuleEffect, ...] = stored_fields.records(RuleEffect)
+    shares: tuple[HolderShare, ...] = stored_fields.records(HolderShare)
+    plugins: tuple[PluginUse, ...] = stored_fields.records(PluginUse)
+
+
+@attrs.frozen(kw_only=True)
+class CycleHistory:
+    """The last cycles, the oldest one first, and the details of the last one that took place."""
+
+    cycles: tuple[CycleEntry, ...] = stored_fields.records(CycleEntry)
+    last: CycleDetails | None = attrs.field(default=None, validator=optional(instance_of(CycleDetails)))
+
+    def with_cycle(self, entry: CycleEntry, details: CycleDetails | None = None) -> CycleHistory:
+        """Return the history with one more cycle; the details of a failed one are None."""
+        return CycleHistory(cycles=(*self.cycles, entry)[-MOST_CYCLES:], last=details or self.last)
+
+
+def write_history(folder: Path, history: CycleHistory) -> None:
+    """Replace the history in the folder of a state.
+
+    :raises OSError: it cannot be written; the old one is unchanged.
+    """
+    values = {"version": _VERSION, **attrs.asdict(history)}
+    content = json.dumps(values, separators=(",", ":")).encode("ascii")
+    replace_file(folder / HISTORY_FILE, content, mode=_MODE, durable=False)
+
+
+def read_history(folder: Path) -> CycleHistory:
+    """Return the history in the folder of a state; an empty one if no negotiator has written one.
+
+    :raises StateError: it cannot be read, or another version of the program wrote it.
+    """
+    path = folder / HISTORY_FILE
+    try:
+        with os.fdopen(open_regular(path), "rb") as opened:
+            return _history(json.loads(opened.read(_LONGEST)))
+    except FileNotFoundError:
+        return CycleHistory()
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise StateError(f"{path}: cannot read the last cycles: {error}") from None
+
+
+def _history(values: Any) -> CycleHistory:
+    if values["version"] != _VERSION:
+        raise ValueError("another version of the program wrote it")
+    cycles = tuple([CycleEntry(**each) for each in values["cycles"]])
+    return CycleHistory(cycles=cycles, last=None if values["last"] is None else _details(values["last"]))
+
+
+def _details(values: dict[str, Any]) -> CycleDetails:
+    parts = {"rules": RuleEffect, "shares": HolderShare, "plugins": PluginUse}
+    own = {name: tuple([kind(**each) for each in values[name]]) for name, kind in parts.items()}
+    return CycleDetails(**(values | own))
