@@ -56,6 +56,10 @@ bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots
 bench-large: $(VENV)/test.stamp ## a cycle over 100,000 slots and 1,000,000 job ads; LARGE="--jobs 100000 --classes 1000"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.large $(LARGE)
 
+.PHONY: bench-service
+bench-service: $(VENV)/test.stamp ## cycles while 200 others read pages, and pages of 2,000 queues; SERVICE="--rounds 1"
+	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.service $(SERVICE)
+
 .PHONY: mutate
 mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
 	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)

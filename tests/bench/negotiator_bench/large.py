@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -56,21 +56,30 @@ partitions:
 _QUOTAS: Final = "{\n   name per_host\n   limit users {*} hosts {*} to slots=4\n}\n"
 
 
+#: Fair share, a limit of processors for each user, a quota of slots for each user on each host, and no time limits.
+LARGE_BUNDLE: Final = {"pool.yaml": _POOL, "queues.yaml": _QUEUES, "quotas.rqs": _QUOTAS}
+
+
 @attrs.frozen
 class LargePool:
-    """Numbers of slots, of job ads, and of the classes and submitters that they are of."""
+    """Numbers of slots, of job ads, and of the classes and submitters that they are of.
+
+    ``bundle`` has the files of the bundle. The job classes request ``queues`` in turn; empty: none.
+    """
 
     kind: str
     slots: int
     jobs: int
     classes: int
     submitters: int
+    bundle: Mapping[str, str] = attrs.field(factory=lambda: LARGE_BUNDLE, repr=False)
+    queues: tuple[str, ...] = ()
 
     def write(self, folder: Path) -> Production:
         """Write the ads and the bundle to a folder, and return how a cycle over them is run."""
         bundle = folder / "bundle"
         bundle.mkdir()
-        for name, text in (("pool.yaml", _POOL), ("queues.yaml", _QUEUES), ("quotas.rqs", _QUOTAS)):
+        for name, text in self.bundle.items():
             (bundle / name).write_text(text, "utf-8")
         ads = {
             "slots.ads": texts(SLOTS[self.kind], range(self.slots)),
@@ -99,6 +108,8 @@ class LargePool:
                 "JobStatus = 1",
                 f"ClusterId = {cluster}",
             ]
+            if self.queues:
+                lines.append(f'Queue = "{self.queues[cluster % len(self.queues)]}"')
             shared = "\n".join(lines)
             for proc in range(self.jobs // self.classes):
                 yield f'{shared}\nProcId = {proc}\nGlobalJobId = "{_SCHEDD}#{cluster}.{proc}#1"\n\n'
