@@ -27,6 +27,18 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.fixture(scope="session")
+def postgresql():
+    """Return a real PostgreSQL server; skip the test, with the reason, where none is installed."""
+    from postgresql_server import NoServerError, running_server  # noqa: PLC0415 - few tests need it
+
+    try:
+        with running_server() as server:
+            yield server
+    except NoServerError as error:
+        pytest.skip(str(error))
+
+
 def pytest_configure(config):
     cases = config.getoption("cases")
     if cases is None:

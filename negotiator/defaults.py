@@ -4,6 +4,8 @@ from pathlib import Path
 
 #: The state folder of administrators' commands.
 DEFAULT_STATE = Path("var/state")
+#: Seconds after which a database that does not answer is given up, and a leader that is silent loses a shared state.
+STATE_TIMEOUT = 30.0
 #: The longest note of an administrator in the audit log, in characters.
 MAX_NOTE = 500
 #: How long changed files of a bundle must stay unchanged before a running negotiator reads them, in seconds.

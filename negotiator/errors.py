@@ -69,4 +69,8 @@ class PoolError(NegotiatorError):
 
 
 class StateError(NegotiatorError):
-    """The state folder of the negotiator cannot be read or written."""
+    """The state of the negotiator cannot be read or written."""
+
+
+class LeadershipLostError(StateError):
+    """Another negotiator leads with the shared state, or this one was cut off from it: it must hand out nothing."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import attrs
 
 from negotiator.app.targets import bundle_folder, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle
-from negotiator.defaults import DEFAULT_STATE
 from negotiator.errors import NotFoundError
 from negotiator.hooks.administration import Caller
 from negotiator.hooks.command_targets import CommandTargets
@@ -84,7 +82,7 @@ def administer(
     request = AdminRequest(
         0, time.time(), caller.name, caller.groups, action, application, queue, note, order, change
     )  # the store gives it a number
-    state = targets.state or DEFAULT_STATE
+    state = targets.required_state
     if not make_state:
         StateStore.require(state)
     try:
@@ -96,22 +94,22 @@ def administer(
     return AdminOutcome(number, answer, load.problems)
 
 
-def wait_for_answer(state: Path | None, request: int, wait: float) -> AdminAnswer | None:
+def wait_for_answer(targets: CommandTargets, request: int, wait: float) -> AdminAnswer | None:
     """Wait for the answer to a request that is in the state already; None if it does not come in time.
 
     :raises StateError: the state cannot be read.
     """
-    with StateStore.open(state or DEFAULT_STATE) as store:
+    with StateStore.open(targets.required_state) as store:
         return _answer(store, request, wait)
 
 
-def find_answer(state: Path | None, request: int) -> AdminAnswer | None:
+def find_answer(targets: CommandTargets, request: int) -> AdminAnswer | None:
     """Return the answer to a request; None if it waits for one.
 
     :raises NotFoundError: there is no such request, or its answer was deleted since.
     :raises StateError: the folder has no state, or it cannot be read.
     """
-    with StateStore.read(state or DEFAULT_STATE) as store:
+    with StateStore.read(targets.required_state) as store:
         # In this order: a request may be answered meanwhile.
         waits = any(each.number == request for each in store.waiting())
         answer = store.answered(request)

@@ -10,7 +10,7 @@ import attrs
 from negotiator.app.status import status_of
 from negotiator.app.targets import bundle_folder, overrides
 from negotiator.bundle import BundleCheck, examine_bundle
-from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
+from negotiator.defaults import MAX_NOTE
 from negotiator.errors import InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
@@ -64,7 +64,7 @@ def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
         examine=lambda replaced=None: with_plugins(replaced=replaced),
         # Plugins that the caller adds or leaves out must not decide who may change the bundle.
         as_written=(lambda replaced=None: as_written(replaced=replaced)) if differs else None,
-        state=targets.state or DEFAULT_STATE,
+        state=targets.required_state,
         audit_log=targets.audit_log,
         key_file=targets.key_file,
     )

@@ -10,6 +10,7 @@ from negotiator.audit.errors import AuditBusyError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.errors import StateError
+from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state import StateStore
 
 LOCK_TIMEOUT: Final = 10.0
@@ -18,19 +19,19 @@ LOCK_TIMEOUT: Final = 10.0
 _POLL: Final = 0.2
 
 
-def open_state(folder: Path) -> StateStore:
+def open_state(location: StateLocation) -> StateStore:
     """Open a state, and lock it.
 
     :raises StateError: it cannot be used, or another negotiator uses it.
     """
-    store = StateStore.open(folder)
+    store = StateStore.open(location)
     end = time.monotonic() + LOCK_TIMEOUT
     while not store.hold_lock():
         if time.monotonic() < end:
             time.sleep(_POLL)
             continue
         store.close()
-        raise StateError(f"{folder}: another negotiator uses this state")
+        raise StateError(f"{location}: another negotiator uses this state")
     return store
 
 

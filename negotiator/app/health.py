@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from pathlib import Path
 from typing import Final
 
 import attrs
 
 from negotiator.exit_codes import ExitCode
+from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.status_file import NegotiatorStatus as NegotiatorStatus
 from negotiator.runtime.status_file import is_locked, read_status
@@ -52,15 +52,18 @@ class HealthReport:
     status: NegotiatorStatus | None
 
 
-def negotiator_health(state: Path, now: float) -> HealthReport:
+def negotiator_health(location: StateLocation, now: float) -> HealthReport:
     """Return the health of the negotiator of a state.
 
     :param now: the time in seconds since the epoch.
+    A shared state is not looked at: the files in the folder are of the negotiator of this host.
+
     :raises StateError: there is no state in the folder, or it cannot be read.
     """
-    StateStore.require(state)
-    status = read_status(state)
-    locked = is_locked(state)
+    if location.database is None:
+        StateStore.require(location)
+    status = read_status(location.folder)
+    locked = is_locked(location.folder)
     runs = status is not None and status.is_alive if locked is None else locked
     if status is None:
         return HealthReport(Health.NOT_RUNNING, "no negotiator has written its status yet", None)

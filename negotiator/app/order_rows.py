@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from negotiator.app.administer import administer, pending_text
-from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
+from negotiator.defaults import MAX_NOTE
 from negotiator.errors import InvalidCallError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.administration import Caller, RowsOutcome, StoredRows
@@ -18,7 +18,7 @@ def read_rows(targets: CommandTargets, order: str) -> StoredRows:
 
     :raises StateError: the folder has no state, or it cannot be read.
     """
-    with StateStore.read(targets.state or DEFAULT_STATE) as store:
+    with StateStore.read(targets.required_state) as store:
         return StoredRows(*store.order_rows(order))
 
 

@@ -14,6 +14,7 @@ from negotiator.app.reports import CollectedReport, collect_reports
 from negotiator.app.targets import current_time
 from negotiator.app.usage import usage_report
 from negotiator.bundle import Bundle
+from negotiator.errors import StateError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
@@ -25,6 +26,7 @@ from negotiator.runtime.pool_contents import HostContents as HostContents
 from negotiator.runtime.pool_contents import PoolContents as PoolContents
 from negotiator.runtime.pool_contents import RunningJob as RunningJob
 from negotiator.runtime.pool_contents import pool_contents
+from negotiator.runtime.state import StateStore
 from negotiator.runtime.status_file import STATUS_FILE
 
 #: Endings of the names of files without contents of their own: locks, and the index that readers of the database share.
@@ -53,10 +55,21 @@ class PoolOverview:
 
 
 def inputs(targets: CommandTargets) -> object:
-    """Return a value that changes with the files that an overview is made of: the bundle, the pool, the state without its status."""
+    """Return a value that changes with what an overview is made of: the bundle, the pool, the state without its status."""
     folders = [path for path in (targets.bundle, targets.state, *pool_paths(targets)) if path is not None]
     files = {file for folder in folders for file in _files(folder)}
-    return tuple(sorted((str(file), *_version(file)) for file in files))
+    return *_changes(targets), *sorted((str(file), *_version(file)) for file in files)
+
+
+def _changes(targets: CommandTargets) -> tuple[object, ...]:
+    """Return a value that changes with a state in a database; one in a file is among the files."""
+    if targets.state_database is None:
+        return ()
+    try:
+        with StateStore.read(targets.required_state) as store:
+            return store.changes()
+    except StateError as error:  # who reads the state then reports it
+        return (str(error),)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -91,7 +104,8 @@ def with_present_health(overview: PoolOverview, targets: CommandTargets) -> Pool
 
 
 def _health(targets: CommandTargets, now: float) -> HealthReport | None:
-    return None if targets.state is None else negotiator_health(targets.state, now)
+    location = targets.state_location
+    return None if location is None else negotiator_health(location, now)
 
 
 def pool_overview(view: PoolView) -> PoolOverview:

@@ -16,6 +16,7 @@ from negotiator.defaults import SAVED_POOL
 from negotiator.errors import InvalidCallError, PoolError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.records import Severity
 
@@ -95,8 +96,8 @@ def _check_readable(snapshot: Snapshot) -> None:
     raise PoolError(f"the pool cannot be read: {problem.source}: {problem.message}{more}{hint}")
 
 
-def read_state(state: Path | None, bundle: Bundle, now: float) -> StateManager:
-    """Return the queues and applications of a state folder, or the configured queues if it is None.
+def read_state(state: StateLocation | None, bundle: Bundle, now: float) -> StateManager:
+    """Return the queues and applications of a state, or the configured queues if it is None.
 
     Nothing is written.
 
@@ -136,17 +137,17 @@ class PoolView:
     @cached_property
     def manager(self) -> StateManager:
         """The queues and applications; :raises StateError: the state cannot be read."""
-        return read_state(self.targets.state, self.bundle, self.now)
+        return read_state(self.targets.state_location, self.bundle, self.now)
 
     @property
     def queues(self) -> QueueTree:
         """The queues of the state, or the configured ones; :raises StateError: the state cannot be read."""
-        return self.manager.queues if self.targets.state else self._configured_queues
+        return self.manager.queues if self.targets.state_location else self._configured_queues
 
     @property
     def busy_queues(self) -> Collection[str]:
         """The paths of the queues with applications; :raises StateError: the state cannot be read."""
-        return self.manager.registry.busy() if self.targets.state else ()
+        return self.manager.registry.busy() if self.targets.state_location else ()
 
     @cached_property
     def _configured_queues(self) -> QueueTree:

@@ -44,7 +44,7 @@ def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     if tree.get(top) is None:
         hint = suggest(top, (queue.path for queue in tree), listed=False)
         raise NotFoundError(f"unknown queue {top}{f': {hint}' if hint else ''}")
-    applications = _with_descendants(view.manager.registry.counts()) if view.targets.state else None
+    applications = _with_descendants(view.manager.registry.counts()) if view.targets.state_location else None
     if usage is None:
         return QueueReport(tree, top, applications)
     from negotiator.cycle.capacity import pool_capacity  # noqa: PLC0415 - imports NumPy; only with a pool

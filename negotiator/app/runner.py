@@ -270,13 +270,14 @@ def open_runner(
     )
     bundle = loaded(bound(examine(targets, tracer), bind), bundle_folder(targets))
     live = driver is PoolDriver.LIVE
+    location = targets.state_location
     if live and bundle.source.chosen is None:
         raise PoolError(f"{bundle.folder}: the bundle has no live pool: write source: NAME in pool.yaml")
     reloader.use(bundle)
     with ExitStack() as stack:
         with _nothing_handed_out():
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
-            store = stack.enter_context(open_state(targets.state)) if targets.state else None
+            store = stack.enter_context(open_state(location)) if location else None
             if store and not change_bundle:
                 check_bundle(store, bundle)
             rotate = bundle.audit.rotate_bytes
@@ -290,7 +291,7 @@ def open_runner(
             if store:
                 use_bundle(store, bundle, log, user, now)
         trigger = CycleTrigger()
-        requests = PoolRequests(lambda: runtime.bundle, targets.state, trigger, clock(targets))
+        requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
         pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))
         if shadow:
             pool = ShadowPool(lambda: runtime.bundle)

@@ -7,16 +7,19 @@ import re
 import ssl
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from negotiator.app.loopback import is_loopback
-from negotiator.app.service_settings import Origin, PoolDriver, ServiceSettings
+from negotiator.app.service_settings import URL_KEY, Origin, PoolDriver, ServiceSettings
 from negotiator.defaults import WEB_PORT
+from negotiator.hooks.state_location import DatabaseUrl, InvalidDatabaseUrlError
 from negotiator.queues.acl import HINT, Acl, AclError
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable
 
+_LEAST_TIMEOUT: Final = 1.0
 _LAST_PORT: Final = 65_535
 _HOST: Final = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", re.ASCII)
 #: A message and a hint.
@@ -34,9 +37,25 @@ def value_problem(key: str, value: Any) -> tuple[str, str] | None:
     if key.endswith("_host"):
         hint = "write a name or an address, such as 127.0.0.1; 0.0.0.0 is all addresses of this host"
         return None if _HOST.fullmatch(value) else (f"invalid host {printable(value[:80])!r}", hint)
+    if key == URL_KEY:
+        return _of_database(value)
+    if key == "state_timeout":
+        return (
+            None
+            if value >= _LEAST_TIMEOUT
+            else (f"expected at least {_LEAST_TIMEOUT} seconds, got {value:g}", "")
+        )
     if key in {"stable", "every"}:
         return None if value >= 0 else (f"expected a number of seconds from 0 on, got {value:g}", "")
     return _of_acl(value) if key == "scheduler_acl" else None
+
+
+def _of_database(text: str) -> _Fault | None:
+    try:
+        DatabaseUrl(text)
+    except InvalidDatabaseUrlError as error:
+        return str(error), ""
+    return None
 
 
 def _of_acl(text: str) -> _Fault | None:
@@ -64,7 +83,7 @@ def check_settings(settings: ServiceSettings, invalid: Collection[str] = ()) -> 
 def _excerpt(settings: ServiceSettings, key: str) -> str:
     """Return the line of a key in the file, for the caret below it."""
     place = settings.place(key)
-    if not place.line:
+    if not place.line or key == URL_KEY:
         return ""
     try:
         return Path(place.file).read_text("utf-8").splitlines()[place.line - 1]
@@ -83,6 +102,7 @@ def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tup
     yield from _of_folders(settings)
     yield from _of_web(settings, invalid)
     yield from _of_tls(settings)
+    yield from _of_password(settings)
 
 
 def _of_pairs(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tuple[str, _Fault]]:
@@ -179,6 +199,17 @@ def _of_tls(settings: ServiceSettings) -> Iterator[tuple[str, _Fault]]:
     except (ssl.SSLError, OSError, ValueError) as error:
         message = f"cannot be used with {printable(str(key))}: {_tls_reason(error)}"
         yield "web_certificate", (message, "both must be PEM files, the key without a password")
+
+
+def _of_password(settings: ServiceSettings) -> Iterator[tuple[str, _Fault]]:
+    """Yield a password in a file that every user may read."""
+    database, file = settings.state_database, settings.place(URL_KEY).file
+    if database is None or not database.has_password or settings.origin(URL_KEY).kind is not Origin.FILE:
+        return
+    with suppress(OSError):
+        if Path(file).stat().st_mode & stat.S_IROTH:
+            hint = "chmod o= FILE; or write the password into ~/.pgpass of the user of the service"
+            yield URL_KEY, ("every user may read the password in this file", hint)
 
 
 def _tls_reason(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, get_type_hints
 import attrs
 
 from negotiator.app.service_checks import value_problem
-from negotiator.app.service_settings import KEYS, ServiceSettings
+from negotiator.app.service_settings import KEYS, URL_KEY, ServiceSettings
 from negotiator.bundle.nodes import MapEntry, MapNode, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.schema import is_union, union_members
@@ -83,7 +83,7 @@ def _content(path: Path) -> bytes:
 
 def _settings(path: Path, top: MapNode, file: SourceText, problems: tuple[Problem, ...]) -> ServiceFile:
     builder = ObjectBuilder(_FileFolder(path.absolute().parent))
-    types = get_type_hints(ServiceSettings)
+    types = get_type_hints(ServiceSettings) | {URL_KEY: str}  # the option makes a URL of it
     values: dict[str, Any] = {}
     found = list(problems)
     for key, entry in top.entries.items():
@@ -98,8 +98,14 @@ def _settings(path: Path, top: MapNode, file: SourceText, problems: tuple[Proble
             values[key] = value
     sources = {key: file.place(top.entries[key].at) for key in values}
     invalid = frozenset(KEYS) & top.entries.keys() - values.keys()
-    every = sorted((*found, *builder.problems), key=lambda each: each.source)
+    every = sorted(map(_without_secret, (*found, *builder.problems)), key=lambda each: each.source)
     return ServiceFile(path, values, sources, tuple(every), invalid)
+
+
+def _without_secret(problem: Problem) -> Problem:
+    """Return a problem without the line of a URL, which may have a password."""
+    has_url = URL_KEY in problem.excerpt or "://" in problem.excerpt
+    return attrs.evolve(problem, excerpt="") if has_url else problem
 
 
 def _required(wanted: Any) -> Any:

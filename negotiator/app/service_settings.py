@@ -12,8 +12,9 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, WEB_HOST, WEB_PORT
+from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, STATE_TIMEOUT, WEB_HOST, WEB_PORT
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.state_location import DatabaseUrl
 from negotiator.records.source import Source
 
 
@@ -70,7 +71,8 @@ class ServiceSettings:
     ``web_key`` (PEM files) are set; ``web_tokens`` has the tokens of clients; ``web_assets`` is a folder of static files. ``scheduler_acl`` replaces ``scheduleracl`` of
     the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
     bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
-    beginnings of two cycles, None for the intervals of the bundle. ``origins`` has the origin of each key.
+    beginnings of two cycles, None for the intervals of the bundle. ``state_database`` has the state instead of the
+    folder ``state``, and may take ``state_timeout`` seconds to answer. ``origins`` has the origin of each key.
     """
 
     bundle: Path | None = None
@@ -83,6 +85,8 @@ class ServiceSettings:
     watch: bool = False
     stable: float = STABLE_SECONDS
     state: Path = DEFAULT_STATE
+    state_database: DatabaseUrl | None = None
+    state_timeout: float = STATE_TIMEOUT
     audit_log: Path = CommandTargets().audit_log
     key_file: Path | None = None
     bind_host: str | None = None
@@ -105,6 +109,8 @@ class ServiceSettings:
             plugins_dirs=self.plugins_dir,
             disable=self.disable,
             state=self.state,
+            state_database=self.state_database
+            and attrs.evolve(self.state_database, timeout=self.state_timeout),
             audit_log=self.audit_log,
             key_file=self.key_file,
             pool=self.pool,
@@ -134,5 +140,7 @@ class ServiceSettings:
         return place if place.file else Source(f"--{key.replace('_', '-')}")
 
 
+#: The key whose value may have a password, which no message may have.
+URL_KEY = "state_database"
 #: All keys, in the order of the documentation.
 KEYS = tuple(field.name for field in attrs.fields(ServiceSettings) if field.metadata.get("key", True))

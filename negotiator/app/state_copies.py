@@ -9,7 +9,6 @@ from pathlib import Path
 import attrs
 
 from negotiator.app.exclusive import open_state
-from negotiator.defaults import DEFAULT_STATE
 from negotiator.errors import CommandError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import BackupSummary as BackupSummary
@@ -30,7 +29,7 @@ def state_summary(targets: CommandTargets) -> StateSummary:
 
     :raises StateError: it is missing or cannot be read.
     """
-    with StateStore.read(targets.state or DEFAULT_STATE) as store:
+    with StateStore.read(targets.required_state) as store:
         return StateSummary(store.name, store.version, store.count_rows())
 
 
@@ -40,7 +39,7 @@ def back_up(targets: CommandTargets, file: Path) -> BackupSummary:
     :raises StateError: it is missing or cannot be read.
     :raises CommandError: the file cannot be written.
     """
-    with StateStore.read(targets.state or DEFAULT_STATE) as store:
+    with StateStore.read(targets.required_state) as store:
         try:
             return store.back_up(file, time.time())
         except OSError as error:
@@ -53,5 +52,5 @@ def restore(targets: CommandTargets, file: Path, *, replace: bool) -> BackupSumm
     :param replace: also a state that is not empty.
     :raises StateError: a negotiator uses the state, it is not empty, or the backup cannot be used; nothing was changed.
     """
-    with open_state(targets.state or DEFAULT_STATE) as store:
+    with open_state(targets.required_state) as store:
         return store.restore(file, replace=replace)

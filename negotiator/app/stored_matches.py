@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from negotiator.app.targets import current_time
-from negotiator.defaults import DEFAULT_STATE
 from negotiator.hooks.administration import StoredMatches
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
@@ -15,6 +14,6 @@ def read_matches(targets: CommandTargets) -> StoredMatches:
 
     :raises StateError: the folder has no state, or it cannot be read.
     """
-    with StateStore.read(targets.state or DEFAULT_STATE) as store:
+    with StateStore.read(targets.required_state) as store:
         stored = store.load(current_time(targets))
     return StoredMatches(stored_matches(stored.journal), stored.damaged)

@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
+from negotiator.hooks.command_options import STATE_DATABASE
 
 _AGAIN: Final = 30.0  # seconds until it is started again
 _PATIENCE: Final = 10.0  # seconds that it has to end
@@ -95,7 +96,7 @@ class _WebProcess:
 
 
 def _command(settings: ServiceSettings) -> list[str]:
-    """Return the command: all settings are options, so that neither a file nor a variable changes them."""
+    """Return the command: settings are options, so that neither a file nor another variable changes them."""
     options = {
         "--bundle": settings.bundle,
         "--state": settings.state,
@@ -121,4 +122,6 @@ def _command(settings: ServiceSettings) -> list[str]:
 def _environment(settings: ServiceSettings) -> dict[str, str]:
     names = {f"NEGOTIATOR_{key.upper()}" for key in attrs.asdict(settings, recurse=False)}
     kept = {name: value for name, value in os.environ.items() if name not in names}
-    return kept | {"NEGOTIATOR_CONFIG": "", "PYTHONUNBUFFERED": "1"}
+    # Everybody may read the command line of a process, its owner alone the environment.
+    database = {} if settings.state_database is None else {STATE_DATABASE: settings.state_database.secret}
+    return kept | database | {"NEGOTIATOR_CONFIG": "", "PYTHONUNBUFFERED": "1"}

@@ -64,7 +64,7 @@ def change(
         click.echo(f"error: {printable(str(outcome.error))}", err=True)
     if outcome.exit_code:
         sys.exit(outcome.exit_code)
-    _end(wait_for_answer(targets.state, outcome.request, wait), wait)
+    _end(wait_for_answer(targets, outcome.request, wait), wait)
 
 
 def _perform(

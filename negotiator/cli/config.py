@@ -12,6 +12,7 @@ from negotiator.app.service_settings import KEYS, ServiceSettings
 from negotiator.cli.render import print_table, printable
 from negotiator.cli.service_defaults import service_file
 from negotiator.cli.settings import take_settings
+from negotiator.hooks.state_location import DatabaseUrl
 
 
 def config(context: click.Context, **given: Any) -> None:
@@ -52,7 +53,7 @@ def _as_json(settings: ServiceSettings, where: str) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return str(value) if isinstance(value, Path) else value
+    return str(value) if isinstance(value, Path | DatabaseUrl) else value  # a URL without its password
 
 
 def _text(value: Any) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from negotiator.defaults import SERVICE_FILE
 from negotiator.hooks.command_options import CONFIG
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = "NEGOTIATOR_"
 #: A trial neither continues the state of the service nor writes to its audit log, unless the caller names them.
-_NOT_USED: Final = {"run": frozenset({"state", "audit_log", "key_file"})}
+_NOT_USED: Final = {"run": frozenset({"state", "state_database", "audit_log", "key_file"})}
 _FILE: Final = "negotiator.service_file"
 
 
@@ -50,6 +51,12 @@ def _read(name: str | None) -> ServiceFile | None:
     return read_service_file(path)
 
 
+def _has_other_state(context: click.Context) -> bool:
+    """True if a state is given that need not be that of the file: the database of the file is not that of its folder."""
+    given = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    return not isinstance(context.command, ServiceCommand) and context.get_parameter_source("state") in given
+
+
 class ServiceCommand(click.Command):
     """A command that takes all settings of the service, and reports the problems of the file with its own."""
 
@@ -68,6 +75,8 @@ class ServiceDefaults(Mapping[str, Any]):
         if name not in parameters and isinstance(context.command, click.Group):
             return self
         key = key_of(parameters[name])
+        if key == "state_database" and _has_other_state(context):
+            raise KeyError(name)
         if not key or key in _NOT_USED.get(context.command.name or "", ()) or context.resilient_parsing:
             raise KeyError(name)
         file = service_file(context)

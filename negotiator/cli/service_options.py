@@ -9,7 +9,7 @@ import click
 
 from negotiator.cli import options
 from negotiator.cli.cycle_options import Seconds
-from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, WEB_HOST, WEB_PORT
+from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, STATE_TIMEOUT, WEB_HOST, WEB_PORT
 from negotiator.hooks.command_options import ANY_PATH, service_file_option, target_option
 
 DRIVERS: Final = ("files", "live")
@@ -82,6 +82,14 @@ _OPTIONS: Final = (
         **_default(STABLE_SECONDS),
     ),
     target_option("state", **_STATE),
+    target_option("state_database", hidden=False),
+    _setting(
+        "state_timeout",
+        "With --state-database: how long it may take to answer, and a leader may be silent.",
+        Seconds(min=1),
+        metavar="SECONDS",
+        **_default(STATE_TIMEOUT),
+    ),
     target_option("audit_log"),
     target_option("key_file"),
     _setting(

@@ -25,7 +25,7 @@ def status(targets: CommandTargets, *, as_json: bool) -> None:
     if targets.state is None:
         raise click.UsageError("missing --state")
     now = clock(targets)()
-    report = negotiator_health(targets.state, now)
+    report = negotiator_health(targets.required_state, now)
     if as_json:
         values = None if report.status is None else attrs.asdict(report.status)
         shown = {"health": str(report.health), "text": report.text, "status": values}

@@ -19,6 +19,7 @@ BUNDLE = "NEGOTIATOR_BUNDLE"
 PLUGINS_DIR = "NEGOTIATOR_PLUGINS_DIR"
 DISABLE = "NEGOTIATOR_DISABLE"  # several names are separated by blanks
 STATE = "NEGOTIATOR_STATE"
+STATE_DATABASE = "NEGOTIATOR_STATE_DATABASE"
 AUDIT_LOG = "NEGOTIATOR_AUDIT_LOG"
 KEY_FILE = "NEGOTIATOR_KEY_FILE"
 POOL = "NEGOTIATOR_POOL"  # several paths are separated as in PATH
@@ -38,6 +39,23 @@ class _PointInTime(click.types.FloatParamType):
         if not _FIRST_SECOND <= seconds <= _LAST_SECOND:
             self.fail("a time must be in the years 1 to 9999", param, ctx)
         return seconds
+
+
+class _DatabaseUrlType(click.types.StringParamType):
+    """The URL of a PostgreSQL database; no message has it, since it may have a password."""
+
+    name = "url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the ``DatabaseUrl``; fail if it is invalid."""
+        from negotiator.hooks.state_location import DatabaseUrl, InvalidDatabaseUrlError  # noqa: PLC0415 - as targets
+
+        if isinstance(value, DatabaseUrl):
+            return value
+        try:
+            return DatabaseUrl(value)
+        except InvalidDatabaseUrlError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _of_owner(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
@@ -71,6 +89,7 @@ service_file_option = click.option(
 )
 
 POINT_IN_TIME = _PointInTime()
+DATABASE_URL = _DatabaseUrlType()
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 #: A file or folder that may not exist yet, or that only other users may read.
 ANY_PATH = click.Path(path_type=Path, readable=False)
@@ -105,6 +124,14 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "show_envvar": True,
         "metavar": "DIR",
         "help": "Folder of the negotiator's state.",
+    },
+    "state_database": {
+        "type": DATABASE_URL,
+        "envvar": STATE_DATABASE,
+        "show_envvar": True,
+        "metavar": "URL",
+        "hidden": True,
+        "help": "PostgreSQL database that has the state, if several central managers share it.",
     },
     "audit_log": {
         "type": ANY_PATH,
@@ -150,7 +177,10 @@ _FLAGS = {
     "audit_log": "--audit-log",
     "key_file": "--key-file",
     "scheduler_acl": "--scheduler-acl",
+    "state_database": "--state-database",
 }
+#: Options that commands with another one get too, by that one.
+_WITH = {"bundle": "scheduler_acl", "state": "state_database"}
 _SHORT = {"bundle": "-b"}
 
 
@@ -159,14 +189,15 @@ def targets_from(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that gives a command some of the options and passes them on as ``targets``.
 
-    A command with the bundle gets the option ``--scheduler-acl`` too: the list is a part of who may change it.
+    A command with the bundle gets the option ``--scheduler-acl`` too: the list is a part of who may change it. One with the state
+    gets ``--state-database``.
 
     :param names: fields of ``CommandTargets``; the others keep their defaults.
     :param short: add the short switches of the program's own commands.
     :param changed: arguments of ``click.option`` that differ for this command, by field.
     """
 
-    fields = (*names, *(["scheduler_acl"] if "bundle" in names else []))
+    fields = (*names, *(_WITH[name] for name in names if name in _WITH))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -209,4 +240,4 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def calendar(program: CommandContext, targets: CommandTargets) -> None: ...
     """
-    return targets_from(*(name for name in OPTIONS if name != "scheduler_acl"))(function)
+    return targets_from(*(name for name in OPTIONS if name not in _WITH.values()))(function)

@@ -16,6 +16,7 @@ from negotiator.bundle.folder import QUEUES
 from negotiator.errors import BundleError, CommandError, InvalidCallError, StateError
 from negotiator.hooks.access import AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
+from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
 from negotiator.runtime.bundle_identity import BundleChangedError
@@ -44,7 +45,7 @@ class BundleEditor:
 
     folder: Path
     examine: Examine
-    state: Path
+    state: StateLocation
     audit_log: Path
     key_file: Path | None = None
     as_written: Examine | None = None
@@ -163,7 +164,7 @@ def _right(name: str) -> AccessKind:
     return AccessKind.CONFIGURE_QUEUES if name == QUEUES else AccessKind.CONFIGURE
 
 
-def _is_owner(state: Path, folder: Path) -> bool:
+def _is_owner(state: StateLocation, folder: Path) -> bool:
     """True if the negotiator's state belongs to the caller, or, without a state, the bundle."""
     if os.getuid() != os.geteuid():  # a set-user-ID program: the files belong to another user than the caller
         return False

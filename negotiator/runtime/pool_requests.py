@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -19,6 +18,7 @@ from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.pool_control import PoolControl, RequestAnswer
+from negotiator.hooks.state_location import StateLocation
 from negotiator.records.text import printable
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.notices import Notices
@@ -35,12 +35,12 @@ class PoolRequests:
     """Implements ``PoolControl``: requests go through the state, which each call opens for its thread.
 
     :param bundle: returns the bundle that is in force.
-    :param state: the folder of the state; None without one.
+    :param state: where the state is; None without one.
     :param clock: returns the time in seconds since the epoch.
     """
 
     bundle: Callable[[], Bundle]
-    state: Path | None
+    state: StateLocation | None
     trigger: CycleTrigger
     clock: Callable[[], float] = time.time
     notices: Notices = attrs.field(factory=Notices)
@@ -52,14 +52,14 @@ class PoolRequests:
     def accounts(self, *, rollup: bool = False) -> Sequence[AccountAd]:
         """See ``PoolControl.accounts``."""
         order, accounts, settings = self._accounts()
-        with StateStore.read(self._folder()) as store:
+        with StateStore.read(self._location()) as store:
             rows, _ = store.order_rows(order.record.name)
         with _plugin_errors(order):
             return tuple(accounts.report(rows, settings, rollup))
 
     def matches(self) -> Sequence[StoredMatch]:
         """See ``PoolControl.matches``."""
-        with StateStore.read(self._folder()) as store:
+        with StateStore.read(self._location()) as store:
             return stored_matches(store.load(self.clock()).journal)
 
     def change_account(self, by: str, request: AccountRequest, wait: float = 0.0) -> RequestAnswer:
@@ -103,7 +103,7 @@ class PoolRequests:
         """Write a request to the state, and wait for the answer."""
         end = time.monotonic() + wait
         request = AdminRequest(0, self.clock(), by, (), action, order=order, change=change)
-        with StateStore.open(self._folder()) as store:
+        with StateStore.open(self._location()) as store:
             number = store.request(request)
             self.trigger.wake()
             while (answer := store.answered(number)) is None and time.monotonic() < end:
@@ -112,7 +112,7 @@ class PoolRequests:
                 time.sleep(_POLL)
         return RequestAnswer(None, _WAITS) if answer is None else RequestAnswer(answer.ok, answer.text)
 
-    def _folder(self) -> Path:
+    def _location(self) -> StateLocation:
         if self.state is None:
             raise CommandError("this negotiator keeps no state: start it with --state FOLDER")
         StateStore.require(self.state)

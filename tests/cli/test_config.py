@@ -248,3 +248,59 @@ def test_the_documentation_has_each_key_with_its_default():
     for field in attrs.fields(ServiceSettings):
         if field.name in KEYS and field.default not in ((), None):
             assert documented[field.name] == str(field.default).lower(), field.name
+
+
+URL = "postgresql://boss:s3cret@h/d"
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_the_url_of_a_database_is_printed_without_its_password(run, tmp_path, words):
+    (tmp_path / "negotiator.yaml").touch(0o600)
+    file = f"{FILE}state_database: {URL}\n"
+    for more, variables in (
+        (("--config", "negotiator.yaml"), {}),
+        ((), {"NEGOTIATOR_STATE_DATABASE": URL}),
+        (("--state-database", URL), {}),
+    ):
+        done = run("config", *words, *more, file=file, **variables)
+        assert "postgresql://boss:***@h/d" in done.stdout
+        assert "s3cret" not in done.output
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["postgresql:/boss:s3cret@h/d", "[postgresql://boss:s3cret@h/d]", "{a: s3cret://h}", "a: b: s3cret://h"],
+)
+def test_an_invalid_url_of_a_database_is_an_error_that_does_not_show_it(run, value):
+    done = run("config", "--config", "negotiator.yaml", file=f"{FILE}state_database: {value}\n")
+    assert (done.exit_code, "negotiator.yaml:5:" in done.stderr) == (2, True)
+    assert "s3cret" not in done.output
+    done = run("config", "--state-database", value)
+    assert (done.exit_code, "expected postgresql://" in done.stderr) == (2, True)
+    assert "s3cret" not in done.output
+
+
+def test_a_password_in_a_file_that_every_user_may_read_is_an_error(run, tmp_path):
+    file = tmp_path / "negotiator.yaml"
+    file.touch(0o644)
+    words = ("config", "--config", "negotiator.yaml")
+    done = run(*words, file=f"{FILE}state_database: {URL}\n")
+    assert (done.exit_code, "every user may read the password in this file" in done.stderr) == (2, True)
+    assert "s3cret" not in done.output
+    assert run(*words, file=f"{FILE}state_database: postgresql://boss@h/d\n").exit_code == 0
+    file.chmod(0o640)
+    assert run(*words, file=f"{FILE}state_database: {URL}\n").exit_code == 0
+
+
+def test_a_command_with_another_state_does_not_use_the_database_of_the_file(run):
+    """It would show, or change, the state of the service instead of the one that is named."""
+    file = "state_database: postgresql://127.0.0.1:1/d\n"
+    refused = run("state", "show", "--config", "negotiator.yaml", file=file)
+    assert (refused.exit_code, "postgresql://127.0.0.1:1/d: cannot open the state" in refused.stderr) == (
+        6,
+        True,
+    )
+    refused = run("state", "show", "--config", "negotiator.yaml", "--state", "copy", file=file)
+    assert "copy: no state of a negotiator in this folder" in refused.stderr
+    refused = run("state", "show", "--config", "negotiator.yaml", file=file, NEGOTIATOR_STATE="copy")
+    assert "copy: no state of a negotiator in this folder" in refused.stderr

@@ -1,6 +1,8 @@
 """The persistent state: complete after a crash, with names of any bytes, or refused with a reason."""
 
+import math
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -8,12 +10,13 @@ import sys
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dying import killed_at_each_step
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import StateError
+from negotiator.hooks.state_location import DatabaseUrl, StateLocation
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
@@ -52,8 +55,24 @@ def folder(tmp_path):
     return tmp_path / "state"
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request, folder):
+    """Return where a state is, once for each kind of database."""
+    if request.param == "sqlite":
+        return StateLocation(folder)
+    return StateLocation(folder, DatabaseUrl(request.getfixturevalue("postgresql").url()))
+
+
+@pytest.fixture
+def shared(place):
+    """Return an open state, once for each kind of database."""
+    with StateStore.open(place) as opened:
+        yield opened
+
+
 @pytest.fixture
 def store(folder):
+    """Return an open state in a file."""
     with StateStore.open(folder) as opened:
         yield opened
 
@@ -66,12 +85,12 @@ def act(kind=AdminAction.HOLD, **more):
     return AdminRequest(0, 5.0, "ann", ("staff", "ops"), kind, "node1#1", **more)
 
 
-def test_a_new_state_is_empty(store):
-    found = store.load(1.0)
-    assert (found.queues, found.applications, found.held, store.waiting()) == ((), (), {}, ())
+def test_a_new_state_is_empty(shared):
+    found = shared.load(1.0)
+    assert (found.queues, found.applications, found.held, shared.waiting()) == ((), (), {}, ())
 
 
-def test_saved_state_is_read_by_the_next_process(folder, store):
+def test_saved_state_is_read_by_the_next_process(place, shared):
     """Applications have the time when they were last seen; queues their kind, their state and its time."""
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
     queues = tree(
@@ -81,9 +100,9 @@ def test_saved_state_is_read_by_the_next_process(folder, store):
     )
     hold = ApplicationHold("boss", 4.0, "why")
     entries = [RegisteredApplication(one, "root.a", 7.0), RegisteredApplication(two, "root.b", 1.0)]
-    store.save(entries, [], [(one, hold)], queues=queues, last=7.0)
-    store.save([], [], [(one, hold)], last=8.0)
-    with StateStore.open(folder) as other:
+    shared.save(entries, [], [(one, hold)], queues=queues, last=7.0)
+    shared.save([], [], [(one, hold)], last=8.0)
+    with StateStore.open(place) as other:
         found = other.load(9.0)
     assert tree(*found.queues) == queues
     assert set(found.applications) == {
@@ -94,20 +113,20 @@ def test_saved_state_is_read_by_the_next_process(folder, store):
     assert found.held == {one: hold}
 
 
-def test_only_changes_are_written(store):
+def test_only_changes_are_written(shared):
     one, two = ApplicationId("s", "u", 1), ApplicationId("s", "u", 2)
-    store.save(
+    shared.save(
         [RegisteredApplication(one, "root.a", 1.0), RegisteredApplication(two, "root.a", 1.0)],
         [],
         [(one, ApplicationHold("b", 1.0))],
     )
-    store.save([RegisteredApplication(two, "root.b", 1.0)], [one], [], last=1.0)
-    found = store.load(1.0)
+    shared.save([RegisteredApplication(two, "root.b", 1.0)], [one], [], last=1.0)
+    found = shared.load(1.0)
     assert found.applications == (RegisteredApplication(two, "root.b", 1.0),)
     assert found.held == {}
 
 
-def test_draining_queues_are_saved_with_all_their_settings(store):
+def test_draining_queues_are_saved_with_all_their_settings(shared):
     """No configuration has them any more."""
     root = QueueConfig("root", leaf=False, submit=Acl.parse("*"))
     left = QueueConfig(
@@ -122,18 +141,18 @@ def test_draining_queues_are_saved_with_all_their_settings(store):
     queues = tree(
         Queue(root, managed=True, since=1.0), Queue(left, managed=True, since=1.0, state=QueueState.DRAINING)
     )
-    store.save([], [], [], queues=queues)
-    assert tree(*store.load(1.0).queues) == queues
+    shared.save([], [], [], queues=queues)
+    assert tree(*shared.load(1.0).queues) == queues
 
 
-def test_a_thousand_answers_are_stored(store):
-    with store.database.writing() as db:  # a thousand transactions would take seconds
+def test_a_thousand_answers_are_stored(shared):
+    with shared.database.writing() as db:  # a thousand transactions would take seconds
         db.execute_many("INSERT INTO admin_requests (action, done) VALUES ('hold', 1)", [()] * 1_500)
-    open_ones = [store.request(act()) for _ in range(3)]
-    store.answer(open_ones[0], AdminAnswer(ok=True, text="done"))
-    with store.database.reading() as db:
+    open_ones = [shared.request(act()) for _ in range(3)]
+    shared.answer(open_ones[0], AdminAnswer(ok=True, text="done"))
+    with shared.database.reading() as db:
         assert db.execute("SELECT min(number) FROM admin_requests") == [(open_ones[0] - 999,)]
-    assert [each.number for each in store.waiting()] == open_ones[1:]
+    assert [each.number for each in shared.waiting()] == open_ones[1:]
 
 
 def test_a_reader_without_write_access_makes_no_file(folder, store):
@@ -180,90 +199,100 @@ def test_reading_missing_state_is_an_error(folder):
         StateStore.read(folder)
 
 
-def test_queues_are_unchanged_unless_given(store):
+def test_queues_are_unchanged_unless_given(shared):
     queues = tree(Queue(QueueConfig("root", leaf=True), managed=True, since=1.0))
-    store.save([], [], [], queues=queues)
-    store.save([], [], [])
-    assert tree(*store.load(1.0).queues) == queues
+    shared.save([], [], [], queues=queues)
+    shared.save([], [], [])
+    assert tree(*shared.load(1.0).queues) == queues
 
 
 @given(application=IDS, queue=TEXTS, by=TEXTS, note=TEXTS)
-def test_names_of_any_bytes_are_read_back_unchanged(tmp_path_factory, application, queue, by, note):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_names_of_any_bytes_are_read_back_unchanged(shared, application, queue, by, note):
     """Names come from ads, which can have any bytes; none may end a cycle."""
-    folder = tmp_path_factory.mktemp("state")
-    with StateStore.open(folder) as store:
-        store.save(
-            [RegisteredApplication(application, queue, 1.0)],
+    placed, hold = RegisteredApplication(application, queue, 1.0), ApplicationHold(by, 1.0, note)
+    rows = {("submitters", by): {"name": note}}
+    shared.save([placed], [], [(application, hold)], last=1.0, order_rows=rows)
+    number = shared.request(AdminRequest(0, 1.0, by, (), AdminAction.MOVE, note, queue, note))
+    (requested,) = shared.waiting()
+    assert requested == AdminRequest(number, 1.0, by, (), AdminAction.MOVE, note, queue, note)
+    shared.answer(number, AdminAnswer(ok=True, text=note))
+    assert shared.answered(number) == AdminAnswer(ok=True, text=note)
+    found = shared.load(1.0)
+    assert (found.applications, found.held, found.order_rows) == ((placed,), {application: hold}, rows)
+    shared.save([placed], [], [], last=1.0, order_rows=rows)
+    shared.save([], [application], [], order_gone=rows)
+    assert (shared.load(1.0).applications, shared.load(1.0).order_rows) == ((), {})
+
+
+def test_names_of_a_million_characters_are_read_back_unchanged(shared):
+    """So long is a value of an ad at most; an index of a database may take less."""
+    letters = random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=1 << 20)  # noqa: S311 - text that cannot be compressed
+    long = ApplicationId("s", "".join(letters), 1)
+    rows = {("submitters", long.user): {"used": 1}}
+    for queue in ("root.a", "root.b"):
+        shared.save(
+            [RegisteredApplication(long, queue, 1.0)],
             [],
-            [(application, ApplicationHold(by, 1.0, note))],
-            last=1.0,
+            [(long, ApplicationHold("b", 1.0))],
+            order_rows=rows,
         )
-        number = store.request(AdminRequest(0, 1.0, by, (), AdminAction.MOVE, note, queue, note))
-        (requested,) = store.waiting()
-        assert requested == AdminRequest(number, 1.0, by, (), AdminAction.MOVE, note, queue, note)
-        store.answer(number, AdminAnswer(ok=True, text=note))
-        assert store.answered(number) == AdminAnswer(ok=True, text=note)
-        found = store.load(1.0)
-        assert (found.applications, found.held) == (
-            (RegisteredApplication(application, queue, 1.0),),
-            {application: ApplicationHold(by, 1.0, note)},
-        )
-        store.save([], [application], [])
-        assert store.load(1.0).applications == ()
+        found = shared.load(1.0)
+        assert [(each.id, each.queue) for each in found.applications] == [(long, queue)]
+        assert (found.order_rows, list(found.held)) == (rows, [long])
 
 
-def test_requests_are_pending_in_their_order_until_answered(store):
-    first, second = store.request(act()), store.request(act(AdminAction.MOVE, queue="root.a", note="so"))
-    assert [each.number for each in store.waiting()] == [first, second]
-    assert store.waiting()[1] == act(AdminAction.MOVE, queue="root.a", note="so").__class__(
+def test_requests_are_pending_in_their_order_until_answered(shared):
+    first, second = shared.request(act()), shared.request(act(AdminAction.MOVE, queue="root.a", note="so"))
+    assert [each.number for each in shared.waiting()] == [first, second]
+    assert shared.waiting()[1] == act(AdminAction.MOVE, queue="root.a", note="so").__class__(
         second, 5.0, "ann", ("staff", "ops"), AdminAction.MOVE, "node1#1", "root.a", "so"
     )
-    assert store.answered(first) is None
-    store.answer(first, AdminAnswer(ok=False, text="no"))
-    assert store.answered(first) == AdminAnswer(ok=False, text="no")
-    assert [each.number for each in store.waiting()] == [second]
+    assert shared.answered(first) is None
+    shared.answer(first, AdminAnswer(ok=False, text="no"))
+    assert shared.answered(first) == AdminAnswer(ok=False, text="no")
+    assert [each.number for each in shared.waiting()] == [second]
 
 
-def test_an_answer_and_its_effect_are_one_transaction(store):
-    number = store.request(act())
+def test_an_answer_and_its_effect_are_one_transaction(shared):
+    number = shared.request(act())
     one = ApplicationId("s", "u", 1)
-    broken = [
-        (one, ApplicationHold("b", 1.0)),
-        (one, ApplicationHold("b", 2.0)),
-    ]  # twice the same: the database refuses it
     with pytest.raises(StateError):
-        store.save(
+        shared.save(
             [RegisteredApplication(one, "root.a", 1.0)],
             [],
-            broken,
+            [(one, ApplicationHold("b", 1.0))],
             answered=(number, AdminAnswer(ok=True, text="")),
+            order_rows={
+                ("submitters", "ann"): {"used": math.nan}
+            },  # it is refused after the others were written
         )
-    assert (store.load(1.0).applications, store.answered(number)) == ((), None)
-    store.save(
+    assert (shared.load(1.0).applications, shared.answered(number)) == ((), None)
+    shared.save(
         [RegisteredApplication(one, "root.a", 1.0)],
         [],
         [],
         answered=(number, AdminAnswer(ok=True, text="done")),
     )
-    assert (len(store.load(1.0).applications), store.answered(number)) == (
+    assert (len(shared.load(1.0).applications), shared.answered(number)) == (
         1,
         AdminAnswer(ok=True, text="done"),
     )
 
 
-def test_a_command_may_add_a_request_while_a_negotiator_runs(folder, store):
-    assert store.hold_lock()
-    with StateStore.open(folder) as command:
+def test_a_command_may_add_a_request_while_a_negotiator_runs(place, shared):
+    assert shared.hold_lock()
+    with StateStore.open(place) as command:
         number = command.request(act())
-    assert [each.number for each in store.waiting()] == [number]
+    assert [each.number for each in shared.waiting()] == [number]
 
 
-def test_only_one_process_holds_the_lock(folder, store):
-    with StateStore.open(folder) as other:
-        assert store.hold_lock()
-        assert store.hold_lock()
+def test_only_one_process_holds_the_lock(place, shared):
+    with StateStore.open(place) as other:
+        assert shared.hold_lock()
+        assert shared.hold_lock()
         assert not other.hold_lock()
-        store.close()
+        shared.close()
         assert other.hold_lock()
 
 

@@ -9,6 +9,7 @@ import attrs
 
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import load_bundle
+from negotiator.hooks.state_location import StateLocation
 from negotiator.pool import ClaimVault
 from negotiator.pool.vault import Secret
 from negotiator.queues import ROOT
@@ -134,10 +135,14 @@ def printed(*_):
 
 
 class World:
-    """A negotiator to start and stop; ``slots`` and ``jobs`` are its pool, ``now`` its time."""
+    """A negotiator to start and stop; ``slots`` and ``jobs`` are its pool, ``now`` its time.
 
-    def __init__(self, folder, chosen=None):
+    Its state is in its folder, or in a ``database``, which worlds may share.
+    """
+
+    def __init__(self, folder, chosen=None, database=None):
         self.folder, self.now, self.slots, self.jobs = folder, NOW, [], []
+        self.database = database
         self.claims = {}  # the claim id of each slot, or a list of them, by the slot's name
         self.bundle = chosen or bundle(folder / "bundle")
         self.reloader = self.run = self.log = self.store = None
@@ -146,7 +151,7 @@ class World:
     def start(self):
         """Start, or start again after ``stop``."""
         self.log = AuditLog.open(self.folder / "audit", rotate_bytes=1 << 30)
-        self.store = StateStore.open(self.folder / "state")
+        self.store = StateStore.open(StateLocation(self.folder / "state", self.database))
         assert self.store.hold_lock()
         check_consistency(self.store, self.log)
         pool = SettledPool(lambda: snapshot(self.slots, self.jobs), self._vault)

@@ -22,7 +22,7 @@ def config(**given: Any) -> None:
     file is an option and a variable too: web_key, --web-key, NEGOTIATOR_WEB_KEY.
 
     All problems are printed to standard error, with file, line and column. Of a file with a key or a certificate only its
-    path is printed.
+    path is printed, and of a URL no password.
 
     \b
     Exit codes:

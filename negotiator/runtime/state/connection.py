@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import attrs
 
+from negotiator.hooks.state_location import StateLocation
+from negotiator.runtime.state.manager_id import read_manager_id
 from negotiator.runtime.state.schema import Dialect
 
 #: A value of a column.
@@ -32,16 +34,66 @@ class Connection(Protocol):
         """Run a statement for each of many rows."""
 
 
+@attrs.frozen
+class Leader:
+    """The process that leads with a shared state; ``since`` is in seconds since the epoch."""
+
+    host: str
+    process: int
+    since: float
+
+
 @attrs.define(eq=False)
 class StateDatabase(ABC):
     """An open database of state.
 
-    ``folder`` has the files of this process, ``name`` is the place of the database in messages. Errors of the database and of its
-    content are StateErrors with the place and the action.
+    ``folder`` has the files of this process, ``name`` is the place of the database in messages. ``manager`` is the id of the
+    central manager with that folder; empty if it never shared a state. Errors of the database and of its content are
+    StateErrors with the place and the action.
     """
 
     folder: Path
     name: str
+    manager: str = attrs.field(init=False)
+
+    @manager.default
+    def _read_manager(self) -> str:
+        return read_manager_id(self.folder)
+
+    #: What has the database, for messages.
+    container: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def exists(cls, location: StateLocation) -> bool:
+        """True if there is a state at a location.
+
+        :raises StateError: the location cannot be read.
+        """
+
+    @classmethod
+    @abstractmethod
+    def open(cls, location: StateLocation) -> Self:
+        """Open a state; make it if it is missing, and migrate one of an earlier version that nobody uses.
+
+        :raises StateError: it cannot be read or written, or this program does not read its version.
+        """
+
+    @classmethod
+    @abstractmethod
+    def read(cls, location: StateLocation) -> Self:
+        """Open a state for reading only. Read access is enough; nothing is made.
+
+        :raises StateError: it is missing, cannot be read, or has another version than this program reads.
+        """
+
+    @classmethod
+    @abstractmethod
+    def is_owned(cls, location: StateLocation) -> bool:
+        """True if the user of this process runs the negotiator with the state at a location.
+
+        :raises StateError: the location cannot be read.
+        """
 
     @property
     @abstractmethod
@@ -54,9 +106,9 @@ class StateDatabase(ABC):
         """The version of the tables; 0 if there are none yet."""
 
     @property
-    @abstractmethod
-    def is_own(self) -> bool:
-        """True if the user of this process may lead with this state."""
+    def leader(self) -> Leader | None:
+        """The process that leads; None if none does, or nobody can see it."""
+        return None
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Connection]:
@@ -69,6 +121,10 @@ class StateDatabase(ABC):
     @abstractmethod
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator until ``close``; False if another process holds it."""
+
+    @abstractmethod
+    def hold_folder(self) -> bool:
+        """Take the lock of the folder until ``close``, so that one process writes its files; False if another holds it."""
 
     @abstractmethod
     def count_on(self, db: Connection, table: str, column: str) -> None:

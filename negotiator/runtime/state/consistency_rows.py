@@ -52,25 +52,29 @@ def write_counts(db: Connection) -> None:
     db.execute_many("INSERT INTO row_counts VALUES (?, ?)", _counts(db).items())
 
 
-def read_mark(db: Connection) -> AuditMark | None:
-    """Return the mark of the audit log; None if no cycle with an audit log used this state."""
-    for head, last_match, files in db.execute("SELECT head, last_match, files FROM audit_mark"):
+def read_mark(db: Connection, manager: str) -> AuditMark | None:
+    """Return the mark of the audit log of a central manager; None if no cycle with that log used this state.
+
+    A mark without a manager is of a state that was not shared, and so that of the first manager that looks for it.
+    """
+    query = "SELECT head, last_match, files FROM audit_mark WHERE manager IN (?, '') ORDER BY manager DESC"
+    for head, last_match, files in db.execute(query, (manager,)):
         statuses = {name: tuple(status) for name, status in json.loads(files).items()}
         return AuditMark(head, last_match, statuses)
     return None
 
 
-def write_mark(db: Connection, mark: AuditMark) -> None:
-    """Replace the mark of the audit log."""
-    db.execute("DELETE FROM audit_mark")
-    row = (mark.head, mark.last_match, json.dumps(dict(mark.files)), "")
+def write_mark(db: Connection, mark: AuditMark, manager: str) -> None:
+    """Replace the mark of the audit log of a central manager."""
+    db.execute("DELETE FROM audit_mark WHERE manager IN (?, '')", (manager,))
+    row = (mark.head, mark.last_match, json.dumps(dict(mark.files)), manager)
     db.execute("INSERT INTO audit_mark VALUES (?, ?, ?, ?)", row)
 
 
-def move_mark(db: Connection, head: str, last_match: str) -> None:
-    """Move the mark to the intent of a cycle."""
-    mark = read_mark(db) or AuditMark(head)
-    write_mark(db, attrs.evolve(mark, head=head, last_match=last_match))
+def move_mark(db: Connection, head: str, last_match: str, manager: str) -> None:
+    """Move the mark of a central manager to the intent of a cycle."""
+    mark = read_mark(db, manager) or AuditMark(head)
+    write_mark(db, attrs.evolve(mark, head=head, last_match=last_match), manager)
 
 
 def read_bundle(db: Connection) -> StateBundle | None:

@@ -111,11 +111,12 @@ def write_order_rows(
     db: Connection, changed: Mapping[RowName, Mapping[str, Any]], gone: Iterable[RowName]
 ) -> None:
     """Add or replace rows of allocators, and remove others."""
+    delete = "DELETE FROM order_rows WHERE order_name = ? AND key = ?"
+    db.execute_many(delete, (*gone, *changed))
     db.execute_many(
-        'INSERT INTO order_rows VALUES (?, ?, ?) ON CONFLICT (order_name, key) DO UPDATE SET "row" = excluded."row"',
+        "INSERT INTO order_rows VALUES (?, ?, ?)",
         ((order, key, json.dumps(dict(row), allow_nan=False)) for (order, key), row in changed.items()),
     )
-    db.execute_many("DELETE FROM order_rows WHERE order_name = ? AND key = ?", gone)
 
 
 def write_queues(db: Connection, queues: QueueTree) -> None:
@@ -131,10 +132,13 @@ def write_applications(
     db: Connection, changed: Iterable[RegisteredApplication], gone: Iterable[ApplicationId], last: float
 ) -> None:
     """Add or replace applications, remove others, and write the time of the last snapshot."""
+    changed = tuple(changed)
     db.execute_many(
-        "INSERT INTO applications VALUES (?, ?, ?, ?, ?, ?)"
-        ' ON CONFLICT (schedd, "user", cluster) DO UPDATE SET'
-        " queue = excluded.queue, group_name = excluded.group_name, last_seen = excluded.last_seen",
+        'DELETE FROM applications WHERE cluster = ? AND schedd = ? AND "user" = ?',
+        ((each.cluster, each.schedd, each.user) for each in (*gone, *(each.id for each in changed))),
+    )
+    db.execute_many(
+        "INSERT INTO applications VALUES (?, ?, ?, ?, ?, ?)",
         (
             (*_key(each.id), each.queue, each.group, each.seen if each.seen < last else None)
             for each in changed
@@ -142,10 +146,6 @@ def write_applications(
     )
     db.execute("DELETE FROM last_scan")
     db.execute("INSERT INTO last_scan VALUES (?)", (last,))
-    db.execute_many(
-        'DELETE FROM applications WHERE schedd = ? AND "user" = ? AND cluster = ?',
-        map(_key, gone),
-    )
 
 
 def write_holds(db: Connection, held: Iterable[tuple[ApplicationId, ApplicationHold]]) -> None:

@@ -23,18 +23,23 @@ class ColumnType(enum.Enum):
 
 @attrs.frozen
 class Dialect:
-    """How a database spells tables: the type of each kind of column, and what follows a table without and with a named key."""
+    """How a database spells tables: the type of each kind of column, and what follows a table without and with a named key.
+
+    ``indexes_long``: it can index texts of any length; names in ads have up to a million characters.
+    """
 
     types: Mapping[ColumnType, str]
     plain: str = ""
     keyed: str = ""
+    indexes_long: bool = False
 
 
 @attrs.frozen
 class TableDefinition:
     """A table: its columns in their order, the columns of its key, and the columns of each index.
 
-    ``defaults`` has the SQL of default values.
+    ``defaults`` has the SQL of default values. ``lookup`` is the column by which rows are found where the key is too long for
+    an index; empty if it is never too long.
     """
 
     name: str
@@ -42,6 +47,7 @@ class TableDefinition:
     key: tuple[str, ...] = ()
     indexes: tuple[tuple[str, ...], ...] = ()
     defaults: Mapping[str, str] = attrs.field(factory=dict)
+    lookup: str = ""
 
     def statements(self, dialect: Dialect) -> Iterator[str]:
         """Yield the SQL that makes the table."""
@@ -49,9 +55,12 @@ class TableDefinition:
             f"{quoted(name)} {dialect.types[kind]}{self._default(name)}"
             for name, kind in self.columns.items()
         ]
-        if self.key:
+        has_key = self.key and (dialect.indexes_long or not self.lookup)
+        if has_key:
             parts.append(f"PRIMARY KEY ({', '.join(map(quoted, self.key))})")
-        yield f"CREATE TABLE {self.name} ({', '.join(parts)}){dialect.keyed if self.key else dialect.plain}"
+        yield f"CREATE TABLE {self.name} ({', '.join(parts)}){dialect.keyed if has_key else dialect.plain}"
+        if self.lookup and not has_key:
+            yield f"CREATE INDEX {self.name}_lookup ON {self.name} USING hash ({quoted(self.lookup)})"
         for columns in self.indexes:
             name = f"{self.name}_by_{columns[0]}"
             yield f"CREATE INDEX {name} ON {self.name} ({', '.join(map(quoted, columns))})"
@@ -84,11 +93,13 @@ TABLES: Final = (
         "applications",
         {**_APPLICATION, **_texts("queue", "group_name"), "last_seen": ColumnType.REAL},
         tuple(_APPLICATION),
+        lookup="cluster",
     ),
     TableDefinition(
         "holds",
         {**_APPLICATION, "held_by": ColumnType.TEXT, "held_at": ColumnType.REAL, "note": ColumnType.TEXT},
         tuple(_APPLICATION),
+        lookup="cluster",
     ),
     TableDefinition(
         "matches",
@@ -100,7 +111,7 @@ TABLES: Final = (
         },
         indexes=(("key",),),
     ),
-    TableDefinition("order_rows", _texts("order_name", "key", "row"), ("order_name", "key")),
+    TableDefinition("order_rows", _texts("order_name", "key", "row"), ("order_name", "key"), lookup="key"),
     TableDefinition(
         "admin_requests",
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 import stat
@@ -14,15 +13,15 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator.errors import StateError
-from negotiator.files import open_lock
+from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state.connection import Connection, StateDatabase, Value
+from negotiator.runtime.state.folder_lock import FolderLock
 from negotiator.runtime.state.migrations import migrate, other_version
 from negotiator.runtime.state.schema import TABLES, VERSION, ColumnType, Dialect
 from negotiator.runtime.state.texts import original_text, stored_text
 from negotiator.runtime.state.trust import check_files, check_own
 
 FILE: Final = "state.sqlite"
-_LOCK: Final = "state.lock"
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640
 _WAIT: Final = 10.0  # seconds to wait for the transaction of another process
 _DIALECT: Final = Dialect(
@@ -34,6 +33,7 @@ _DIALECT: Final = Dialect(
     },
     plain=" STRICT",
     keyed=" STRICT, WITHOUT ROWID",
+    indexes_long=True,
 )
 
 _ENVIRONMENT = "it must belong to the user that runs the negotiator; is its file system full?"
@@ -80,28 +80,24 @@ def _bound(values: Sequence[Value]) -> list[Value]:
 class SqliteDatabase(StateDatabase):
     """The database in the folder of a state; its lock is a file beside it."""
 
+    container = "folder"
     _db: _SqliteConnection
-    _lock: int = -1
+    _lock: FolderLock
 
-    @staticmethod
-    def exists(folder: Path) -> bool:
-        """True if the folder holds state.
-
-        :raises StateError: the folder cannot be read.
-        """
+    @classmethod
+    def exists(cls, location: StateLocation) -> bool:
+        """See ``StateDatabase.exists``."""
         try:
-            return stat.S_ISREG((folder / FILE).stat().st_mode)
+            return stat.S_ISREG((location.folder / FILE).stat().st_mode)
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise _unopened(folder, error) from None
+            raise _unopened(location.folder, error) from None
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open the state in a folder; make it if it is missing, and migrate one of an earlier version that nobody uses.
-
-        :raises StateError: it cannot be read or written, or this program does not read its version.
-        """
+    def open(cls, location: StateLocation) -> Self:
+        """See ``StateDatabase.open``."""
+        folder = location.folder
         try:
             folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
             file = folder / FILE
@@ -111,7 +107,7 @@ class SqliteDatabase(StateDatabase):
             raise _unopened(folder, error) from None
         with describing_errors(folder, "open"), contextlib.ExitStack() as undo:
             db = _SqliteConnection(sqlite3.connect(file, timeout=_WAIT, isolation_level=None))
-            database = cls(folder, str(folder), db)
+            database = cls(folder, str(folder), db, FolderLock(folder))
             undo.callback(database.close)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
@@ -120,12 +116,10 @@ class SqliteDatabase(StateDatabase):
         return database
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Open the state in a folder for reading only. Read access to its files is enough; no file is made.
-
-        :raises StateError: it is missing, cannot be read, or has another version than this program reads.
-        """
-        if not cls.exists(folder):
+    def read(cls, location: StateLocation) -> Self:
+        """See ``StateDatabase.read``."""
+        folder = location.folder
+        if not cls.exists(location):
             raise StateError(f"{folder}: no state of a negotiator in this folder")
         file = folder / FILE
         try:
@@ -137,7 +131,7 @@ class SqliteDatabase(StateDatabase):
         with describing_errors(folder, "open"), contextlib.ExitStack() as undo:
             address = f"{file.absolute().as_uri()}?{mode}"
             raw = sqlite3.connect(address, timeout=_WAIT, isolation_level=None, uri=True)
-            database = cls(folder, str(folder), _SqliteConnection(raw))
+            database = cls(folder, str(folder), _SqliteConnection(raw), FolderLock(folder))
             undo.callback(database.close)
             if database.version != VERSION:
                 raise StateError(f"{folder}: {other_version(database.version)}")
@@ -149,19 +143,11 @@ class SqliteDatabase(StateDatabase):
         """See ``StateDatabase.dialect``."""
         return _DIALECT
 
-    @property
-    def is_own(self) -> bool:
-        """True if the state belongs to the user of this process."""
-        return self.is_owned(self.folder)
-
-    @staticmethod
-    def is_owned(folder: Path) -> bool:
-        """True if the state in a folder belongs to the user of this process.
-
-        :raises StateError: the folder cannot be read.
-        """
-        with describing_errors(folder, "look at"):
-            return (folder / FILE).stat().st_uid == os.geteuid()
+    @classmethod
+    def is_owned(cls, location: StateLocation) -> bool:
+        """True if the state belongs to the user of this process; see ``StateDatabase.is_owned``."""
+        with describing_errors(location.folder, "look at"):
+            return (location.folder / FILE).stat().st_uid == os.geteuid()
 
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator; False if another process holds it.
@@ -170,19 +156,13 @@ class SqliteDatabase(StateDatabase):
 
         :raises StateError: this process may not write the folder, or another user owns it.
         """
-        if self._lock >= 0:
-            return True
-        with describing_errors(self.folder, "lock"), contextlib.ExitStack() as undo:
+        return self.hold_folder()
+
+    def hold_folder(self) -> bool:
+        """See ``StateDatabase.hold_folder``: the lock of the negotiator is in the folder."""
+        with describing_errors(self.folder, "lock"):
             check_own(self.folder)
-            lock = open_lock(self.folder / _LOCK)
-            undo.callback(os.close, lock)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            undo.pop_all()
-        self._lock = lock
-        return True
+            return self._lock.take()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -202,9 +182,7 @@ class SqliteDatabase(StateDatabase):
     def close(self) -> None:
         """Close the database, and release the lock."""
         self._db.raw.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.release()
 
     def prepare(self) -> None:
         """Make the tables, or migrate those of an earlier version while no negotiator uses them."""

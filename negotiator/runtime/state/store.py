@@ -12,15 +12,17 @@ import attrs
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
+from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime
 from negotiator.runtime.state import admin_request_rows, backup, consistency_rows, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
 from negotiator.runtime.state.backup import BackupSummary
-from negotiator.runtime.state.connection import StateDatabase
+from negotiator.runtime.state.connection import Leader, StateDatabase
 from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
 from negotiator.runtime.state.cycle_rows import RowName, StoredState
+from negotiator.runtime.state.postgresql import PostgresqlDatabase
 from negotiator.runtime.state.sqlite import SqliteDatabase
 
 
@@ -34,46 +36,50 @@ class StateStore:
     database: StateDatabase
 
     @staticmethod
-    def exists(folder: Path) -> bool:
-        """True if the folder holds state.
+    def exists(place: Path | StateLocation) -> bool:
+        """True if there is a state.
 
-        :raises StateError: the folder cannot be read.
+        :param place: a location, or the folder of a state that has no database but the file in it.
+        :raises StateError: the place cannot be read.
         """
-        return SqliteDatabase.exists(folder)
+        location = _location(place)
+        return _kind(location).exists(location)
 
     @classmethod
-    def require(cls, folder: Path) -> None:
-        """Check that the folder holds state.
+    def require(cls, place: Path | StateLocation) -> None:
+        """Check that there is a state.
 
-        :raises StateError: it does not.
+        :raises StateError: there is none.
         """
-        if not cls.exists(folder):
-            raise StateError(f"{folder}: no state of a negotiator in this folder")
+        if not cls.exists(place):
+            raise StateError(f"{place}: no state of a negotiator in this {_kind(_location(place)).container}")
 
     @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open the state in a folder; make it if it is missing, and migrate one of an earlier version that nobody uses.
+    def open(cls, place: Path | StateLocation) -> Self:
+        """Open a state; make it if it is missing, and migrate one of an earlier version that nobody uses.
 
         :raises StateError: it cannot be read or written, or this program does not read its version.
         """
-        return cls(SqliteDatabase.open(folder))
+        location = _location(place)
+        return cls(_kind(location).open(location))
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Open the state in a folder for reading only. Read access to its files is enough; no file is made.
+    def read(cls, place: Path | StateLocation) -> Self:
+        """Open a state for reading only. Read access to its files or tables is enough; none is made.
 
         :raises StateError: it is missing, cannot be read, or has another version than this program reads.
         """
-        cls.require(folder)
-        return cls(SqliteDatabase.read(folder))
+        location = _location(place)
+        return cls(_kind(location).read(location))
 
     @staticmethod
-    def is_owned(folder: Path) -> bool:
-        """True if the state in a folder belongs to the user of this process.
+    def is_owned(place: Path | StateLocation) -> bool:
+        """True if the user of this process runs the negotiator with the state.
 
-        :raises StateError: the folder cannot be read.
+        :raises StateError: the place cannot be read.
         """
-        return SqliteDatabase.is_owned(folder)
+        location = _location(place)
+        return _kind(location).is_owned(location)
 
     @property
     def folder(self) -> Path:
@@ -88,7 +94,12 @@ class StateStore:
     @property
     def is_own(self) -> bool:
         """True if the user of this process may lead with this state."""
-        return self.database.is_own
+        return self.database.is_owned(StateLocation(self.database.folder))
+
+    @property
+    def leader(self) -> Leader | None:
+        """The process that leads with a shared state; None if none does."""
+        return self.database.leader
 
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator until ``close``; False if another process holds it.
@@ -96,6 +107,13 @@ class StateStore:
         :raises StateError: this user may not lead with this state.
         """
         return self.database.hold_lock()
+
+    def hold_folder(self) -> bool:
+        """Take the lock of the folder until ``close``; False if another process holds it.
+
+        :raises StateError: this user may not write the folder.
+        """
+        return self.database.hold_folder()
 
     @property
     def version(self) -> int:
@@ -124,6 +142,13 @@ class StateStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def changes(self) -> tuple[object, ...]:
+        """Return a value that changes with each cycle and with each request and its answer."""
+        tables = ("last_scan", "journal_time", "row_counts")
+        with self.database.reading() as db:
+            rows = [tuple(db.execute(f"SELECT * FROM {table}")) for table in tables]  # noqa: S608 - constants
+            return *rows, *db.execute("SELECT count(*), max(number), sum(done) FROM admin_requests")
 
     def load(self, now: float) -> StoredState:
         """Read the state.
@@ -177,7 +202,7 @@ class StateStore:
             if answered:
                 admin_request_rows.write_answer(db, *answered)
             if mark:
-                consistency_rows.move_mark(db, *mark)
+                consistency_rows.move_mark(db, *mark, self.database.manager)
             consistency_rows.write_counts(db)
 
     def note_claims(self, claims: Mapping[str, str]) -> None:
@@ -202,18 +227,18 @@ class StateStore:
     def mark(self) -> AuditMark | None:
         """Return the record of the audit log that the state agrees with; None before the first run with a log."""
         with self.database.reading() as db:
-            return consistency_rows.read_mark(db)
+            return consistency_rows.read_mark(db, self.database.manager)
 
     def move_mark(self, head: str, last_match: str) -> None:
         """Write that the state agrees with a later record of the audit log."""
         with self.database.writing() as db:
-            consistency_rows.move_mark(db, head, last_match)
+            consistency_rows.move_mark(db, head, last_match, self.database.manager)
 
     def accept(self, mark: AuditMark | None) -> None:
         """Write that the state, as it is, is complete, and agrees with a record of the audit log."""
         with self.database.writing() as db:
             if mark:
-                consistency_rows.write_mark(db, mark)
+                consistency_rows.write_mark(db, mark, self.database.manager)
             consistency_rows.write_counts(db)
 
     def bundle(self) -> StateBundle | None:
@@ -258,3 +283,11 @@ class StateStore:
         """Return the answer to a request; None before it is answered."""
         with self.database.reading() as db:
             return admin_request_rows.read_answer(db, number)
+
+
+def _location(place: Path | StateLocation) -> StateLocation:
+    return place if isinstance(place, StateLocation) else StateLocation(place)
+
+
+def _kind(location: StateLocation) -> type[StateDatabase]:
+    return SqliteDatabase if location.database is None else PostgresqlDatabase

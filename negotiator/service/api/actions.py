@@ -48,7 +48,7 @@ def act(action: AdminAction) -> Callable[[ApiRequest[Nothing]], ActionAnswer]:
 def answer_of(request: ApiRequest[RequestNumber]) -> ActionAnswer:
     """Return the answer to a request."""
     number = request.given.number
-    return _answer(number, find_answer(request.overviews.targets.state, number), 0.0)
+    return _answer(number, find_answer(request.overviews.targets, number), 0.0)
 
 
 def status_of_action(found: Any) -> HTTPStatus:
