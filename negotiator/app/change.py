@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,11 +13,13 @@ from negotiator.app.status import status_of
 from negotiator.app.targets import bundle_folder, overrides
 from negotiator.bundle import BundleCheck, examine_bundle
 from negotiator.defaults import MAX_NOTE
-from negotiator.errors import InvalidCallError, StateError
+from negotiator.errors import CommandError, InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
+from negotiator.files import open_regular
 from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus, Permission
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime import bundle_editor
+from negotiator.runtime.change_file import ChangedMeanwhileError as ChangedMeanwhileError
 
 
 def may_configure(targets: CommandTargets, caller: Caller) -> Permission:
@@ -33,15 +37,19 @@ def change_bundle(
     content: bytes,
     note: str = "",
     superseded: Sequence[str] = (),
+    expected: str | None = None,
 ) -> ChangeOutcome:
     """Replace the contents of a file at the top of the bundle, unless the changed bundle has errors.
 
-    Parameters, result and errors are those of ``CommandContext.change``.
+    Other parameters, result and errors are those of ``CommandContext.change``.
+
+    :param expected: the ``digest`` of the ``PresentFile`` that the change was made from; None: whatever the file has now.
+    :raises ChangedMeanwhileError: the file has other contents now; nothing was changed.
     """
     if len(note) > MAX_NOTE:
         raise InvalidCallError(f"the note has {len(note)} characters: at most {MAX_NOTE} are allowed")
     try:
-        outcome = bundle_editor.change(_editor(targets), caller, name, content, note, superseded)
+        outcome = bundle_editor.change(_editor(targets), caller, name, content, note, superseded, expected)
     except StateError as error:
         raise StateError(f"{error}: nothing was changed") from None
     return attrs.evolve(outcome, exit_code=_exit_code(outcome))
@@ -68,6 +76,30 @@ def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
         audit_log=targets.audit_log,
         key_file=targets.key_file,
     )
+
+
+@attrs.frozen
+class PresentFile:
+    """A file of the bundle as it is now. ``digest`` is its SHA-256; it is empty, as the content, if there is no such file."""
+
+    content: bytes
+    digest: str
+
+
+def present_file(targets: CommandTargets, name: str) -> PresentFile:
+    """Return the present contents of a file at the top of the bundle, which a change would replace.
+
+    :raises CommandError: it cannot be read.
+    """
+    path = bundle_folder(targets) / name
+    try:
+        with os.fdopen(open_regular(path), "rb") as opened:
+            content = opened.read()
+    except FileNotFoundError:
+        return PresentFile(b"", "")
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return PresentFile(content, hashlib.sha256(content).hexdigest())
 
 
 def check_change(targets: CommandTargets, name: str, content: bytes) -> BundleCheck:

@@ -67,11 +67,14 @@ def change(
     content: bytes,
     note: str = "",
     superseded: Sequence[str] = (),
+    expected: str | None = None,
 ) -> ChangeOutcome:
     """Replace a file of the bundle, and record that or the denial.
 
     :param superseded: files to retire once the file is written.
+    :param expected: the SHA-256 of the contents to replace, empty for a file that does not exist; None: whatever they are.
     :raises InvalidCallError: a name is not that of a file of a bundle.
+    :raises ChangedMeanwhileError: the contents are not those that are expected; nothing was changed.
     :raises ChangeError: the file cannot be written; nothing was changed.
     :raises StateError: the state cannot be opened, so that the change could not be recorded; nothing was changed.
     """
@@ -84,7 +87,7 @@ def change(
     if not permission.allowed:
         return _denied(editor, caller, wanted, permission, rights)
     with StateStore.open(editor.state) as store:  # without it the change could not be recorded
-        changed = change_file(editor.folder, name, content, editor.examine, time.time(), superseded)
+        changed = change_file(editor.folder, name, content, editor.examine, time.time(), superseded, expected)
         outcome = _outcome(name, changed, permission, superseded)
         if not changed.written:
             return outcome

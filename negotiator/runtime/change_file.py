@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,10 @@ class ChangeError(CommandError):
     """A file cannot be changed: which, why, and what to do."""
 
 
+class ChangedMeanwhileError(ChangeError):
+    """A file has other contents than those that a change was made from."""
+
+
 @attrs.frozen
 class FileChange:
     """The result of a change. With errors among the problems nothing was written."""
@@ -50,6 +55,7 @@ def change_file(
     examine: Callable[[Mapping[str, bytes | None]], BundleCheck],
     now: float,
     superseded: Sequence[str] = (),
+    expected: str | None = None,
 ) -> FileChange:
     """Replace a file of a bundle, if the bundle has no errors with it.
 
@@ -60,6 +66,8 @@ def change_file(
     :param examine: checks the bundle with other contents of some files; None for a file to treat as removed.
     :param superseded: files beside it to retire once it is written: they are renamed to ``NAME.TIME~`` too. A crash may
         leave some of them.
+    :param expected: the SHA-256 of the contents to replace, empty for a file that does not exist; None: whatever they are.
+    :raises ChangedMeanwhileError: the contents are others; nothing was changed.
     :raises ChangeError: the file cannot be written; nothing was changed.
     """
     try:
@@ -68,6 +76,7 @@ def change_file(
             _take(lock.fileno(), folder)
             target = _target(folder, name)
             _check_superseded(folder, name, superseded, target)
+            _check_expected(target, expected)
             files: dict[str, bytes | None] = dict.fromkeys(_names(folder, name, target), content)
             examination = examine({**files, **dict.fromkeys(superseded)})
             if examination.bundle is None:
@@ -115,6 +124,12 @@ def _target(folder: Path, name: str) -> Path:
     if path.exists():
         check_regular(path)
     return Path(os.path.realpath(path))
+
+
+def _check_expected(target: Path, expected: str | None) -> None:
+    found = hashlib.sha256(target.read_bytes()).hexdigest() if target.exists() else ""
+    if expected not in {None, found}:
+        raise ChangedMeanwhileError(f"{target} was changed meanwhile: nothing was written")
 
 
 def _names(folder: Path, name: str, target: Path) -> set[str]:

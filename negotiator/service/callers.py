@@ -42,6 +42,11 @@ class LoggedIn:
     entry: TokenEntry
     form_value: str = attrs.field(repr=False)
 
+    @property
+    def is_administrator(self) -> bool:
+        """True if the role of the token includes that of a scheduler administrator."""
+        return self.entry.role.includes(Role.SCHEDULER_ADMINISTRATOR)
+
 
 @attrs.define(eq=False)
 class Callers:
@@ -69,6 +74,17 @@ class Callers:
         if found is None and not self.open_to_all:
             return self.require(request, Role.VIEWER)
         return found.entry if found else None
+
+    def require_reader(self, request: Request, role: Role) -> TokenEntry:
+        """Return whose token or session a request to read has, where reading needs a role also on this host.
+
+        :raises UnauthorizedError: it has none, or its token is unknown or has ended.
+        :raises ForbiddenError: the role of its token does not include ``role``.
+        """
+        found = self.check_reader(request)
+        if found is None:
+            raise UnauthorizedError("Log in to see this.")
+        return _with_role(found, role)
 
     def require(self, request: Request, role: Role) -> TokenEntry:
         """Return whose token a request has. The cookie of a session does not count: browsers add it to every request.

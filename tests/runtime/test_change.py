@@ -1,5 +1,6 @@
 """Changes of a file of a bundle: written as a whole if the bundle is then valid, with a backup of the old contents."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 import queueing
 from dying import killed_at_each_step
 from negotiator.bundle import examine_bundle, load_bundle
-from negotiator.runtime.change_file import ChangeError, change_file
+from negotiator.runtime.change_file import ChangedMeanwhileError, ChangeError, change_file
 from queueing import NOW, QUEUES
 
 KEPT = "queues.yaml.20270115T080000Z"
@@ -184,3 +185,20 @@ def test_if_a_superseded_file_cannot_be_renamed_nothing_is_changed(folder, name)
         change_file(folder, name, content, look, NOW, ("old.txt", long))
     after = {path: path.read_bytes() for path in folder.glob("[!.]*") if not path.name.endswith("~")}
     assert after == before
+
+
+def test_a_file_that_was_changed_meanwhile_is_not_replaced(folder):
+    """``expected`` is the SHA-256 of the contents that a change was made from."""
+    look = lambda files: examine_bundle(folder, replaced=files)  # noqa: E731
+    expected = hashlib.sha256(QUEUES.encode()).hexdigest()
+    for content in (b"# by hand", None):
+        if content is None:
+            (folder / "queues.yaml").unlink()
+        else:
+            (folder / "queues.yaml").write_bytes(content)
+        with pytest.raises(ChangedMeanwhileError, match="was changed meanwhile"):
+            change_file(folder, "queues.yaml", OTHER, look, NOW, expected=expected)
+    assert visible(folder) == ["pool.yaml"]
+    assert change_file(folder, "queues.yaml", OTHER, look, NOW, expected="").written
+    expected = hashlib.sha256(OTHER).hexdigest()
+    assert change_file(folder, "queues.yaml", QUEUES.encode(), look, NOW, expected=expected).written

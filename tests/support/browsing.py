@@ -18,12 +18,13 @@ TOO_WIDE = """() => [...document.querySelectorAll('body *')]
 FOCUSABLE = """() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
     .filter(each => each.checkVisibility({visibilityProperty: true}) && !each.disabled && each.type !== 'hidden')
     .map((each, number) => { each.dataset.stop = number; return each.outerHTML.slice(0, 120); })"""
-#: The number of the element that has the focus, -1 if none has it; whether it is seen, and marked.
+#: The number of the element that has the focus, -1 if none has it; whether it is seen (of a text area, where one writes), and marked.
 FOCUSED = """() => {
     const found = document.activeElement, box = found.getBoundingClientRect(), style = getComputedStyle(found);
+    const bottom = found.matches('textarea') ? box.top + 30 : box.bottom;
     return [
         Number(found.dataset.stop ?? -1),
-        box.width > 0 && box.left >= 0 && box.right <= innerWidth + 0.5 && box.top >= 0 && box.bottom <= innerHeight + 0.5,
+        box.width > 0 && box.left >= 0 && box.right <= innerWidth + 0.5 && box.top >= 0 && bottom <= innerHeight + 0.5,
         style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
     ];
 }"""

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
 from negotiator.app.status import status_of
+from negotiator.app.token_roles import Role
 from negotiator.errors import NegotiatorError
 from negotiator.service.answers import NotFoundHereError, NotReadError
 from negotiator.service.bodies import InvalidFormError, TooLargeError, UnsupportedBodyError, read_form
@@ -52,11 +53,17 @@ class Pages:
     overviews: Overviews
     callers: Callers
 
-    def of_overview(self, path: str, make: OfOverview) -> Route:
-        """Return the route of a page for readers. Without a query it is made once for each overview and user."""
+    def of_overview(self, path: str, make: OfOverview, role: Role | None = None) -> Route:
+        """Return the route of a page for readers. Without a query it is made once for each overview and user.
+
+        :param role: which role they need, also on this host; None: as any reader.
+        """
 
         def answer(request: Request) -> Response:
-            self.callers.check_reader(request)
+            if role is None:
+                self.callers.check_reader(request)
+            else:
+                self.callers.require_reader(request, role)
             visitor, failure = self._visitor(request), self.overviews.failure
             shown = self.overviews.shown
             if shown is None:
@@ -66,7 +73,7 @@ class Pages:
                 return rendered(make(shown.overview, request, failure), visitor, shown.overview, failure)
 
             is_kept = not failure and not request.scope["query_string"]
-            key = f"{request.scope['path']}\n{visitor.user}"
+            key = f"{request.scope['path']}\n{visitor}"
             return _html(shown.answer(key, body) if is_kept else body())
 
         return self.route(path, answer)
@@ -111,7 +118,10 @@ class Pages:
             found = self.callers.logged_in(request)
         except NegotiatorError:
             found = None
-        return Visitor("" if found is None else message(found.entry.user), self.callers.tokens is not None)
+        can_log_in = self.callers.tokens is not None
+        if found is None:
+            return Visitor("", can_log_in)
+        return Visitor(message(found.entry.user), can_log_in, is_administrator=found.is_administrator)
 
     def _guarded(self, answer: Answer, request: Request) -> Response:
         """Return an answer, or the page of an error."""

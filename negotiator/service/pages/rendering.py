@@ -46,6 +46,7 @@ class Visitor:
 
     user: str
     can_log_in: bool
+    is_administrator: bool = False
 
 
 @attrs.frozen

@@ -9,15 +9,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
+from negotiator.app.token_roles import Role
 from negotiator.queues import Queue
 from negotiator.service.answers import NotFoundHereError
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.answers import Pages
+from negotiator.service.pages.change import Change
 from negotiator.service.pages.login import Login
 from negotiator.service.pages.rendering import HtmlPage, static_files
 from negotiator.service.pages.views.applications import applications_page
-from negotiator.service.pages.views.configuration import configuration_page
+from negotiator.service.pages.views.configuration import configuration_page, file_page
 from negotiator.service.pages.views.elements import BASE
 from negotiator.service.pages.views.hosts import hosts_page
 from negotiator.service.pages.views.pool_now import pool_now
@@ -38,6 +40,8 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         pages.of_overview("/hosts", _hosts),
         pages.of_overview("/applications", _applications),
         pages.of_overview("/configuration", _configuration),
+        pages.of_overview("/configuration/files/{name:path}", _file_of_bundle, Role.SCHEDULER_ADMINISTRATOR),
+        *Change(pages).routes(),
         *Login(pages).routes(),
         pages.route("/static/{name}", _file),
         pages.of_overview("/{rest:path}", _nothing),
@@ -91,6 +95,13 @@ def _configuration(overview: PoolOverview, _request: Request, _failure: str) -> 
     return HtmlPage(
         "configuration.html", "Configuration", f"{BASE}/configuration", configuration_page(overview)
     )
+
+
+def _file_of_bundle(overview: PoolOverview, request: Request, _failure: str) -> HtmlPage:
+    view = file_page(overview, request.path_params["name"])
+    if view is None:
+        raise NotFoundHereError("The bundle has no such file, or it is not text.")
+    return HtmlPage("file.html", view.name, f"{BASE}/configuration", view)
 
 
 def _nothing(_overview: PoolOverview, _request: Request, _failure: str) -> HtmlPage:
