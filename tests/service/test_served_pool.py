@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import signal
@@ -130,6 +131,22 @@ def test_one_file_runs_cycles_and_the_interface_which_ends_with_them(site):
             assert serve.end() == 0
             with pytest.raises(httpx.TransportError):
                 client.get("/readyz")
+
+
+def test_the_interface_has_the_processor_after_the_cycles(site):
+    (site / "negotiator.yaml").write_text(CONFIGURATION)
+    with LongCommand("serve", "--config", "negotiator.yaml", cwd=site) as serve:
+        serve.wait_for(r"web .*serving (\S+)/ws/v1/")
+        (web,) = [
+            int(child)
+            for file in Path(f"/proc/{serve.process.pid}/task").glob("*/children")
+            for child in file.read_text().split()
+        ]
+        own = os.getpriority(os.PRIO_PROCESS, serve.process.pid)
+        assert os.getpriority(os.PRIO_PROCESS, web) == min(own + 10, 19)
+        session = Path(f"/proc/{web}/autogroup")
+        if session.exists():
+            assert session.read_text().split()[1:] in ([], ["nice", "10"])
 
 
 def test_an_interface_that_cannot_start_is_reported_and_costs_no_cycle(site):
