@@ -98,7 +98,7 @@ def _collect(declared: Attributed[Report], view: PoolView) -> CollectedReport:
             view.snapshot.problems,
         ),
         order_rows=lambda order: (
-            StoredRows({}) if view.targets.state is None else read_rows(view.targets, order)
+            StoredRows({}) if view.targets.state_location is None else read_rows(view.targets, order)
         ),
         now=view.now,
     )

@@ -123,6 +123,8 @@ def _command(settings: ServiceSettings) -> list[str]:
         "--key": settings.web_key,
         "--tokens": settings.web_tokens,
         "--assets": settings.web_assets,
+        "--log-format": settings.log_format,
+        "--log-level": settings.log_level,
     }
     command = [sys.executable, "-m", "negotiator", "web", "--end-with-parent"]
     command += [f"{name}={value}" for name, value in options.items() if value is not None]

@@ -9,9 +9,10 @@ import attrs
 
 from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
+from negotiator.cli.event_log import open_log
 from negotiator.cli.loading import standard_input
 from negotiator.cli.progress import ProgressLine
-from negotiator.cli.run_output import LogOutput, RunOutput, TableOutput, open_log
+from negotiator.cli.run_output import LogOutput, RunOutput, TableOutput
 from negotiator.cli.selection import Selection
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets

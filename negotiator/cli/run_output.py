@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 import attrs
 import click
-import structlog
 
 from negotiator.app.cycle_report import CycleProgress, CycleReport, CycleResult, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
@@ -19,6 +18,7 @@ from negotiator.app.shadow import ShadowReport, ShadowTotals, report_values, tot
 from negotiator.app.status import status_of
 from negotiator.bundle import Bundle
 from negotiator.cli.cycle_summary import print_summary
+from negotiator.cli.event_log import level_number
 from negotiator.cli.options import LEVELS
 from negotiator.cli.overfills import print_overfill_changes
 from negotiator.cli.phrases import number
@@ -32,7 +32,6 @@ from negotiator.cli.time_limits import owner
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Match
-from negotiator.pool.secrets import redact
 from negotiator.records import Problem, Severity
 
 _CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
@@ -158,7 +157,7 @@ class LogOutput:
             place = located(problem, self.folder)
             where = {"file": place, "line": problem.source.line} if problem.source.line else {"file": place}
             fields = {**where, "hint": problem.hint} if problem.hint else where
-            self.log.log(_number(_LEVEL[problem.severity]), "problem", message=problem.message, **fields)
+            self.log.log(level_number(_LEVEL[problem.severity]), "problem", message=problem.message, **fields)
 
     def notice(self, text: str) -> None:
         """Print a notice, such as of a repair of the audit log."""
@@ -264,56 +263,6 @@ class LogOutput:
             else:
                 self.log.error("ended by an error", message=str(error))  # noqa: TRY400 - the same
             sys.exit(status_of(error).exit_code)
-
-
-def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
-    """Return a logger that writes lines of this format and from this level on; nothing of it is global.
-
-    Control characters are escaped and secrets are omitted: names come from ads, and users write ads.
-
-    :param form: ``text`` or ``json``.
-    :param level: ``debug``, ``info``, ``warning`` or ``error``.
-    :param stream: standard error if None.
-    """
-    return structlog.wrap_logger(
-        structlog.PrintLogger(stream or sys.stderr),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _redact,
-            structlog.processors.JSONRenderer() if form == "json" else _line,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(_number(level)),
-        cache_logger_on_first_use=True,
-    )
-
-
-def _number(level: str) -> int:
-    """Return the number of a level as ``logging`` has it."""
-    return 10 * (LEVELS.index(level) + 1)
-
-
-def _redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    for name, value in event.items():
-        if isinstance(value, str):
-            event[name] = redact(value)
-    return event
-
-
-def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
-    """Return ``TIME LEVEL EVENT NAME=VALUE...`` in printable characters."""
-    head = f"{event.pop('timestamp')} {event.pop('level'):<7} {event.pop('event')}"
-    fields = (f"{name}={_quoted(value)}" for name, value in event.items())
-    return printable(" ".join((head, *fields)))
-
-
-def _quoted(value: object) -> str:
-    r"""Return the value of a field, in quotes if it is empty or has a blank, ``"`` or ``\``; the last two are escaped."""
-    text = str(value)
-    if text and not any(mark in text for mark in ' "\\'):
-        return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _shown(reload: Reload) -> tuple[Problem, ...]:

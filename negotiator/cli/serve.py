@@ -12,8 +12,9 @@ from negotiator.app.runner import run_cycles
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
 from negotiator.app.targets import bundle_folder
 from negotiator.app.web_process import web_process
+from negotiator.cli.event_log import open_log
 from negotiator.cli.progress import ProgressLine
-from negotiator.cli.run_output import LogOutput, open_log
+from negotiator.cli.run_output import LogOutput
 from negotiator.cli.settings import take_settings
 from negotiator.exit_codes import ExitCode
 

@@ -12,11 +12,12 @@ from negotiator.hooks.administration import PluginUsage, StoredRows
 
 @attrs.frozen
 class ReportParameter:
-    """A parameter of a report: a name, a sentence, and the value if none is given."""
+    """A parameter of a report: a name, a sentence, and the value if none is given; ``choices`` are all values, if they are known."""
 
     name: str
     text: str
     default: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @attrs.frozen(eq=False, kw_only=True)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from negotiator.app.token_roles import Role
 from negotiator.app.tokens import AccessTokens, TokenEntry, read_tokens
+from negotiator.service.access_log import note_user
 from negotiator.service.sessions import FailedLogins, Sessions
 
 _SCHEME: Final = "bearer"
@@ -100,6 +101,7 @@ class Callers:
         found = self._tokens().identify(token.strip(), self.clock()) if scheme.lower() == _SCHEME else None
         if found is None:
             raise UnauthorizedError("the token is unknown, or has ended")
+        note_user(request, found.user)
         return _with_role(found, role)
 
     def logged_in(self, request: Request) -> LoggedIn | None:
@@ -112,7 +114,10 @@ class Callers:
         if session is None:
             return None
         entry = self._tokens().valid(session.token, self.clock())
-        return None if entry is None else LoggedIn(entry, session.form_value)
+        if entry is None:
+            return None
+        note_user(request, entry.user)
+        return LoggedIn(entry, session.form_value)
 
     def log_in(self, request: Request, token: str) -> Callable[[Response], None]:
         """Begin a session, which ends the one that the request belongs to; return what adds its cookie to an answer.

@@ -18,7 +18,9 @@ from starlette.staticfiles import StaticFiles
 from negotiator.app.loopback import is_loopback
 from negotiator.app.tokens import read_tokens
 from negotiator.errors import CommandError, InvalidCallError
+from negotiator.service.access_log import AccessLog, RequestLog
 from negotiator.service.callers import Callers
+from negotiator.service.connections import TimedConnection
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.routes import to_pages
 from negotiator.service.web_app import make_app
@@ -46,10 +48,13 @@ class WebServer:
     assets: Path | None = None
     tokens: Path | None = None
 
-    def run(self, overviews: Overviews, started: Callable[[str], None]) -> None:
+    def run(
+        self, overviews: Overviews, started: Callable[[str], None], answered: RequestLog | None = None
+    ) -> None:
         """Serve until SIGTERM or SIGINT.
 
         :param started: called with the address (a URL) when requests are accepted.
+        :param answered: called with each request, once it was answered.
         :raises InvalidCallError: the host is not the loopback interface, and tokens or a certificate are missing.
         :raises CommandError: the address, the tokens or the certificate cannot be used.
         :raises UntrustedError: another user may have written the tokens.
@@ -64,7 +69,8 @@ class WebServer:
             read_tokens(self.tokens)  # its errors are printed before anything is served
         # A page of another site that resolves its name to this host must not read what needs no token.
         names = [Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, self.host])] if local else []
-        app = make_app(overviews, Callers(self.tokens, open_to_all=local), names)
+        logged = [Middleware(AccessLog, answered=answered)] if answered else []
+        app = make_app(overviews, Callers(self.tokens, open_to_all=local), [*logged, *names])
         if self.assets is None:
             app.add_route("/", to_pages, methods=["GET"])
         else:
@@ -81,6 +87,7 @@ class WebServer:
         config = uvicorn.Config(
             app,
             lifespan="off",
+            http=TimedConnection,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -73,6 +73,7 @@ def make_app(
             UnsupportedBodyError: failing_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
             NegotiatorError: use_case_error,
             HTTPException: http_error,
+            ClientDisconnect: failing_with(HTTPStatus.BAD_REQUEST),
             Exception: unexpected_error,
         },
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.cli.run_output import LEVELS, LogOutput, open_log
+from negotiator.cli.event_log import LEVELS, open_log
+from negotiator.cli.run_output import LogOutput
 from negotiator.errors import StateError
 from negotiator.records import Problem, Severity, Source
 

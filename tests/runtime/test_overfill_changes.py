@@ -5,8 +5,8 @@ import io
 import attrs
 
 from negotiator.app.cycle_report import OverfillChanges
+from negotiator.cli.event_log import open_log
 from negotiator.cli.overfills import print_overfill_changes
-from negotiator.cli.run_output import open_log
 from negotiator.plugin import Overfill, Reason, Source, Verdict
 from negotiator.records import Provenance, Station
 from negotiator.runtime.overfill_changes import OverfillWatch

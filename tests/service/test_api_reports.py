@@ -69,7 +69,9 @@ def test_reports_are_listed_with_their_plugins_parameters_and_media_types(served
     found = {each["name"]: each for each in served.get(BASE).json()["reports"]}
     assert set(found) == {"broken", "numbers", "qquota", "userprio"}
     assert found["userprio"]["plugin"] == "fairshare"
-    assert found["numbers"]["parameters"] == [{"name": "what", "text": "What to do.", "default": "nothing"}]
+    assert found["numbers"]["parameters"] == [
+        {"name": "what", "text": "What to do.", "default": "nothing", "choices": []}
+    ]
     assert found["qquota"]["media_types"] == ["application/json", "application/xml", "text/plain"]
     assert all(each["path"] == f"{BASE}/{name}" for name, each in found.items())
 

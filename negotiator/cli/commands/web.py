@@ -62,6 +62,24 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=_FILE,
     help="Private key of the certificate, in PEM form.",
 )
+@click.option(
+    "--log-format",
+    envvar="NEGOTIATOR_LOG_FORMAT",
+    show_envvar=True,
+    default=options.FORMATS[0],
+    type=click.Choice(options.FORMATS),
+    show_default=True,
+    help="The form of the lines on standard error.",
+)
+@click.option(
+    "--log-level",
+    envvar="NEGOTIATOR_LOG_LEVEL",
+    show_envvar=True,
+    default="info",
+    type=click.Choice(options.LEVELS),
+    show_default=True,
+    help="Print events of this level and above: info has requests that change something or are refused, debug all.",
+)
 @click.option("--openapi", is_flag=True, help="Print the OpenAPI document of /api/v1, and end.")
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
 def web(**given: Any) -> None:

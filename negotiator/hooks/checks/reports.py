@@ -53,6 +53,12 @@ def _checked_parameter(record: Any) -> ReportParameter:
         name: checked_text(getattr(record, name), f"{name} of a ReportParameter")
         for name in ("text", "default")
     }
+    if type(record.choices) is not tuple or not all(isinstance(each, str) for each in record.choices):
+        raise WrongAnswerError("expected a tuple of strings as choices of a ReportParameter")
+    if record.choices and record.default not in record.choices:
+        raise WrongAnswerError(
+            f"expected one of the choices as default of {record.name}, got {record.default!r}"
+        )
     parameter: ReportParameter = attrs.evolve(record, **texts)
     return parameter
 

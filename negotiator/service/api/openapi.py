@@ -81,13 +81,15 @@ class _Schemas:
     def of(cls, resources: Iterable[Resource]) -> _Schemas:
         listed = tuple(resources)
         queries = dict.fromkeys(each.parameters for each in listed)
-        bodies = (each.body for each in listed if each.body is not None)
+        bodies = [each.body for each in listed if each.body is not None]
         types = tuple(dict.fromkeys((ErrorAnswer, *(each.answers for each in listed), *bodies, *queries)))
         references, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
         for schema in components.values():
             if "description" in schema:  # a docstring, which Python 3.13 and later strip
                 schema["description"] = inspect.cleandoc(schema["description"])
         found = dict(zip(types, references, strict=True))
+        for body in bodies:  # unknown keys are errors
+            components[_name(found[body])]["additionalProperties"] = False
         return cls(found, components, frozenset(_name(found[each]) for each in queries))
 
     def fields(self, query: type[Any]) -> Mapping[str, Mapping[str, Any]]:

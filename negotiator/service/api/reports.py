@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import attrs
 from msgspec import Meta
@@ -99,6 +99,8 @@ def _values(report: Report, given: Any) -> Mapping[str, str]:
 
 
 def _type(parameter: ReportParameter) -> Any:
+    if parameter.choices:
+        return Annotated[Literal[parameter.choices], Meta(description=parameter.text)]
     return Annotated[str, Meta(max_length=LONGEST_NAME, description=parameter.text)]
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import attrs
 
-from negotiator.plugin import InvalidCallError, Report, ReportParameter, ReportSource
+from negotiator.plugin import Report, ReportParameter, ReportSource
 from negotiator_fairshare.accounts.state_rows import ORDER
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.userprio.columns import ColumnSet
@@ -16,7 +16,7 @@ from negotiator_fairshare.userprio.selection import rolled_up, with_names
 from negotiator_fairshare.userprio.stored import StoredAccounts
 from negotiator_fairshare.userprio.table import UserprioView, table_lines
 
-_FLAGS = {"true": True, "false": False}
+_FLAGS = ("false", "true")
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +59,9 @@ def userprio_report(settings: FairShareSettings | None) -> Report:
             ReportParameter(
                 "names", "Submitters, full names or users alone, and groups, separated by commas."
             ),
-            ReportParameter("rollup", "true: groups have the sums of the groups below them.", "false"),
+            ReportParameter(
+                "rollup", "Whether groups have the sums of the groups below them.", "false", _FLAGS
+            ),
         ),
         texts={"text/plain": _table},
     )
@@ -80,11 +82,8 @@ def _table(found: UserprioReport, given: Mapping[str, str]) -> str:
 
 
 def _selected(found: UserprioReport, given: Mapping[str, str]) -> UserprioReport:
-    rollup = _FLAGS.get(given["rollup"])
-    if rollup is None:
-        raise InvalidCallError("parameter rollup: true or false is expected")
     names = [name for name in given["names"].split(",") if name]
-    return with_names(rolled_up(found) if rollup else found, names)
+    return with_names(rolled_up(found) if given["rollup"] == "true" else found, names)
 
 
 def _priority(entry: UserprioEntry) -> Priority:
