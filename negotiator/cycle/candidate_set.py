@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Table
 from negotiator.classad.columnar import TrueRows
+from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.result import Removal
 from negotiator.hooks.records import Mask
 from negotiator.records import Mode, Reason
@@ -28,6 +31,18 @@ class CandidateSet:
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
         """Apply ``keep_true``, and record what it removes with the reason."""
         self.removals.append(Removal(reason, *self.keep_true(truth, rows)))
+
+    def require_of_slots(self, conjunct: Conjunct, truth: TrueRows) -> Iterator[tuple[int, Removal]]:
+        """Apply a conjunct of slots; yield what each written conjunct removes, with its place."""
+        written = conjunct.written
+        if conjunct.codes is None or conjunct.rows is None:
+            counts = self.keep_true(truth, conjunct.rows)
+            yield written[0].place, Removal(written[0].reason(), *counts)
+            return
+        removed, rejected = self.keep_true_of_each(truth, conjunct.rows, conjunct.codes, len(written))
+        for code in np.flatnonzero(rejected).tolist():
+            each = written[code]
+            yield each.place, Removal(each.reason(), int(removed[code]), int(rejected[code]))
 
     def keep_true(self, truth: TrueRows, rows: NDArray[np.intp] | None = None) -> tuple[int, int]:
         """Keep the slots on which a condition is true, of those that it applies to: ``rows`` (None: all).

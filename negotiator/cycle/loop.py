@@ -9,11 +9,14 @@ each counter is compared with the sum of its charges.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from negotiator.bundle.model import Bundle, MatchMode
+from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.candidate_lists import CandidateLists
+from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
@@ -54,6 +57,7 @@ def run_cycle(
     time: CycleTime | None = None,
     watch: ProgressWatcher = unwatched,
     stations: StationTimes = UNTIMED,
+    candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -65,6 +69,7 @@ def run_cycle(
     :param time: tells which time limits are reached; by default none.
     :param watch: called with the progress.
     :param stations: is told when each station begins; it must not change what the cycle reads.
+    :param candidate_set: makes the set of the candidates of each request; another one may note more than the counts.
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)
@@ -112,6 +117,7 @@ def run_cycle(
     matcher = SlotMatcher.of(
         *(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids, divisible),
         no_slots=no_slots_reason(admitted.discarded),
+        candidate_set=candidate_set,
     )
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)

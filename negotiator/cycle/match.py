@@ -5,7 +5,7 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 
 import attrs
@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table
-from negotiator.classad.columnar import MemoryBudget, TrueRows
+from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
-from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
@@ -59,6 +58,7 @@ class SlotMatcher:
     preemption: SlotPreemption | None = None
     divisible: DivisibleSlots | None = None
     no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
+    candidate_set: Callable[[Table], CandidateSet] = CandidateSet
 
     @classmethod
     def of(
@@ -69,6 +69,7 @@ class SlotMatcher:
         claim_ids: NDArray[np.int64] | None = None,
         divisible: DivisibleSlots | None = None,
         no_slots: Reason = NO_SLOTS,
+        candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
     ) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
@@ -76,6 +77,7 @@ class SlotMatcher:
         :param divisible: those that several matches share.
         :param no_slots: the reason of all requests, if there is no slot.
         :param pool: the pool's own order of slots.
+        :param candidate_set: makes the set of the candidates of each request, of all slots.
         """
         budget, slots = MemoryBudget(), offered.slots
         requirements = Requirements(slots, environment, budget)
@@ -99,6 +101,7 @@ class SlotMatcher:
             preemption=preemption,
             divisible=divisible,
             no_slots=no_slots,
+            candidate_set=candidate_set,
         )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
@@ -174,7 +177,7 @@ def match(
 
     :param allowance: how much of the pool the turn may take: whether slots that run jobs are candidates.
     """
-    candidates = CandidateSet(matcher.slots)
+    candidates = matcher.candidate_set(matcher.slots)
     failures: tuple[HookFailure, ...] = ()
     if not is_exceeded(cycle):
         _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
@@ -182,7 +185,7 @@ def match(
         failures = _filters(candidates, request, bundle, cycle)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
-        candidates = CandidateSet(matcher.slots)
+        candidates = matcher.candidate_set(matcher.slots)
         candidates.remove_all(WORK_EXCEEDED)
     claimed = None if allowance is None else allowance.claimed
     preemption = None if claimed is None else matcher.preemption
@@ -218,24 +221,9 @@ def _requirements(
     found: list[tuple[int, Removal]] = []
     for conjunct, truth in requirements.of_slots(job, env):
         if truth.has_false:
-            found += _removals_of_slots(candidates, conjunct, truth)
+            found += candidates.require_of_slots(conjunct, truth)
     found.sort(key=itemgetter(0))
     candidates.removals += [removal for _, removal in found]
-
-
-def _removals_of_slots(
-    candidates: CandidateSet, conjunct: Conjunct, truth: TrueRows
-) -> Iterator[tuple[int, Removal]]:
-    """Apply a conjunct of slots; yield what each written conjunct removes, with its place."""
-    written = conjunct.written
-    if conjunct.codes is None or conjunct.rows is None:
-        counts = candidates.keep_true(truth, conjunct.rows)
-        yield written[0].place, Removal(written[0].reason(), *counts)
-        return
-    removed, rejected = candidates.keep_true_of_each(truth, conjunct.rows, conjunct.codes, len(written))
-    for code in np.flatnonzero(rejected).tolist():
-        each = written[code]
-        yield each.place, Removal(each.reason(), int(removed[code]), int(rejected[code]))
 
 
 def _constraints(

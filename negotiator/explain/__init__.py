@@ -1,1 +1,1 @@
-"""Explains decisions: what the pool's other negotiator decided instead."""
+"""Explains decisions: why a job gets no slot, and what the pool's other negotiator decided instead."""

@@ -13,6 +13,7 @@ COMMANDS = {
     "config": "Print the settings of the service, and what each comes from.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",
     "fetch": "Save the ads of a live pool as files.",
+    "idle": "Print why the idle jobs of a pool get no slot, by reason, user or queue.",
     "lint": "Find mistakes in expressions.",
     "place": "Print the queue that an application would be placed in, and why.",
     "plugins": "List the plugins of a policy bundle.",
@@ -25,4 +26,5 @@ COMMANDS = {
     "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",
     "web": "Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients.",
+    "why": "Print why a job gets no slot, and what would have to change.",
 }

@@ -1,0 +1,88 @@
+"""Use case: why the idle jobs of a pool get no slot, all in one pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from negotiator.app.pool_view import PoolView, require_pool
+from negotiator.audit.values import reason_fields
+from negotiator.cycle.jobs import NOT_IDLE
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.result import CycleResult
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.records import Cycle
+from negotiator.records import Mode, Reason
+
+
+@attrs.frozen
+class IdleJobs:
+    """Jobs of one user in one queue that get no slot for one decisive reason.
+
+    ``user`` and ``queue`` are empty for jobs that took no part in the cycle, such as those that no queue accepts.
+    """
+
+    user: str
+    queue: str
+    reason: Reason
+    jobs: int
+
+
+@attrs.frozen
+class IdleReport:
+    """The idle jobs of a pool: how many a cycle now would match, and why the others get no slot, most jobs first."""
+
+    matched: int
+    idle: tuple[IdleJobs, ...]
+    failures: tuple[HookFailure, ...]
+
+
+def idle_report(view: PoolView) -> IdleReport:
+    """Return what a cycle over a pool decides about its idle jobs; nothing is changed.
+
+    :raises InvalidCallError: no pool is named.
+    :raises PoolError, StateError: the pool or the state cannot be read.
+    """
+    require_pool(view.targets)
+    cycle = Cycle(0, view.now, view.bundle.digest)
+    result = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
+    found = sorted((*_without_slot(result), *_discarded(result)), key=lambda each: -each.jobs)
+    failures = (*view.group_failures, *result.failures)
+    return IdleReport(len(result.matches), tuple(found), tuple(dict.fromkeys(failures)))
+
+
+def _without_slot(result: CycleResult) -> Iterator[IdleJobs]:
+    """Yield the jobs without a slot; those of equal user, queue and reason together."""
+    jobs: Counter[tuple[str, str, str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str, str, str], IdleJobs] = {}
+    for outcome in result.outcomes:
+        rejection = outcome.rejection
+        if rejection is None:
+            continue
+        request, reason = outcome.request, rejection.reason
+        user = request.user or request.submitter
+        key = user, request.queue, str(reason.provenance), reason.code, reason.text
+        examples.setdefault(key, IdleJobs(user, request.queue, reason, 0))
+        jobs[key] += rejection.jobs
+    for key, count in jobs.items():
+        yield attrs.evolve(examples[key], jobs=count)
+
+
+def _discarded(result: CycleResult) -> Iterator[IdleJobs]:
+    for each in result.discarded:
+        is_decisive = each.reason.mode is Mode.ENFORCE and each.reason.code not in NOT_IDLE
+        if each.kind is AdKind.JOB and is_decisive:
+            yield IdleJobs("", "", each.reason, each.count)
+
+
+def idle_values(report: IdleReport) -> dict[str, Any]:
+    """Return the report as JSON values."""
+    idle = [
+        {"user": each.user, "queue": each.queue, "jobs": each.jobs, "reason": reason_fields(each.reason)}
+        for each in report.idle
+    ]
+    return {"matched": report.matched, "idle": idle}

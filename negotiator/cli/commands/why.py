@@ -1,0 +1,55 @@
+"""``negotiator why``: why a job gets no slot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from negotiator.cli import options
+
+
+@click.command(short_help="Print why a job gets no slot, and what would have to change.")
+@click.argument("job", metavar="JOB")
+@options.targets(
+    "pool",
+    "bundle",
+    "state",
+    "audit_log",
+    "plugins_dirs",
+    "disable",
+    "now",
+    pool={
+        "help": "Folder or file of ads; may be repeated.  [default: those that the negotiator of the state has saved]"
+    },
+    state=options.READ_STATE,
+)
+@options.as_json
+def why(**given: Any) -> None:
+    """Print why a JOB gets no slot: 12.7, submit1#12.7, or 12 for the first idle job of a cluster.
+
+    The job is considered alone first, against all slots under the present use of the pool, by the rules of a cycle; nothing is
+    changed. The table has each condition that rejects slots: how many, how many that nothing else rejects, and who can change it. Below a
+    condition is the nearest value that slots would accept. Then come the fewest conditions that together leave no slot, and the fewest that
+    would have to change.
+
+    A job that could get a slot alone waits for others: with --state, its last decision and the share of its submitter in the last
+    cycle say for whom.
+
+    \b
+    Exit codes:
+      0  the reasons were printed
+      1  the pool has no such job, or the policy bundle has errors
+      2  invalid command line, or several schedds have the job
+      4  the pool could not be read
+      6  the state could not be read
+
+    \b
+    Examples:
+      negotiator why 12.7 --pool examples/first-pool
+      negotiator why 12 --state var/state --bundle policies/site
+      negotiator why submit1.example.org#12.7 --pool pool/ --json
+    """
+    from negotiator.cli import why as implementation
+
+    implementation.why(**given)

@@ -1,0 +1,134 @@
+"""``negotiator why``: why a job gets no slot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from negotiator.app.why import Competing, Condition, HolderShare, JobAlone, WhyJob, why_job, why_values
+from negotiator.cli.loading import load_view
+from negotiator.cli.phrases import number, rule
+from negotiator.cli.problems import print_problems
+from negotiator.cli.render import print_table, print_wrapped, printable
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.records import CORE, Reason
+
+
+def why(job: str, targets: CommandTargets, *, as_json: bool) -> None:
+    """Print why a job gets no slot, the decisive reason first."""
+    view = load_view(targets)
+    found = why_job(view, job)
+    if as_json:
+        click.echo(json.dumps(why_values(found), indent=2))
+        return
+    print_problems(view.snapshot.problems[:1], err=True)
+    for line in _answer(found):
+        print_wrapped(printable(line))
+    click.echo()
+    _print_conditions(found.alone)
+    _print_least(found.alone)
+
+
+def _answer(found: WhyJob) -> Iterator[str]:
+    alone = found.alone
+    queue = f", in {alone.queue}" if alone.queue else ""
+    yield f"Job {found.job} of {found.user}{queue} (submitter {found.submitter}, schedd {found.schedd or 'unknown'})"
+    if alone.decisive is not None:
+        yield f"{_sentence(alone.decisive)}"
+        yield from (f"  since: {_sentence(each)}" for each in alone.causes)
+    else:
+        among = f"{alone.candidates} of {number(alone.slots, 'slot')}"
+        yield f"Alone it would get {alone.slot}: {among} could run it now."
+    yield from _among_others(found.competing)
+    yield from _last_decision(found.decided)
+    yield from _standing(found.share)
+
+
+def _sentence(reason: Reason) -> str:
+    where = "" if reason.provenance.plugin == CORE else f" ({rule(reason)})"
+    return f"{str(reason.verdict).replace('_', ' ').capitalize()}: {reason.text}{where}"
+
+
+def _among_others(found: Competing | None) -> Iterator[str]:
+    """Yield what a cycle with all idle jobs would decide."""
+    if found is None:
+        return
+    if found.slot:
+        yield f"With all idle jobs of the pool a cycle now would give it {found.slot}."
+    elif found.reason is not None:
+        yield f"With all idle jobs of the pool: {_sentence(found.reason)}"
+
+
+def _last_decision(record: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the last decision that the audit log has about the job."""
+    if record is None:
+        return
+    when = f"Cycle {record['cycle']} at {record['time']}"
+    if record["kind"] == "match":
+        yield f"{when}: matched with {record['slot']}"
+        return
+    place = record.get("decisive")
+    if place is None:
+        yield f"{when}: not matched, since jobs before it took the last slots that it could get"
+        return
+    reason = record["reasons"][place]
+    yield f"{when}: {str(reason['verdict']).replace('_', ' ')}: {reason['text']}"
+
+
+def _standing(share: HolderShare | None) -> Iterator[str]:
+    """Yield what the submitter was entitled to in the last cycle, and what it used."""
+    if share is not None:
+        yield (
+            f"Share of {share.holder}: entitled to {share.entitled:g} ({share.unit}), used {share.used_before:g} before the last cycle and "
+            f"{share.used:g} after it; priority {share.priority:g}; {number(share.waiting, 'job')} without a slot"
+        )
+
+
+def _print_conditions(alone: JobAlone) -> None:
+    """Print each condition that rejects slots, those first that reject most by themselves."""
+    conditions = sorted(alone.conditions, key=lambda each: (-each.alone, -each.rejected))
+    rows = [(_text(each), str(each.rejected), str(each.alone), str(each.lever)) for each in conditions]
+    rows += [
+        (
+            f"discarded: {printable(each.reason.text)} ({printable(rule(each.reason))})",
+            str(each.count),
+            "",
+            str(each.kind),
+        )
+        for each in alone.discarded
+    ]
+    headers = ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT")
+    print_table(f"What keeps it from slots ({alone.slots} take part)", headers, rows, right=(1, 2))
+    quotas = [(printable(_sentence(each.reason)), str(each.rejected)) for each in alone.quotas]
+    print_table("Quotas", ("QUOTA", "REFUSES"), quotas, right=(1,))
+
+
+def _text(condition: Condition) -> str:
+    reason = condition.reason
+    where = "" if reason.provenance.plugin == CORE else f" ({printable(rule(reason))})"
+    near = f"; nearest: {printable(str(condition.near))}" if condition.near else ""
+    return f"{printable(reason.text)}{where}{near}"
+
+
+def _print_least(alone: JobAlone) -> None:
+    """Print the fewest conditions that leave no slot together, and the fewest that would have to change."""
+    if len(alone.together) > 1:
+        together = [(_text(each), str(each.rejected)) for each in alone.together]
+        print_table("Together these leave no slot", ("CONDITION", "REJECTS"), together, right=(1,))
+    rows = [
+        (
+            " and ".join(printable(each.reason.text) for each in remedy.conditions),
+            str(remedy.slots),
+            _levers(remedy.conditions),
+        )
+        for remedy in alone.remedies
+        if alone.decisive is not None
+    ]
+    print_table("Fewest to change", ("CONDITIONS", "OPENS", "WHO"), rows, right=(1,))
+
+
+def _levers(conditions: tuple[Condition, ...]) -> str:
+    return ", ".join(dict.fromkeys(str(each.lever) for each in conditions))

@@ -1,0 +1,106 @@
+"""Considers one job alone: a cycle without the other idle jobs, under the present use of the pool."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+import numpy as np
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import ClassAd, Environment, Table
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.result import RequestOutcome
+from negotiator.cycle.submitter_name_order import BY_NAME
+from negotiator.explain.job.conditions import (
+    Condition,
+    Remedy,
+    alone,
+    fewest_to_change,
+    fewest_together,
+    lever_of,
+    merged,
+)
+from negotiator.explain.job.explanation import JobAlone
+from negotiator.explain.job.near_miss import near_miss
+from negotiator.explain.job.recorded import RecordedCandidates
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.records import Cycle
+from negotiator.pool.snapshot import Snapshot
+from negotiator.records import Mode, Reason, Station
+
+_RUNNING: Final = (2, 6, 7)
+_WITH_SENDER: Final = frozenset({f"{AdKind.SCHEDD}_discarded", f"{AdKind.SUBMITTER}_discarded"})
+
+
+def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int) -> JobAlone:
+    """Return what becomes of an idle job when no other one competes with it; nothing is changed.
+
+    The cycle is the real one, over all slots and running jobs: gates, placement, access, requirements, policies and quotas decide as ever.
+
+    :param row: the row of the job in the snapshot.
+    """
+    sets: list[RecordedCandidates] = []
+
+    def candidate_set(slots: Table) -> RecordedCandidates:
+        sets.append(RecordedCandidates(slots))
+        return sets[-1]
+
+    only = _with_one_job(snapshot, row)
+    result = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make, candidate_set=candidate_set)
+    discarded = tuple(each for each in result.discarded if each.kind is AdKind.STARTD)
+    slots = result.counts.admitted_slots
+    if not result.outcomes:
+        reasons = _not_served(snapshot, bundle, cycle, state, row)
+        return JobAlone(slots, decisive=reasons[0], causes=reasons[1:], discarded=discarded)
+    (outcome,) = result.outcomes
+    found = (
+        _explained(outcome, sets[-1], snapshot.jobs.ad(row), cycle.environment) if sets else JobAlone(slots)
+    )
+    return attrs.evolve(found, slots=slots, queue=outcome.request.queue, discarded=discarded)
+
+
+def _with_one_job(snapshot: Snapshot, row: int) -> Snapshot:
+    keep = np.isin(snapshot.jobs.numbers("JobStatus", default=0.0), _RUNNING)
+    keep[row] = True
+    return attrs.evolve(snapshot, jobs=snapshot.jobs.take(np.flatnonzero(keep)))
+
+
+def _not_served(
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int
+) -> tuple[Reason, ...]:
+    """Return why a job took no part, and then why its schedd or submitter was discarded, if that is the reason."""
+    only = attrs.evolve(snapshot, jobs=snapshot.jobs.take([row]))
+    result = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make)
+    enforced = [each for each in result.discarded if each.reason.mode is Mode.ENFORCE]
+    own = [each.reason for each in enforced if each.kind is AdKind.JOB]
+    senders = [each.reason for each in enforced if each.kind in {AdKind.SCHEDD, AdKind.SUBMITTER}]
+    return own[0], *(senders if own[0].code in _WITH_SENDER else ())
+
+
+def _explained(
+    outcome: RequestOutcome, candidates: RecordedCandidates, job: ClassAd, env: Environment
+) -> JobAlone:
+    reasons = merged(candidates.rejected)
+    rejections = np.array([mask for _, mask in reasons], np.bool_).reshape(
+        len(reasons), len(candidates.slots)
+    )
+    conditions = []
+    for (reason, mask), opened in zip(reasons, alone(rejections), strict=True):
+        near = near_miss(reason, candidates.slots, opened, job, env)
+        conditions.append(Condition(reason, int(mask.sum()), int(opened.sum()), lever_of(reason, near), near))
+    rejection = outcome.rejection
+    return JobAlone(
+        slots=len(candidates.slots),
+        slot=outcome.matches[0].slot if outcome.matches else "",
+        candidates=int(candidates.keep.sum()),
+        decisive=None if rejection is None else rejection.reason,
+        conditions=tuple(conditions),
+        together=tuple(conditions[place] for place in fewest_together(rejections)),
+        remedies=tuple(
+            Remedy(tuple(conditions[place] for place in places), slots)
+            for places, slots in fewest_to_change(rejections)
+        ),
+        quotas=tuple(each for each in outcome.removals if each.reason.provenance.station is Station.CHARGE),
+    )

@@ -1,0 +1,32 @@
+"""What becomes of a job when it is considered alone."""
+
+from __future__ import annotations
+
+import attrs
+
+from negotiator.cycle.result import DiscardedAds, Removal
+from negotiator.explain.job.conditions import Condition, Remedy
+from negotiator.records import Reason
+
+
+@attrs.frozen
+class JobAlone:
+    """What becomes of an idle job that no other idle job competes with, under the present use of the pool.
+
+    ``slot`` is the one that it would get; empty if it gets none. ``candidates`` is how many it could get, of ``slots`` that take part.
+    ``decisive`` is why it gets none (None if it gets one), and ``causes`` why its schedd or submitter was discarded, if that is why. ``conditions`` reject slots, in the order of the cycle; ``together`` are the
+    fewest of them that leave no slot, ``remedies`` the fewest that would have to change, for the most slots first. ``quotas`` refused
+    the candidates that were left. ``discarded`` are the slots that took no part.
+    """
+
+    slots: int
+    slot: str = ""
+    candidates: int = 0
+    queue: str = ""
+    decisive: Reason | None = None
+    causes: tuple[Reason, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    together: tuple[Condition, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    quotas: tuple[Removal, ...] = ()
+    discarded: tuple[DiscardedAds, ...] = ()

@@ -1,0 +1,171 @@
+"""``negotiator why`` and ``negotiator idle``: what people read, and the JSON."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.cli import main
+from pools import job, slot, write_ads
+
+QUEUES = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: users
+            limits:
+              - users: ["*"]
+                maxresources: {vcore: 1}
+    placementrules:
+      - name: fixed
+        value: root.users
+"""
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """Two slots; two jobs of ada, of whom a limit allows one job, one of bob that is too large, and one that runs."""
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "queues.yaml").write_text(QUEUES)
+    requirements = "TARGET.Memory >= RequestMemory"
+    own = {
+        "Requirements": requirements,
+        "RequestCpus": "1",
+        "GlobalJobId": '"sub1#12.0#1"',
+        "ClusterId": "12",
+    }
+    owners = {name: {"Owner": f'"{name}"', "User": f'"{name}@d"'} for name in ("ada", "bob")}
+    jobs = [
+        job(0, **own, **owners["ada"], RequestMemory="10"),
+        job(1, **own, **owners["ada"], RequestMemory="10"),
+        job(2, **own, **owners["bob"], RequestMemory="9000"),
+        job(3, **own, **owners["bob"], RequestMemory="10", JobStatus="2"),
+    ]
+    write_ads(tmp_path / "pool.ads", *jobs)
+    write_ads(tmp_path / "slots.ads", slot(0), slot(1, Memory="2048"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEGOTIATOR_POOL", "pool.ads:slots.ads")
+    return tmp_path
+
+
+def invoke(*words):
+    return CliRunner().invoke(main, [*words, "--bundle", "bundle"])
+
+
+def printed(*words):
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.usefixtures("site")
+def test_the_decisive_reason_comes_first_then_the_nearest_value_and_who_can_change_it():
+    lines = printed("why", "12.2").splitlines()
+    assert lines[0] == "Job 12.2 of bob, in root.users (submitter bob@d, schedd sub1)"
+    assert lines[1] == "Denied: the job's Requirements: TARGET.Memory >= RequestMemory"
+    (row,) = [line for line in lines if "nearest: RequestMemory <= 4096 (now 9000): 1 slot" in line]
+    assert row.split()[-5:] == ["2", "2", "the", "job's", "owner"]
+
+
+@pytest.mark.usefixtures("site")
+def test_a_job_that_competes_has_what_a_cycle_with_all_jobs_decides():
+    """With the file and line of the limit."""
+    answer = printed("why", "sub1#12.1")
+    assert "Alone it would get s0@h: 2 of 2 slots could run it now." in answer
+    assert "With all idle jobs of the pool: Waiting: user ada in root.users: vcore uses 1, needs 1" in answer
+    assert "queues.yaml:" in answer
+    assert "would give it s0@h" in printed("why", "12.0")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_cluster_stands_for_its_first_idle_job_and_a_running_job_is_named_as_such():
+    assert printed("why", "12").startswith("Job 12.0 of ada")
+    assert "Waiting: the job is running" in printed("why", "12.3")
+
+
+def test_with_a_state_the_last_decision_and_the_share_are_printed(site):
+    run = ["run", "--bundle", "bundle", "--state", "state", "--audit-log", "log"]
+    assert CliRunner().invoke(main, run).exit_code == 0
+    assert (site / "state" / "cycles.json").is_file()
+    answer = printed("why", "12.1", "--state", "state", "--audit-log", "log")
+    assert "Cycle 1 at " in answer
+    assert ": waiting: user ada in root.users" in answer
+    assert (
+        "Share of ada@d: entitled to 4 (slot weight), used 0 before the last cycle and 4 after it" in answer
+    )
+    assert "Cycle 1 at " in printed("why", "12.0", "--state", "state", "--audit-log", "log")
+
+
+@pytest.mark.usefixtures("site")
+def test_the_json_has_the_conditions_by_their_places():
+    found = json.loads(printed("why", "12.2", "--json"))
+    (condition,) = found["conditions"]
+    assert (condition["rejected"], condition["alone"], condition["lever"]) == (2, 2, "job")
+    assert condition["near"] == {
+        "subject": "RequestMemory",
+        "now": 9000.0,
+        "relation": "<=",
+        "needed": 4096.0,
+        "slots": 1,
+    }
+    assert (found["together"], found["remedies"]) == ([0], [{"conditions": [0], "slots": 2}])
+    assert found["decisive"]["code"] == "job_requirements"
+
+
+@pytest.mark.parametrize(
+    ("job_id", "code", "message"),
+    [
+        ("12.9", 1, "no job 12.9 in the pool; of this cluster it has 12.0-3"),
+        ("77", 1, "no job 77 in the pool of 4 jobs"),
+        ("other#12.1", 1, "no job other#12.1 in the pool"),
+        ("twelve", 2, "invalid job id 'twelve': write CLUSTER.PROC"),
+        ("12.x", 2, "invalid job id"),
+    ],
+)
+@pytest.mark.usefixtures("site")
+def test_an_unknown_or_invalid_id_is_refused_with_what_there_is(job_id, code, message):
+    done = invoke("why", job_id)
+    assert (done.exit_code, message in done.output) == (code, True), done.output
+
+
+def test_a_job_of_several_schedds_is_asked_for_by_name(site):
+    write_ads(site / "slots.ads", slot(0), job(1, ClusterId="12", GlobalJobId='"sub2#12.1#1"'))
+    done = invoke("why", "12.1")
+    assert done.exit_code == 2
+    assert "job 12.1 is at 2 schedds: write sub1#12.1, sub2#12.1" in done.output
+    assert "schedd sub2" in printed("why", "SUB2#12.1")
+
+
+@pytest.mark.parametrize(
+    ("by", "rows"),
+    [
+        ("reason", [["1", "denied"], ["1", "waiting"]]),
+        ("user", [["ada", "1", "waiting"], ["bob", "1", "denied"]]),
+        ("queue", [["root.users", "2", "waiting"]]),
+    ],
+)
+@pytest.mark.usefixtures("site")
+def test_idle_jobs_are_added_up_by_reason_user_or_queue(by, rows):
+    lines = printed("idle", "--by", by).splitlines()
+    assert lines[0] == "2 jobs without a slot; a cycle now would match 1."
+    table = [line.split()[: len(rows[0])] for line in lines[4:] if line]
+    assert table == rows
+
+
+@pytest.mark.usefixtures("site")
+def test_idle_jobs_of_one_user_or_queue():
+    assert "1 job without a slot" in printed("idle", "--user", "bob")
+    assert "0 jobs without a slot" in printed("idle", "--queue", "root.other")
+    (found,) = json.loads(printed("idle", "--user", "ada", "--json"))["idle"]
+    assert (found["user"], found["queue"], found["jobs"]) == ("ada", "root.users", 1)
+    assert found["reason"]["provenance"]["plugin"] == "limits"
+
+
+def test_without_a_pool_the_command_says_how_to_name_one(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for words in (["why", "1.0"], ["idle"]):
+        done = CliRunner().invoke(main, words)
+        assert (done.exit_code, "missing pool: use --pool PATH" in done.output) == (2, True)
