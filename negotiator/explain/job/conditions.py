@@ -88,12 +88,20 @@ def fewest_together(rejections: Rejections) -> tuple[int, ...]:
     """Return the fewest conditions, by place, that together reject every slot; none if some slot is left."""
     if not rejections.size or not rejections.any(axis=0).all():
         return ()
-    patterns = np.unique(rejections, axis=1)
+    patterns, _ = _distinct(rejections)
     for size in range(1, min(_EXACT, len(patterns)) + 1):
         for chosen in combinations(range(len(patterns)), size):
             if patterns[list(chosen)].any(axis=0).all():
                 return chosen
     return _step_by_step(patterns)
+
+
+def _distinct(rejections: Rejections) -> tuple[Rejections, NDArray[np.intp]]:
+    """Return the columns that differ, each once, and how many slots each stands for."""
+    packed = np.ascontiguousarray(np.packbits(rejections, axis=0).T)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return rejections[:, first], counts
 
 
 def _step_by_step(patterns: Rejections) -> tuple[int, ...]:
@@ -111,9 +119,8 @@ def fewest_to_change(rejections: Rejections) -> list[tuple[tuple[int, ...], int]
     if not rejections.size:
         return []
     counts = rejections.sum(axis=0)
-    nearest = rejections[:, counts == counts.min()]
-    if not nearest.any():
+    if not counts.min():
         return []
-    patterns, slots = np.unique(nearest, axis=1, return_counts=True)
+    patterns, slots = _distinct(rejections[:, counts == counts.min()])
     order = np.argsort(-slots, kind="stable")[:_MOST_REMEDIES].tolist()
     return [(tuple(np.flatnonzero(patterns[:, each]).tolist()), int(slots[each])) for each in order]
