@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import attrs
 from msgspec import Meta
 
+from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleEffect
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
 from negotiator.defaults import MAX_NOTE
@@ -61,6 +62,10 @@ class Plugins:
 
 
 _Name = Annotated[str, Meta(max_length=LONGEST_NAME)]
+#: The number of a record, or of a request.
+_Number = Annotated[int, Meta(ge=1, le=2**53)]
+#: Seconds since the epoch, up to the year 9999.
+_Time = Annotated[float, Meta(ge=0, le=253_402_300_000)]
 
 
 @attrs.frozen
@@ -146,7 +151,7 @@ class Move(ApplicationAction):
 class RequestNumber:
     """Which request is meant."""
 
-    number: Annotated[int, Meta(ge=1, le=2**53, description="The number that the request was answered with.")]
+    number: Annotated[_Number, Meta(description="The number that the request was answered with.")]
 
 
 class ActionState(enum.StrEnum):
@@ -164,3 +169,80 @@ class ActionAnswer:
     number: int
     state: ActionState
     text: str
+
+
+@attrs.frozen
+class CycleList:
+    """The last cycles, the newest first: ``total`` counts those that are kept."""
+
+    total: int
+    cycles: tuple[CycleEntry, ...]
+
+
+@attrs.frozen
+class PolicyEffects:
+    """What each rule did in the cycle ``number``, which ended at ``ended``; those first that were decisive for most jobs."""
+
+    number: int
+    ended: float
+    total: int
+    policies: tuple[RuleEffect, ...]
+
+
+@attrs.frozen
+class CycleShares:
+    """What submitters or queues were entitled to in the cycle ``number``, in the order of their turns."""
+
+    number: int
+    ended: float
+    total: int
+    shares: tuple[HolderShare, ...]
+
+
+@attrs.frozen
+class CyclePlugins:
+    """The calls of the plugins of the negotiator until the cycle ``number`` ended."""
+
+    number: int
+    ended: float
+    total: int
+    plugins: tuple[PluginUse, ...]
+
+
+@attrs.frozen
+class RecordQuery:
+    """Which records are wanted: those with all of these properties."""
+
+    user: Annotated[_Name, Meta(description="The owner of the jobs, or a submitter.")] = ""
+    queue: Annotated[_Name, Meta(description="The full path of a queue.")] = ""
+    slot: Annotated[_Name, Meta(description="The name of a slot.")] = ""
+    since: Annotated[_Time | None, Meta(description="Records of this time and later.")] = None
+    until: Annotated[_Time | None, Meta(description="Records before this time.")] = None
+    before: Annotated[
+        _Number | None, Meta(description="Records before the one of this number: the next page.")
+    ] = None
+    rows: Annotated[int, Meta(ge=1, le=500, description="The most records of the answer.")] = 100
+    job: Annotated[
+        str, Meta(pattern=r"^([0-9]{1,15}(\.[0-9]{1,15})?)?$", description="A job or a cluster.")
+    ] = ""
+
+
+@attrs.frozen
+class AuditRecordQuery(RecordQuery):
+    """Which records of the audit log are wanted."""
+
+    kind: Annotated[_Name, Meta(description="The kind of the records, such as match or admin.")] = ""
+    text: Annotated[_Name, Meta(description="Any part of a record.")] = ""
+
+
+@attrs.frozen
+class AuditRecords:
+    """Records of the audit log, the newest first, each as its line has it.
+
+    ``before`` is the parameter of the next page; null if there is none. ``searched`` is false if the page ended because 256 MiB of the
+    log were searched: a later page may have further records, even if this one has none.
+    """
+
+    records: tuple[dict[str, Any], ...]
+    before: int | None
+    searched: bool

@@ -7,7 +7,7 @@ is described by ``msgspec.Meta``, from which come the checks of a request and th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Generic, TypeVar
 
@@ -42,7 +42,7 @@ class Page:
     offset: Annotated[int, Meta(ge=0, le=2**31, description="Rows that are left out at the beginning.")] = 0
     rows: Annotated[int, Meta(ge=0, le=_MOST_ROWS, description="The most rows of the answer.")] = 100
 
-    def of(self, found: list[P]) -> tuple[P, ...]:
+    def of(self, found: Sequence[P]) -> tuple[P, ...]:
         """Return the rows of this page."""
         return tuple(found[self.offset : self.offset + self.rows])
 
@@ -78,6 +78,7 @@ class Resource:
     :param body: the type of the body, a class of attrs; None for none.
     :param status: returns the HTTP status of an answer.
     :param statuses: what further statuses mean, of answers and of errors.
+    :param is_slow: its answers may take seconds: few are made at the same time.
     :param texts: functions that make the answer in other media types, for requests that prefer one.
     """
 
@@ -91,6 +92,7 @@ class Resource:
     body: type[Any] | None = None
     status: Callable[[Any], HTTPStatus] = _ok
     statuses: Mapping[HTTPStatus, str] = attrs.field(factory=dict)
+    is_slow: bool = False
     texts: Mapping[str, Callable[[ApiRequest[Any]], str]] = attrs.field(factory=dict)
 
     @property

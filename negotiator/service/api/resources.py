@@ -6,23 +6,32 @@ from http import HTTPStatus
 from typing import Final
 
 from negotiator.app.administer import AdminAction
+from negotiator.app.decisions import DecisionPage
 from negotiator.app.token_roles import Role
-from negotiator.service.api import actions, pool, reports
+from negotiator.service.api import actions, audit, cycles, pool, reports
 from negotiator.service.api.records import (
     Action,
     ActionAnswer,
     ApplicationAction,
+    AuditRecordQuery,
+    AuditRecords,
+    CycleList,
+    CyclePlugins,
+    CycleShares,
     LimitQuery,
     Limits,
     Move,
     Plugins,
+    PolicyEffects,
+    RecordQuery,
     Reports,
     RequestNumber,
     ServiceStatus,
 )
 from negotiator.service.api.reports import REPORTS
-from negotiator.service.api.resource import Resource
+from negotiator.service.api.resource import Page, Resource
 
+_WITHOUT_CYCLES: Final = {HTTPStatus.NOT_FOUND: "The service has no state, or no cycle has ended yet."}
 _OF_ACTION: Final = {
     HTTPStatus.ACCEPTED: "The negotiator has not answered yet; it carries out the request before its next cycle.",
     HTTPStatus.CONFLICT: "The negotiator refuses it: the message has its number and the reason.",
@@ -63,6 +72,55 @@ RESOURCES: Final = (
         parameters=LimitQuery,
         answers=Limits,
         answer=pool.limits,
+    ),
+    Resource(
+        path="/policies",
+        summary="What each rule did in the last cycle, those first that were decisive for most jobs",
+        parameters=Page,
+        answers=PolicyEffects,
+        answer=cycles.policies,
+        statuses=_WITHOUT_CYCLES,
+    ),
+    Resource(
+        path="/cycles",
+        summary="The last cycles, the newest first: times by station, sizes, and failures",
+        parameters=Page,
+        answers=CycleList,
+        answer=cycles.cycles,
+        statuses=_WITHOUT_CYCLES,
+    ),
+    Resource(
+        path="/cycles/last/shares",
+        summary="What each submitter or queue was entitled to in the last cycle, what it got, and why its jobs wait",
+        parameters=Page,
+        answers=CycleShares,
+        answer=cycles.shares,
+        statuses=_WITHOUT_CYCLES,
+    ),
+    Resource(
+        path="/cycles/last/plugins",
+        summary="The calls of the negotiator's plugins, their seconds and failures",
+        parameters=Page,
+        answers=CyclePlugins,
+        answer=cycles.plugins,
+        statuses=_WITHOUT_CYCLES,
+    ),
+    Resource(
+        path="/decisions",
+        summary="The decisions about a job, a user, a queue or a slot, the newest first, with their reasons",
+        parameters=RecordQuery,
+        answers=DecisionPage,
+        answer=audit.decisions,
+        is_slow=True,
+    ),
+    Resource(
+        path="/audit",
+        summary="Records of the audit log, the newest first",
+        parameters=AuditRecordQuery,
+        answers=AuditRecords,
+        answer=audit.records,
+        role=Role.QUEUE_ADMINISTRATOR,
+        is_slow=True,
     ),
     Resource(
         path=REPORTS,

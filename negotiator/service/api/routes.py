@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from negotiator.service.overviews import Overviews
 _JSON: Final = "application/json"
 _LARGEST_BODY: Final = 1 << 16  # bytes
 _MOST_ACTIONS: Final = 8
+_MOST_SEARCHES: Final = 2
 
 
 def api_routes(
@@ -34,8 +36,9 @@ def api_routes(
 ) -> list[Route]:
     """Return the routes of all resources, and that of the OpenAPI document."""
     listed = tuple(resources)
-    # Threads of their own: while actions wait for the negotiator, others can read.
+    # Threads of their own: while actions wait for the negotiator, or a log is searched, others can read.
     acting = CapacityLimiter(_MOST_ACTIONS)
+    searching = CapacityLimiter(_MOST_SEARCHES)
 
     def described(request: Request) -> Response:
         callers.check_reader(request)
@@ -51,6 +54,13 @@ def api_routes(
             if resource.path == f"{REPORTS}/{name}":
                 return _answer(resource, _request(resource, request), request)
         raise NotFoundHereError(f"unknown report {name[:80]!r}: {BASE}{REPORTS} lists all")
+
+    def searches(resource: Resource) -> Route:
+        async def answer(request: Request) -> Response:
+            found = await run_in_threadpool(_request, resource, request)
+            return await to_thread.run_sync(_answer, resource, found, request, limiter=searching)
+
+        return Route(f"{BASE}{resource.path}", answer, methods=[resource.method])
 
     def reads(resource: Resource) -> Route:
         def answer(request: Request) -> Response:
@@ -72,8 +82,13 @@ def api_routes(
         caller = callers.check_reader(request) if is_reader else callers.require(request, resource.role)
         return ApiRequest(overviews, caller, read_parameters(request, resource.parameters))
 
+    def route(resource: Resource) -> Route:
+        if resource.body is not None:
+            return acts(resource, resource.body)
+        return searches(resource) if resource.is_slow else reads(resource)
+
     return [
-        *(reads(each) if each.body is None else acts(each, each.body) for each in listed),
+        *map(route, listed),
         Route(f"{BASE}{REPORTS}/{{name}}", reported, methods=["GET"]),
         Route(f"{BASE}{DOCUMENT}", described, methods=["GET"]),
     ]
@@ -85,8 +100,16 @@ def _answer(resource: Resource, given: ApiRequest[Any], request: Request) -> Res
         content = resource.texts[media_type](given).encode("utf-8", "replace")
         return Response(content, media_type=media_type, headers={"Cache-Control": "no-store"})
     values = resource.answer(given)
-    body = encoded(msgspec.to_builtins(attrs.asdict(values)))
-    return json_answer(body, resource.status(values))
+    return json_answer(encoded(_finite(msgspec.to_builtins(attrs.asdict(values)))), resource.status(values))
+
+
+def _finite(values: Any) -> Any:
+    """Return values with null for numbers that JSON does not have."""
+    if isinstance(values, float):
+        return values if math.isfinite(values) else None
+    if isinstance(values, dict):
+        return {name: _finite(value) for name, value in values.items()}
+    return list(map(_finite, values)) if isinstance(values, list | tuple) else values
 
 
 def _preferred(request: Request, resource: Resource) -> str:

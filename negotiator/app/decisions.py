@@ -1,0 +1,132 @@
+"""Use case: the decisions about a job, a user, a queue or a slot, as the audit log has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from negotiator.app.audit import AuditQuery, audit_page
+
+_MATCH: Final = "match"
+_KINDS: Final = frozenset({_MATCH, "denial"})
+
+
+@attrs.frozen(kw_only=True)
+class DecisionReason:
+    """A reason: its kind, a sentence, and the rule with its place in the bundle.
+
+    ``removed`` are the slots that it took and that were candidates until then, of a denial.
+    """
+
+    verdict: str
+    mode: str
+    code: str
+    text: str
+    station: str
+    plugin: str
+    rule: str
+    source: str
+    removed: int
+
+
+@attrs.frozen(kw_only=True)
+class Decision:
+    """A match (``slot`` is the slot), or the denial of jobs (``slot`` is empty).
+
+    ``record`` is the number of the audit record, ``time`` that of the cycle (RFC 3339), ``bundle`` the digest of the policy bundle.
+    ``jobs`` counts the jobs, ``job_ids`` are their ids as ranges. ``reason`` is the one that decided: of a denial the one that took the
+    last slots, null if other jobs took them. ``reasons`` are all of a denial, those that removed most slots first; of a match those that
+    would have denied it, of rules in mode warn or dryrun.
+    """
+
+    record: int
+    kind: str
+    cycle: int
+    time: str
+    bundle: str
+    user: str
+    submitter: str
+    schedd: str
+    queue: str
+    slot: str
+    jobs: int
+    job_ids: tuple[str, ...]
+    candidates: int
+    reason: DecisionReason | None
+    reasons: tuple[DecisionReason, ...]
+
+
+@attrs.frozen
+class DecisionPage:
+    """Some decisions, the newest first; ``before`` and ``searched`` are those of an ``AuditPage``."""
+
+    decisions: tuple[Decision, ...]
+    before: int | None
+    searched: bool
+
+
+def decision_page(folder: Path, query: AuditQuery, limit: int) -> DecisionPage:
+    """Return the newest decisions that a query accepts, of any kind.
+
+    :param folder: the folder of the audit log.
+    :raises AuditError: the log is missing or cannot be read.
+    """
+    found = audit_page(folder, attrs.evolve(query, kinds=_KINDS), limit)
+    return DecisionPage(tuple(map(_decision, found.records)), found.before, found.searched)
+
+
+def _decision(record: Mapping[str, Any]) -> Decision:
+    """Return the decision of a record; earlier versions of the program wrote fewer fields."""
+    is_match = record.get("kind") == _MATCH
+    reasons = tuple(map(_reason, record.get("warnings" if is_match else "reasons") or ()))
+    job = _text(record, "job" if is_match else "first_job")
+    return Decision(
+        record=_count(record, "seq"),
+        kind=_text(record, "kind"),
+        cycle=_count(record, "cycle"),
+        time=_text(record, "time"),
+        bundle=_text(record, "bundle"),
+        user=_text(record, "user"),
+        submitter=_text(record, "submitter"),
+        schedd=_text(record, "schedd"),
+        queue=_text(record, "queue"),
+        slot=_text(record, "slot"),
+        jobs=1 if is_match else _count(record, "jobs"),
+        job_ids=tuple(map(str, record.get("job_ids") or (job,))),
+        candidates=_count(record, "candidates"),
+        reason=_reason(record["reason"]) if record.get("reason") else _decisive(record, reasons),
+        reasons=reasons,
+    )
+
+
+def _decisive(record: Mapping[str, Any], reasons: tuple[DecisionReason, ...]) -> DecisionReason | None:
+    place = record.get("decisive")
+    return reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else None
+
+
+def _reason(values: Mapping[str, Any]) -> DecisionReason:
+    provenance = values.get("provenance") or {}
+    return DecisionReason(
+        verdict=_text(values, "verdict"),
+        mode=_text(values, "mode"),
+        code=_text(values, "code"),
+        text=_text(values, "text"),
+        station=_text(provenance, "station"),
+        plugin=_text(provenance, "plugin"),
+        rule=_text(provenance, "rule"),
+        source=_text(provenance, "source"),
+        removed=_count(values, "removed"),
+    )
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    value = values.get(name)
+    return "" if value is None else str(value)
+
+
+def _count(values: Mapping[str, Any], name: str) -> int:
+    value = values.get(name)
+    return value if isinstance(value, int) else 0
