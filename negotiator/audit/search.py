@@ -23,7 +23,7 @@ class AuditQuery:
     """Which records are wanted: those with all of these properties; an empty one is any.
 
     ``job`` is the id of a job (``12.7``) or of a cluster (``12``) in matches and denials. ``user`` is who owns the jobs, or who requested a
-    change; with ``@`` also a submitter. ``queue`` and ``slot`` are complete names, ``text`` any part of a record (ASCII letters in any case). ``since``
+    change; with ``@`` also a submitter. ``name`` is that of a slot, of a user or of a submitter. ``queue`` and ``slot`` are complete names, ``text`` any part of a record (ASCII letters in any case). ``since``
     (included) and ``until`` (excluded) are in seconds since the epoch. ``before`` is a number of a record: earlier ones.
     """
 
@@ -32,6 +32,7 @@ class AuditQuery:
     user: str = ""
     queue: str = ""
     slot: str = ""
+    name: str = ""
     text: str = ""
     since: float | None = None
     until: float | None = None
@@ -43,6 +44,7 @@ class AuditQuery:
             (not self.kinds or record.get("kind") in self.kinds)
             and (not self.job or _concerns(record, self.job))
             and (not self.user or self.user in (record.get("user"), record.get("submitter")))
+            and (not self.name or self.name in map(record.get, ("slot", "user", "submitter")))
             and (not self.queue or record.get("queue") == self.queue)
             and (not self.slot or record.get("slot") == self.slot)
             and (self.since is None or _time(record) >= instant(self.since))
@@ -52,7 +54,9 @@ class AuditQuery:
     def line_test(self) -> Callable[[bytes], bool]:
         """Return a quick test of the bytes of a line: False only for records that are not accepted."""
         needles = [b'"' + escaped(self.job.partition(".")[0]) + b"."] if self.job else []
-        needles += [b'"' + escaped(name) + b'"' for name in (self.user, self.queue, self.slot) if name]
+        needles += [
+            b'"' + escaped(name) + b'"' for name in (self.user, self.queue, self.slot, self.name) if name
+        ]
         text = escaped(self.text).lower()
 
         def test(line: bytes) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial, wraps
 from typing import IO, TYPE_CHECKING, Any
 
@@ -69,6 +71,27 @@ def _user(_context: click.Context, _parameter: click.Parameter, value: str | Non
     return value
 
 
+class _PastTime(click.types.FloatParamType):
+    """A time in seconds since the epoch: a date or time (UTC unless it names its zone), or a time ago, such as ``12h``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the time; fail if it is invalid."""
+        if isinstance(value, float):
+            return value
+        ago = re.fullmatch(r"(\d{1,6})([mhd])", value, re.ASCII)
+        if ago:
+            return time.time() - int(ago[1]) * {"m": 60, "h": 3600, "d": 86400}[ago[2]]
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value[:40]!r} is no time: use 2026-11-20, 2026-11-20T14:30Z, or 30m, 12h, 7d", param, ctx
+            )
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
 def job_id(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     """Return the id of a job or a cluster; fail if it is invalid."""
     if value and not re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
@@ -77,6 +100,7 @@ def job_id(_context: click.Context, _parameter: click.Parameter, value: str | No
 
 
 QUEUE_PATH = _QueuePath()
+PAST_TIME = _PastTime()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 full = click.option("--full", is_flag=True, help="Print everything, instead of at most a screen.")
 user = click.option("--user", metavar="NAME", callback=_user, help="The user in question.")

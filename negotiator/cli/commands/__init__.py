@@ -8,7 +8,7 @@ quick. The table lists all commands, with their lines of ``negotiator --help``, 
 COMMANDS = {
     "access": "Print the permissions of a user, and the rules that decide.",
     "admin": "Move, hold, release and kill applications; change the configuration.",
-    "audit": "Verify the audit log, and read the bundles that it names.",
+    "audit": "Verify the audit log, find records in it, and read the bundles that it names.",
     "check": "Print every problem of a policy bundle.",
     "config": "Print the settings of the service, and what each comes from.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",

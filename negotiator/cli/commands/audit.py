@@ -1,4 +1,4 @@
-"""``negotiator audit``: verify the audit log, and read the bundles that it names."""
+"""``negotiator audit``: verify the audit log, find records in it, and read the bundles that it names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ from typing import Any
 
 import click
 
+from negotiator.cli import options
 from negotiator.cli.options import job_id
 
 _FOLDER = click.Path(path_type=Path)
+
+_SINCE = click.option(
+    "--since",
+    type=options.PAST_TIME,
+    help="From this time on: 2026-11-20, 2026-11-20T14:30Z, or 30m, 12h, 7d ago.",
+)
+_UNTIL = click.option("--until", type=options.PAST_TIME, help="Before this time, in the same forms.")
+_LIMIT = click.option(
+    "--limit",
+    type=click.IntRange(min=1, max=100_000),
+    default=50,
+    show_default=True,
+    help="Records to print at most, the newest ones.",
+)
+_AS_LINES = click.option("--json", "as_json", is_flag=True, help="Print the records, one JSON object a line.")
 
 
 def _head(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -23,13 +39,15 @@ def _head(_context: click.Context, _parameter: click.Parameter, value: str | Non
 
 @click.group()
 def audit() -> None:
-    """Verify the audit log, and read the bundles that it names.
+    """Verify the audit log, find records in it, and read the bundles that it names.
 
     \b
     Examples:
       negotiator audit verify var/audit
       negotiator audit bundle 5f0c4a11 var/audit
-      negotiator audit job 12.7 var/audit
+      negotiator audit who slot1@node1.example.org var/audit --since 7d
+      negotiator audit search var/audit --user sue --kind denial
+      negotiator audit changes var/audit
     """
 
 
@@ -118,3 +136,102 @@ def job_command(**given: Any) -> None:
     from negotiator.cli import audit as implementation
 
     implementation.job_command(**given)
+
+
+@audit.command("search", short_help="Find records by their properties.")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND", help="match, denial, admin, ...; may be repeated."
+)
+@click.option(
+    "--job",
+    default="",
+    callback=job_id,
+    metavar="ID",
+    help="Matches and denials of this job, or of a cluster.",
+)
+@click.option("--user", default="", metavar="NAME", help="Who owns the jobs, or requested a change.")
+@click.option("--queue", default="", metavar="PATH", help="The complete path of a queue.")
+@click.option("--slot", default="", metavar="NAME", help="The complete name of a slot.")
+@click.option(
+    "--text", default="", metavar="TEXT", help="Any part of a record, in any case of ASCII letters."
+)
+@_SINCE
+@_UNTIL
+@_LIMIT
+@_AS_LINES
+def search_command(**given: Any) -> None:
+    """Print the newest records of the audit log in the folder PATH that have all given properties, the newest one first.
+
+    The chain of the log is not verified: see negotiator audit verify.
+
+    \b
+    Examples:
+      negotiator audit search var/audit --kind denial --user sue --since 2d
+      negotiator audit search var/audit --text small-machines --json
+
+    \b
+    Exit codes:
+      0  a record was printed
+      1  no record has these properties
+      2  invalid command line
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit_search as implementation
+
+    implementation.search(**given)
+
+
+@audit.command("who", short_help="Print the matches of a slot, a job or a user.")
+@click.argument("name")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@_SINCE
+@_UNTIL
+@_LIMIT
+@_AS_LINES
+def who_command(**given: Any) -> None:
+    """Print who got what: the matches of NAME, a slot, a job (12.7), a cluster (12), a user or a submitter, the newest one first.
+
+    \b
+    Examples:
+      negotiator audit who slot1@node1.example.org var/audit --since 24h
+      negotiator audit who 12.7 var/audit
+      negotiator audit who sue var/audit --limit 10
+
+    \b
+    Exit codes:
+      0  a match was printed
+      1  there is none
+      2  invalid command line
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit_search as implementation
+
+    implementation.who(**given)
+
+
+@audit.command("changes", short_help="Print who changed what, and the bundles that were loaded.")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@_SINCE
+@_UNTIL
+@_LIMIT
+@_AS_LINES
+def changes_command(**given: Any) -> None:
+    """Print the requests of administrators, the reloads of the bundle and the recoveries, the newest one first.
+
+    The text of a bundle is printed by negotiator audit bundle with the digits in the table.
+
+    \b
+    Example:
+      negotiator audit changes var/audit --since 30d
+
+    \b
+    Exit codes:
+      0  a change was printed
+      1  there is none
+      2  invalid command line
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit_search as implementation
+
+    implementation.changes(**given)
