@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from negotiator.cli import main
 from negotiator.service.api.openapi import document_text
 from negotiator.service.api.resources import RESOURCES
 
@@ -144,8 +144,7 @@ def test_each_reference_in_the_document_leads_somewhere(client):
 
 def test_the_document_in_docs_is_the_one_that_the_command_prints():
     """After a change of the interface: ``negotiator web --openapi > docs/openapi.json``."""
-    command = [sys.executable, "-m", "negotiator", "web", "--openapi"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = CliRunner().invoke(main, ["web", "--openapi"]).output
     assert printed == document_text() == (DOCS / "openapi.json").read_text()
 
 

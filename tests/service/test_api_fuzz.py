@@ -20,7 +20,7 @@ from negotiator.service.overviews import Overviews
 from negotiator.service.yunikorn.routes import read_routes
 from queueing import ME, World, app
 
-EXAMPLES = int(os.environ.get("NEGOTIATOR_FUZZ", "10"))
+EXAMPLES = int(os.environ.get("NEGOTIATOR_FUZZ", "5"))
 ROOT = Path(__file__).parents[2]
 SETTINGS = settings(
     max_examples=EXAMPLES,

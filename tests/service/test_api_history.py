@@ -1,16 +1,16 @@
 """What happened, by HTTP: the last cycles, the effect of each policy, decisions, and the audit log."""
 
 import json
-import subprocess
-import sys
 from datetime import datetime
 
 import attrs
 import pytest
+from click.testing import CliRunner
 
 from negotiator.app.cycles import last_cycles
 from negotiator.app.token_roles import Role
 from negotiator.app.tokens import make_token
+from negotiator.cli import main
 from pools import job, slot, write_ads
 
 BASE = "/api/v1"
@@ -38,10 +38,11 @@ def site(tmp_path_factory):
     jobs = [job(n, Owner=f'"{owner}"', User=f'"{owner}@d"') for n, owner in enumerate(owners)]
     write_ads(folder / "pool" / "jobs.ads", *jobs)
     write_ads(folder / "pool" / "slots.ads", slot(0), slot(1), slot(2), slot(3, Memory="1000"))
-    options = ["pool", "--bundle", "bundle", "--state", "state", "--audit-log", "audit"]
+    names = {"--bundle": "bundle", "--state": "state", "--audit-log": "audit"}
+    options = [f"{name}={folder / path}" for name, path in names.items()]
     for _ in range(2):
-        command = [sys.executable, "-m", "negotiator", "run", *options]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        done = CliRunner().invoke(main, ["run", str(folder / "pool"), *options])
+        assert done.exit_code == 0, done.output
     return folder
 
 

@@ -1,13 +1,13 @@
 """Reports of plugins by HTTP: Grid Engine's quotas, fair share, those of a plugin of the site, and what becomes of failures."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import xmlschema
+from click.testing import CliRunner
 
+from negotiator.cli import main
 from negotiator_quotasets import qquota
 
 ROOT = Path(__file__).parents[2]
@@ -61,8 +61,8 @@ def served(site, serving):
 
 
 def qquota_of(site, *words):
-    command = [sys.executable, "-m", "negotiator", "qquota", "--bundle", "bundle", "--pool", "pool", *words]
-    return subprocess.run(command, cwd=site, capture_output=True, text=True, check=True).stdout
+    targets = ["--bundle", str(site / "bundle"), "--pool", str(site / "pool")]
+    return CliRunner().invoke(main, ["qquota", *targets, *words]).output
 
 
 def test_reports_are_listed_with_their_plugins_parameters_and_media_types(served):
