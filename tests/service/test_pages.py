@@ -18,7 +18,10 @@ from negotiator.queues.quantities import format_quantity
 
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
-PATHS = ("", "/queues", "/queues/root", "/usage", "/hosts", "/applications", "/configuration")
+PATHS = (
+    *("", "/queues", "/queues/root", "/usage", "/hosts", "/applications", "/configuration"),
+    *("/configuration/change", "/audit", "/decisions", "/login"),
+)
 PARTITION = "/ws/v1/partition/default"
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; form-action 'self'; "
@@ -213,7 +216,7 @@ def test_the_configuration_is_the_file_line_by_line_with_the_placement_rules(liv
 
 
 def test_every_link_of_every_page_leads_somewhere(lively):
-    waiting, seen = ["/pool"], set()
+    waiting, seen, ids, fragments = ["/pool"], set(), {}, set()
     while waiting:
         path = waiting.pop()
         answer = lively.get(path)
@@ -221,16 +224,18 @@ def test_every_link_of_every_page_leads_somewhere(lively):
         if not answer.headers["content-type"].startswith("text/html"):
             continue
         page = Page(answer.text)
+        ids[path] = page.ids
         for href in page.links:
             target = urlsplit(urljoin(path, href))
             assert not target.netloc, href
-            if target.fragment:
-                assert target.fragment in page.ids
             address = target._replace(fragment="").geturl()
+            if target.fragment:
+                fragments.add((address, target.fragment))
             if address not in seen:
                 seen.add(address)
                 waiting.append(address)
     assert len(seen) > 25
+    assert all(fragment in ids[address] for address, fragment in fragments)
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/queues/root.none", "/none", "/static/pages.css", "/static/none"])

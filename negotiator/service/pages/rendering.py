@@ -24,6 +24,8 @@ PAGES: Final = (
     Link("Users and groups", f"{BASE}/usage"),
     Link("Machines", f"{BASE}/hosts"),
     Link("Applications", f"{BASE}/applications"),
+    Link("Decisions", f"{BASE}/decisions"),
+    Link("Audit log", f"{BASE}/audit"),
     Link("Configuration", f"{BASE}/configuration"),
 )
 LOGIN: Final = Link("Log in", f"{BASE}/login")

@@ -15,6 +15,7 @@ from negotiator.service.answers import NotFoundHereError
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.answers import Pages
+from negotiator.service.pages.audit import AuditPages
 from negotiator.service.pages.change import Change
 from negotiator.service.pages.login import Login
 from negotiator.service.pages.rendering import HtmlPage, static_files
@@ -42,6 +43,7 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         pages.of_overview("/configuration", _configuration),
         pages.of_overview("/configuration/files/{name:path}", _file_of_bundle, Role.SCHEDULER_ADMINISTRATOR),
         *Change(pages).routes(),
+        *AuditPages(pages).routes(),
         *Login(pages).routes(),
         pages.route("/static/{name}", _file),
         pages.of_overview("/{rest:path}", _nothing),

@@ -14,6 +14,7 @@ from negotiator.service.pages.views.elements import (
     Moment,
     Rows,
     amounts,
+    link,
     message,
     moment,
     queue_link,
@@ -36,6 +37,7 @@ class ApplicationRow:
     used: str
     pending: str
     submitted: Moment | None
+    decisions: Link
 
 
 @attrs.frozen
@@ -78,4 +80,5 @@ def _row(found: ApplicationContents) -> ApplicationRow:
         amounts(found.used),
         amounts(found.pending),
         moment(found.submitted),
+        link("decisions", "decisions", job=found.name.rpartition("#")[2], user=found.user),
     )

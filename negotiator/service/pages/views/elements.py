@@ -111,6 +111,15 @@ def moment(seconds: float) -> Moment | None:
     return Moment(f"{found:%Y-%m-%d %H:%M:%S} UTC", f"{found:%Y-%m-%dT%H:%M:%SZ}") if seconds else None
 
 
+def moment_of(text: str) -> Moment | None:
+    """Return the time of a record, RFC 3339 in UTC; None if it is none."""
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment(found.timestamp())
+
+
 @lru_cache(1 << 16)
 def amount(resource: str, value: int) -> str:
     """Return an amount with its unit."""

@@ -26,6 +26,7 @@ from negotiator.service.pages.views.elements import (
     Link,
     Rows,
     bar,
+    link,
     ordered,
     queue_link,
     shown,
@@ -50,9 +51,10 @@ class LimitBar:
 
 @attrs.frozen
 class SubjectUse:
-    """What a user or a group uses of the pool, a bar for each resource."""
+    """What a user or a group uses of the pool, a bar for each resource; ``decisions`` are those of a user."""
 
     name: Link
+    decisions: Link
     bars: tuple[Bar, ...]
     applications: str
     share: float
@@ -106,7 +108,9 @@ def _subjects(
             continue
         share = max(share_of(amount, capacity.get(name, 0)) for name, amount in used.items())
         bars = tuple(bar(name, used.get(name, 0), None, pool=capacity.get(name, 0)) for name in resources)
-        found.append(SubjectUse(_subject_link(entry_name(entry), kind), bars, f"{running_of(root):,}", share))
+        name = entry_name(entry)
+        decisions = link("decisions", "decisions", user=name) if kind == "user" else Link("")
+        found.append(SubjectUse(_subject_link(name, kind), decisions, bars, f"{running_of(root):,}", share))
     found.sort(key=lambda each: -each.share)
     return Rows.first(found[:MOST_ROWS], len(found))
 
