@@ -120,7 +120,7 @@ def test_the_newest_records_come_first_in_words(client):
         ("queue=root.a&kind=denial&before=6", [5, 4]),
         ("slot=slot1@m", [3]),
         ("text=BEST+rank", [3]),
-        ("since=2027-01-15T08:07&until=2027-01-15T08:08:00", [7]),
+        ("since=2027-01-15+08:07&until=2027-01-15T08:08:00+UTC", [7]),
         ("since=2027-01-15T09:07%2B01:00", [8, 7]),
         ("user=nobody", []),
         ("before=0000000000000000000000000000000", [8, 7, 6, 5, 4, 3, 2, 1]),

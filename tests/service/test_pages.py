@@ -21,6 +21,7 @@ POOL = ROOT / "examples" / "first-pool"
 PATHS = (
     *("", "/queues", "/queues/root", "/usage", "/hosts", "/applications", "/configuration"),
     *("/configuration/change", "/audit", "/decisions", "/login"),
+    *("/cycles", "/policies", "/shares", "/plugins"),
 )
 PARTITION = "/ws/v1/partition/default"
 POLICY = (

@@ -17,6 +17,7 @@ from negotiator.service.overviews import Overviews
 from negotiator.service.pages.answers import Pages
 from negotiator.service.pages.audit import AuditPages
 from negotiator.service.pages.change import Change
+from negotiator.service.pages.cycles import CyclePages
 from negotiator.service.pages.login import Login
 from negotiator.service.pages.rendering import HtmlPage, static_files
 from negotiator.service.pages.views.applications import applications_page
@@ -43,6 +44,7 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         pages.of_overview("/configuration", _configuration),
         pages.of_overview("/configuration/files/{name:path}", _file_of_bundle, Role.SCHEDULER_ADMINISTRATOR),
         *Change(pages).routes(),
+        *CyclePages(pages).routes(),
         *AuditPages(pages).routes(),
         *Login(pages).routes(),
         pages.route("/static/{name}", _file),

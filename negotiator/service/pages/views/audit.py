@@ -101,7 +101,7 @@ def audit_view(
     form: dict[str, Any] = {
         "kind": given.get("kind", ""),
         "texts": tuple(Field(name, label, message(given.get(name, ""))) for name, label in TEXTS.items()),
-        "times": tuple(Field(name, label, _shown_time(given.get(name, ""))) for name, label in TIMES.items()),
+        "times": tuple(Field(name, label, message(given.get(name, ""))) for name, label in TIMES.items()),
         "failure": message(failure),
     }
     if found is None:
@@ -164,27 +164,15 @@ def _safe(value: Any, depth: int = 0) -> Any:
     return message(value) if isinstance(value, str) else value
 
 
-def _time(text: str) -> dt.datetime | None:
-    """Return a time as browsers send it, which is in UTC here; None if it is missing.
+def _seconds(text: str) -> float | None:
+    """Return a time in UTC, unless it names another zone, in seconds since the epoch; None if it is missing.
 
     :raises InvalidTimeError: it is invalid.
     """
+    if not text:
+        return None
     try:
-        found = dt.datetime.fromisoformat(text) if text else None
-        return None if found is None else found.replace(tzinfo=found.tzinfo or dt.UTC).astimezone(dt.UTC)
+        found = dt.datetime.fromisoformat(text.removesuffix(" UTC"))
+        return found.replace(tzinfo=found.tzinfo or dt.UTC).astimezone(dt.UTC).timestamp()
     except (ValueError, OverflowError):
-        raise InvalidTimeError(f"invalid time {text[:40]!r}: write 2027-01-31T08:00") from None
-
-
-def _seconds(text: str) -> float | None:
-    found = _time(text)
-    return None if found is None else found.timestamp()
-
-
-def _shown_time(text: str) -> str:
-    """Return a time in the form that a field for times accepts; empty if it is invalid."""
-    try:
-        found = _time(text.strip())
-    except InvalidTimeError:
-        return ""
-    return f"{found:%Y-%m-%dT%H:%M:%S}" if found else ""
+        raise InvalidTimeError(f"invalid time {text[:40]!r}: write 2027-01-31 08:00") from None
