@@ -18,6 +18,7 @@ from negotiator.errors import StateError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
+from negotiator.runtime.collector import exempt_reachable as exempt_reachable
 from negotiator.runtime.cycle_history import HISTORY_FILE
 from negotiator.runtime.pool_contents import ACCEPTED as ACCEPTED
 from negotiator.runtime.pool_contents import RUNNING as RUNNING

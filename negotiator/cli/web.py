@@ -13,6 +13,7 @@ import attrs
 import click
 
 from negotiator.app import parent_watch
+from negotiator.app.overview import exempt_reachable
 from negotiator.app.pool_view import require_pool
 from negotiator.app.targets import load
 from negotiator.cli.event_log import open_log
@@ -53,7 +54,7 @@ def web(
     load(targets)  # its errors are printed before anything is served
     log = open_log(log_format, log_level)
     logging.getLogger("uvicorn.error").addHandler(_ServerLog(log))
-    overviews = Overviews(targets)
+    overviews = Overviews(targets, when_read=exempt_reachable)
     overviews.start()
     try:
         WebServer(host, port, certificate, key, assets, tokens).run(

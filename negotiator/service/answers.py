@@ -17,7 +17,7 @@ from negotiator.pool.secrets import redact
 #: Answers a request that an exception ended.
 ErrorHandler: TypeAlias = Callable[[Request, Exception], Response]
 
-_JSON: Final = "application/json"
+JSON: Final = "application/json"
 
 
 def encoded(values: Any) -> bytes:
@@ -27,7 +27,7 @@ def encoded(values: Any) -> bytes:
 
 def json_answer(body: bytes, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return an answer of encoded JSON."""
-    return Response(body, status, media_type=_JSON, headers={"Cache-Control": "no-store"})
+    return Response(body, status, media_type=JSON, headers={"Cache-Control": "no-store"})
 
 
 def error_answer(status: HTTPStatus, description: str) -> Response:

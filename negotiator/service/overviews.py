@@ -17,43 +17,31 @@ from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.failures import describe_error
 from negotiator.pool.secrets import redact
 from negotiator.service.history import PoolCount, PoolHistory
+from negotiator.service.kept_answers import KeptAnswers
 
 #: Seconds between two looks for changes.
 _EVERY: Final = 5.0
 
 
-#: Bytes of answers that are kept: clients can write one path in many ways.
-_MOST_KEPT: Final = 64 << 20
-
-
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class ShownPool:
     """What requests are answered from: an overview, which never changes, and the answers that were made of it."""
 
     overview: PoolOverview
-    _answers: dict[str, bytes] = attrs.field(factory=dict, init=False)  # by path
-    _kept: int = attrs.field(default=0, init=False)
-
-    def answer(self, path: str, make: Callable[[], bytes]) -> bytes:
-        """Return the answer to a path; it is made once, unless too many are kept already."""
-        body = self._answers.get(path)
-        if body is None:
-            body = make()
-            if self._kept + len(body) <= _MOST_KEPT:
-                self._answers[path] = body
-                self._kept += len(body)
-        return body
+    answers: KeptAnswers = attrs.field(factory=KeptAnswers, init=False)
 
 
 @attrs.define(eq=False)
 class Overviews:
     """Reads the pool in a thread of its own, so that requests never wait for it; they get the last one that was read.
 
-    ``failure`` is why the last reading failed, empty if it did not: the overview before it stays.
+    ``failure`` is why the last reading failed, empty if it did not: the overview before it stays. ``when_read`` is called after
+    each reading.
     """
 
     targets: CommandTargets
     clock: Callable[[], float] = time.time
+    when_read: Callable[[], None] = lambda: None
     shown: ShownPool | None = attrs.field(default=None, init=False)
     failure: str = attrs.field(default="", init=False)
     history: PoolHistory = attrs.field(factory=PoolHistory, init=False)
@@ -81,6 +69,8 @@ class Overviews:
             is_read_anew = found != self._inputs or bool(self.failure)
             self._inputs = found
             self._update(read_anew=is_read_anew)
+            if is_read_anew:
+                self.when_read()
             if self.shown is not None:
                 contents = self.shown.overview.contents
                 running = sum(bool(each.running) for each in contents.applications)

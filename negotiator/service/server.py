@@ -109,8 +109,12 @@ class WebServer:
 
     def _socket(self) -> socket.socket:
         try:
-            return socket.create_server(
+            found = socket.create_server(
                 (self.host, self.port), family=socket.AF_INET6 if ":" in self.host else socket.AF_INET
             )
+            # Connections inherit it: head and body of an answer are written one after the other, and the second one would
+            # wait 40 ms for the client's acknowledgement of the first. asyncio sets it only if the protocol is named.
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
             raise CommandError(f"{self.host}:{self.port}: cannot listen: {error.strerror or error}") from None
+        return found

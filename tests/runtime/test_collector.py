@@ -8,7 +8,12 @@ import pytest
 import pools
 from negotiator.app.runner import open_runner
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.runtime.collector import NEW_OBJECTS, collect_unreachable, rare_collections
+from negotiator.runtime.collector import (
+    NEW_OBJECTS,
+    collect_unreachable,
+    exempt_reachable,
+    rare_collections,
+)
 
 POOL = """
 MyType = "Machine"
@@ -136,3 +141,39 @@ def test_a_collector_that_the_caller_switched_off_stays_off(off):
         assert not gc.isenabled() or gc.get_threshold()[0] == 0
         collect_unreachable()
     assert gone() is not None
+
+
+class Cyclic:
+    """An object that only the collector frees."""
+
+    def __init__(self):
+        self.myself = self
+
+
+@pytest.fixture
+def thawed():
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("thawed")
+def test_what_is_reachable_is_left_out_of_collections_until_the_next_call():
+    kept, lost = Cyclic(), Cyclic()
+    kept_alive, lost_alive = weakref.ref(kept), weakref.ref(lost)
+    del lost
+    exempt_reachable()
+    assert lost_alive() is None
+    del kept
+    gc.collect()
+    assert kept_alive() is not None
+    exempt_reachable()
+    assert kept_alive() is None
+
+
+@pytest.mark.usefixtures("thresholds", "thawed")
+@pytest.mark.parametrize("off", [gc.disable, lambda: gc.set_threshold(0)])
+def test_with_a_collector_that_is_switched_off_nothing_is_left_out(off):
+    gc.unfreeze()
+    off()
+    exempt_reachable()
+    assert gc.get_freeze_count() == 0

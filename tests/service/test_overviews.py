@@ -1,4 +1,4 @@
-"""The answers that are kept of an overview."""
+"""The overview of a pool, which follows its files."""
 
 import shutil
 from pathlib import Path
@@ -8,22 +8,9 @@ from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.status_file import NegotiatorStatus, write_status
 from negotiator.service import overviews
-from negotiator.service.overviews import Overviews, ShownPool
+from negotiator.service.overviews import Overviews
 
 POOL = Path(__file__).parents[2] / "examples" / "first-pool"
-
-
-def test_an_answer_is_made_once_until_too_many_bytes_are_kept():
-    """A client that writes paths in ever new ways costs time, and no memory."""
-    shown, made = ShownPool(overview=None), []
-
-    def make():
-        made.append(1)
-        return bytes(24 << 20)
-
-    for path in ("a", "a", "b", "b", "c", "c"):
-        assert len(shown.answer(path, make)) == 24 << 20
-    assert len(made) == 4  # the third path is made each time
 
 
 def test_after_an_internal_error_the_last_overview_stays_until_the_pool_is_read_again(
@@ -47,6 +34,15 @@ def test_after_an_internal_error_the_last_overview_stays_until_the_pool_is_read_
     read.refresh()
     assert read.shown is not shown
     assert read.failure == ""
+
+
+def test_who_has_the_process_is_called_when_the_pool_was_read_and_only_then(tmp_path):
+    shutil.copytree(POOL, tmp_path / "pool")
+    called = []
+    read = Overviews(CommandTargets(pool=(tmp_path / "pool",)), when_read=lambda: called.append(read.shown))
+    read.refresh()
+    read.refresh()
+    assert called == [read.shown]
 
 
 def test_a_new_status_changes_the_health_alone_and_the_pool_is_not_read_again(tmp_path):

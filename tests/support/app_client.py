@@ -13,9 +13,8 @@ class _Transport(httpx.BaseTransport):
     def handle_request(self, request):
         async def answer():
             response = await self._app.handle_async_request(request)
-            return httpx.Response(
-                response.status_code, headers=response.headers.raw, content=await response.aread()
-            )
+            content = b"".join([part async for part in response.aiter_raw()])
+            return httpx.Response(response.status_code, headers=response.headers.raw, content=content)
 
         # A thread of its own: playwright runs a loop in the one of the tests.
         with ThreadPoolExecutor(1) as thread:

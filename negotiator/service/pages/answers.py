@@ -74,7 +74,7 @@ class Pages:
 
             is_kept = not failure and not request.scope["query_string"]
             key = f"{request.scope['path']}\n{visitor}"
-            return _html(shown.answer(key, body) if is_kept else body())
+            return shown.answers.get(key, body).response(request, _HTML) if is_kept else _html(body())
 
         return self.route(path, answer)
 

@@ -15,6 +15,7 @@ from negotiator.app.usage import entry_name
 from negotiator.queues import ROOT, Queue
 from negotiator.queues.names import WILDCARD, is_group_name, is_queue_path, is_user_name
 from negotiator.service.answers import (
+    JSON,
     InvalidNameError,
     NotFoundHereError,
     NotReadError,
@@ -48,7 +49,8 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
             if shown is None:
                 raise NotReadError(overviews.failure or "the pool has not been read yet")
             key = f"{request.url.path}?{'subtree' in request.query_params}"
-            return json_answer(shown.answer(key, lambda: encoded(values(shown.overview, request))))
+            found = shown.answers.get(key, lambda: encoded(values(shown.overview, request)))
+            return found.response(request, JSON)
 
         return Route(f"{BASE}{path}", answer, methods=["GET"])
 

@@ -25,6 +25,7 @@ _LONGEST: Final = 160  # characters of a name
 _LONGEST_LINK: Final = 2000
 _NEAR: Final = 80  # percent, as in the metrics
 _FIRST: Final = (VCORE, "memory")
+_KEPT: Final = 1 << 13  # links and bars: most are the same in the next overview of the pool
 
 
 @attrs.frozen
@@ -92,6 +93,7 @@ def link(name: str, *parts: str, **query: str) -> Link:
     return Link(shown(name), href if len(href) <= _LONGEST_LINK else "")
 
 
+@lru_cache(_KEPT)
 def queue_link(path: str, name: str = "") -> Link:
     """Return a link to the page of a queue."""
     return link(name or path, "queues", path)
@@ -136,6 +138,7 @@ def ordered(resources: Iterable[str]) -> list[str]:
     return sorted(set(resources), key=lambda name: (_FIRST.index(name) if name in _FIRST else 2, name))
 
 
+@lru_cache(_KEPT)
 def bar(
     resource: str, used: int, most: int | None, *, pending: int = 0, guaranteed: int = 0, pool: int = 0
 ) -> Bar:

@@ -34,11 +34,14 @@ _MOST_COLUMNS: Final = 4  # resources in the tree; the page of a queue has all
 
 @attrs.frozen
 class QueueRow:
-    """A queue of the tree, ``depth`` levels below its top. A resource that it neither uses nor limits has no bar."""
+    """A queue of the tree, ``depth`` levels below its top.
+
+    ``cells`` are resources with their bars; None for one that it neither uses nor limits.
+    """
 
     depth: int
     name: Link
-    bars: tuple[Bar | None, ...]
+    cells: tuple[tuple[str, Bar | None], ...]
     applications: str
     state: str
     is_draining: bool
@@ -90,16 +93,17 @@ def _tree(contents: PoolContents, queues: Iterable[Queue], top: str) -> QueueTre
         name for queue in found for name in (*contents.maximum(queue), *contents.used(queue.path))
     )[:_MOST_COLUMNS]
     levels = top.count(".")
-    rows = (_row(queue, contents, resources, queue.path.count(".") - levels) for queue in found)
-    return QueueTreeView(tuple(map(shown, resources)), tuple(rows))
+    columns = tuple((name, shown(name)) for name in resources)
+    rows = (_row(queue, contents, columns, queue.path.count(".") - levels) for queue in found)
+    return QueueTreeView(tuple(title for _, title in columns), tuple(rows))
 
 
-def _row(queue: Queue, contents: PoolContents, resources: Iterable[str], depth: int) -> QueueRow:
+def _row(queue: Queue, contents: PoolContents, columns: Iterable[tuple[str, str]], depth: int) -> QueueRow:
     found = dict(_bars(queue, contents))
     return QueueRow(
         depth,
         queue_link(queue.path, queue.path.rpartition(".")[2]),
-        tuple(found.get(name) for name in resources),
+        tuple((title, found.get(name)) for name, title in columns),
         _application_count(queue, contents),
         str(queue.state),
         queue.draining,
