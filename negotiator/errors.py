@@ -49,7 +49,7 @@ class BundleError(NegotiatorError):
 
 
 class SettingsError(NegotiatorError):
-    """The static configuration of the service has errors.
+    """The static configuration of the service, or a file of policy tests, has errors.
 
     ``problems`` are all of them; ``where`` names the file, or is empty if the errors are in options and variables alone.
     """

@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": "Serve a pool: run negotiation cycles until it is stopped.",
     "state": "Print what a state has, back it up, and restore a backup.",
     "status": "Print whether a negotiator runs and works, and its last cycle.",
+    "test": "Run the tests of policies.",
     "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",
     "web": "Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients.",

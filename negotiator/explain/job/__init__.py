@@ -1,6 +1,7 @@
 """Explains why a job gets no slot: what each condition rejects, the fewest that have to change, and by how much."""
 
 from negotiator.explain.job.alone import explain_alone as explain_alone
+from negotiator.explain.job.alone import why_not_served as why_not_served
 from negotiator.explain.job.conditions import Condition as Condition
 from negotiator.explain.job.conditions import Lever as Lever
 from negotiator.explain.job.conditions import Remedy as Remedy

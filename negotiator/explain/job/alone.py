@@ -52,7 +52,7 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
     discarded = tuple(each for each in result.discarded if each.kind is AdKind.STARTD)
     slots = result.counts.admitted_slots
     if not result.outcomes:
-        reasons = _not_served(snapshot, bundle, cycle, state, row)
+        reasons = why_not_served(snapshot, bundle, cycle, state, row)
         return JobAlone(slots, decisive=reasons[0], causes=reasons[1:], discarded=discarded)
     (outcome,) = result.outcomes
     found = (
@@ -67,7 +67,7 @@ def _with_one_job(snapshot: Snapshot, row: int) -> Snapshot:
     return attrs.evolve(snapshot, jobs=snapshot.jobs.take(np.flatnonzero(keep)))
 
 
-def _not_served(
+def why_not_served(
     snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int
 ) -> tuple[Reason, ...]:
     """Return why a job took no part, and then why its schedd or submitter was discarded, if that is the reason."""

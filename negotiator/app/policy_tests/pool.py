@@ -1,0 +1,116 @@
+"""Makes the pool of a policy test from the values in its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from negotiator.app.policy_tests.file import AdValues, PolicyTest
+from negotiator.bundle import scalars
+from negotiator.classad import ClassAd, ClassAdError, Expr, LiteralValue, Table, parse
+from negotiator.errors import SettingsError
+from negotiator.pool import Snapshot
+from negotiator.records import Problem, ScalarText, Severity
+
+_EXPRESSIONS: Final = frozenset({"requirements", "rank", "start"})
+_SCHEDD: Final = "schedd.test"
+_HOST: Final = "RemoteHost"
+
+_Value = Expr | LiteralValue
+
+
+def pool_of(test: PolicyTest) -> Snapshot:
+    """Return the ads of a test, with defaults for what they leave out.
+
+    Jobs are numbered 1.0, 1.1, ... and then the running ones; owner and user are ``user``. Slots are ``slot1@host1``, ... Both accept everything.
+
+    :raises SettingsError: a value is no expression, or a running job is on a slot that does not exist.
+    """
+    slots = [_slot(values, number) for number, values in enumerate(test.slots or (), 1)]
+    jobs = [_job(values, number) for number, values in enumerate(test.jobs)]
+    by_name = {str(slot["Name"]).lower(): slot for slot in slots}
+    for number, values in enumerate(test.running, len(jobs)):
+        job = _job(values, number)
+        _claim(by_name, job, values.get(_HOST), test)
+        jobs.append(job)
+    return Snapshot(
+        schedds=_table(map(_values, test.schedds or ())),
+        submitters=_table(map(_values, test.submitters or ())),
+        slots=_table(slots),
+        jobs=_table(jobs),
+    )
+
+
+def _claim(
+    slots: Mapping[str, dict[str, _Value]], job: dict[str, _Value], host: ScalarText | None, test: PolicyTest
+) -> None:
+    """Let a job run on a slot."""
+    slot = slots.get(host.text.lower()) if host is not None else None
+    if slot is None:
+        place = host or test.name
+        message = f"a running job needs the name of a slot of the test as {_HOST}"
+        known = f"slots: {', '.join(slots) or 'none'}"
+        raise SettingsError([Problem(Severity.ERROR, place.source, message, known)], place.source.file)
+    slot |= {
+        "State": "Claimed",
+        "Activity": "Busy",
+        "RemoteOwner": job["User"],
+        "RemoteUser": job["User"],
+        "JobId": f"{job['ClusterId']}.{job['ProcId']}",
+        "GlobalJobId": job["GlobalJobId"],
+    }
+    job |= {"JobStatus": 2, "RemoteHost": slot["Name"]}
+
+
+def _slot(values: AdValues, number: int) -> dict[str, _Value]:
+    own = _values(values)
+    name = str(own.get("Name", f"slot1@host{number}"))
+    machine = name.rpartition("@")[2]
+    defaults: dict[str, _Value] = {
+        "Name": name,
+        "Machine": machine,
+        "State": "Unclaimed",
+        "Activity": "Idle",
+        "Requirements": parse("true"),
+    }
+    return defaults | {"Cpus": 1, "Memory": 1024, "Disk": 1024} | own
+
+
+def _job(values: AdValues, number: int) -> dict[str, _Value]:
+    own = _values(values)
+    owner = str(own.get("Owner", "user"))
+    cluster, proc = own.get("ClusterId", 1), own.get("ProcId", number)
+    defaults: dict[str, _Value] = {
+        "ClusterId": cluster,
+        "ProcId": proc,
+        "JobStatus": 1,
+        "Requirements": parse("true"),
+    }
+    defaults |= {"Owner": owner, "User": f"{owner}@test", "GlobalJobId": f"{_SCHEDD}#{cluster}.{proc}#1"}
+    return defaults | {"RequestCpus": 1, "RequestMemory": 1} | own
+
+
+def _values(values: AdValues) -> dict[str, _Value]:
+    return {name: _value(name, text) for name, text in values.items()}
+
+
+def _value(name: str, text: ScalarText) -> _Value:
+    """Return a number, a boolean or an expression as it is written, anything else as a text."""
+    written = text.text.strip()
+    if written.startswith("=") or name.lower() in _EXPRESSIONS:
+        try:
+            return parse(written.removeprefix("="))
+        except ClassAdError as error:
+            wrong = Problem(Severity.ERROR, text.source, f"{name}: {error}")
+            raise SettingsError([wrong], text.source.file) from None
+    if text.quoted:
+        return text.text
+    if written in scalars.TRUE | scalars.FALSE:
+        return written in scalars.TRUE
+    if scalars.is_integer(written):
+        return int(written)
+    return float(written) if scalars.is_real(written) else text.text
+
+
+def _table(ads: Iterable[Mapping[str, _Value]]) -> Table:
+    return Table.from_ads([ClassAd(list(each.items())) for each in ads])
