@@ -133,7 +133,7 @@ def test_records_are_found_by_each_field(client, query, numbers):
 
 
 @pytest.mark.parametrize("since", ["yesterday", "2027-13-01T00:00", "0001-01-01T00:00%2B14:00"])
-def test_an_invalid_time_is_said_beside_the_form(client, since):
+def test_an_invalid_time_is_reported_above_the_form(client, since):
     text, numbers = found(client, f"since={since}")
     assert numbers == []
     assert "invalid time" in text
@@ -168,12 +168,12 @@ def test_decisions_have_all_reasons_with_the_decisive_one_first_and_say_how_ofte
     text, _ = found(client, "job=7", "decisions")
     assert text.count("<article") == 1
     assert "(3 records)" in text
-    told = words(text)
+    shown = words(text)
     first = "ann is at the limit decisive limit 4 denied limits of ann queues.yaml:4:3 2 9"
-    assert first in told
-    assert told.index(first) < told.index("the slot is too small")
-    assert "1,500 2,000" in told
-    assert "5 more reasons were not recorded." in told
+    assert first in shown
+    assert shown.index(first) < shown.index("the slot is too small")
+    assert "1,500 2,000" in shown
+    assert "5 more reasons were not recorded." in shown
 
 
 def test_decisions_of_a_user_are_matches_and_denials(client):

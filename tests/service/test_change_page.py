@@ -105,7 +105,7 @@ def test_a_checked_change_is_applied_and_recorded_with_its_user_and_reason(tmp_p
     assert re.search(r"<ins><b>\+</b>\s+- name: after</ins>", page.text)
     answer = applied(alice, fields(page.text), note="more\n room")
     assert answer.status_code == 200, answer.text
-    assert (bundle / "queues.yaml").read_text() == AFTER
+    assert (bundle / "queues.yaml").read_bytes() == AFTER.encode()
     (record,) = admin_records(tmp_path)
     assert record["user"] == "alice"
     assert record["note"].endswith("(by page: more room)")

@@ -20,6 +20,7 @@ from negotiator.runtime.cycle_history import (
 from negotiator.runtime.state import StateStore
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.views.cycles import cycles_view, parts_of
+from negotiator.service.pages.views.sources import source_place
 from negotiator.service.web_app import make_app
 
 SLOT = 'MyType = "Machine"\nName = "slot1@m"\nMachine = "m"\nCpus = 1\nMemory = 1\n'
@@ -184,10 +185,10 @@ def test_of_many_cycles_the_last_ones_are_shown():
 
 
 def test_the_page_of_cycles_has_a_picture_and_its_numbers(client):
-    told = words(client, "cycles")
-    assert "cycle 7, 1970-01-01 00:16:44 UTC: 4.000 s: read 0.500, admit 0.250" in told
-    assert "cycle 0, 1970-01-01 00:16:44 UTC: failed: the pool did not answer" in told
-    assert "7 10 2,000 3 4 0 1" in told
+    shown = words(client, "cycles")
+    assert "cycle 7, 1970-01-01 00:16:44 UTC: 4.000 s: read 0.500, admit 0.250" in shown
+    assert "cycle 0, 1970-01-01 00:16:44 UTC: failed: the pool did not answer" in shown
+    assert "7 10 2,000 3 4 0 1" in shown
     text = client.get("/pool/cycles").text
     assert text.count('<rect class="part-match" x="10"') == 1
     assert text.count('class="part-failed"') == 1
@@ -195,26 +196,41 @@ def test_the_page_of_cycles_has_a_picture_and_its_numbers(client):
 
 
 def test_rules_have_their_effect_with_mode_and_place_and_those_without_are_listed(client):
-    told = words(client, "policies")
-    effect, _, idle = told.partition("Without effect")
+    text = words(client, "policies")
+    effect, _, idle = text.partition("Without effect")
     assert "expressions busy · pool.yaml:4:17 match denied warn only 2 1,234 5,678 9" in effect
     assert "quiet" in idle
     assert "pool.yaml:7:17" in idle
     assert "pool.yaml:4:17" not in idle
 
 
+@pytest.mark.parametrize(
+    ("place", "href", "is_open"),
+    [
+        ("queues.yaml:12:3", "/pool/configuration#L12", True),
+        ("site.conf:7", "/pool/configuration/files/site.conf#L7", False),
+        ("a b/c:1:1", "/pool/configuration/files/a%20b%2Fc#L1", False),
+        ("other.yaml:1:1", "", False),
+        ("queues.yaml", "", False),
+        ("", "", False),
+    ],
+)
+def test_places_in_files_that_can_be_shown_are_links(place, href, is_open):
+    found = source_place(place, {"queues.yaml": b"", "site.conf": b"", "a b/c": b""})
+    assert (found.text, found.href, found.is_open) == (place, href, is_open)
+
+
 def test_rules_of_an_earlier_bundle_are_marked_and_lead_nowhere(client, folder):
     assert "The bundle was changed after this cycle" not in words(client, "policies")
     details = CycleDetails(number=7, ended=1.0, rules=(RULE,), shares=(), plugins=())
     write_history(folder / "state", CycleHistory(cycles=(ENTRY,), last=details))
-    told = words(client, "policies")
-    assert "The bundle was changed after this cycle" in told
-    assert "Without effect" not in told
+    text = words(client, "policies")
+    assert "The bundle was changed after this cycle" in text
+    assert "Without effect" not in text
 
 
 def test_shares_say_who_got_what_and_why_the_others_wait(client):
-    told = words(client, "shares")
-    assert "ann@example.org decisions 0.50 4 slots 1 3 of 4 2 11 because" in told
+    assert "ann@example.org decisions 0.50 4 slots 1 3 of 4 2 11 because" in words(client, "shares")
     text = client.get("/pool/shares").text
     assert 'href="/pool/decisions?user=ann%40example.org"' in text
     assert 'href="/pool/queues/root.default"' in text
@@ -222,10 +238,10 @@ def test_shares_say_who_got_what_and_why_the_others_wait(client):
 
 
 def test_plugins_have_time_calls_failures_and_whether_they_are_called(client):
-    told = words(client, "plugins")
-    assert told.index("observer 1") < told.index("expressions 1") < told.index("not called yet")
-    assert "switched off" in told
-    assert "called, with failures 0.500 4 125.000 1 2 oops" in told
+    text = words(client, "plugins")
+    assert text.index("observer 1") < text.index("expressions 1") < text.index("not called yet")
+    assert "switched off" in text
+    assert "called, with failures 0.500 4 125.000 1 2 oops" in text
 
 
 def test_before_the_first_cycle_the_pages_say_so(client, folder):

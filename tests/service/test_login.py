@@ -176,6 +176,12 @@ def test_a_session_ends_with_the_entry_of_its_token(client, tokens, token):
     assert client.get("/pool").status_code == 401
 
 
+def test_a_session_ends_with_the_last_day_of_its_token(client, tokens, token):
+    log_in(client, token)
+    tokens.write_text(f"{tokens.read_text()}    expires: 2027-01-14\n")  # the day before
+    assert client.get("/pool").status_code == 401
+
+
 def test_a_second_login_ends_the_session_before_it(client, token):
     log_in(client, token)
     first = dict(client.cookies)
@@ -209,6 +215,14 @@ def test_after_20_wrong_tokens_an_address_waits_until_the_minute_is_over(client,
     assert answer.headers["retry-after"] == "45"
     clock.now += 45
     assert log_in(client, token).status_code == 303
+
+
+def test_wrong_tokens_are_counted_anew_in_each_minute(client, clock):
+    for _ in range(19):
+        log_in(client, "wrong")
+    clock.now += 60
+    statuses = [log_in(client, "wrong").status_code for _ in range(21)]
+    assert statuses == [401] * 20 + [429]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ FIELDS: Final = {"job": "Job or cluster", "user": "User", "queue": "Queue", "slo
 
 @attrs.frozen
 class ReasonRow:
-    """A reason: its rule and place, what it compared, and the slots that it took. ``is_decisive``: it took the last ones."""
+    """A reason: its rule and place, what it compared, and the slots that it removed. ``is_decisive``: it removed the last ones."""
 
     is_decisive: bool
     verdict: str
@@ -55,10 +55,10 @@ class DecisionRow:
 
 @attrs.frozen(kw_only=True)
 class DecisionsView:
-    """The page. ``asked`` is False if nothing was given: then these are the newest decisions of all."""
+    """The page. ``is_filtered`` is False if nothing was given: then these are the newest decisions of all."""
 
     fields: tuple[Field, ...]
-    asked: bool
+    is_filtered: bool
     failure: str
     rows: tuple[DecisionRow, ...] = ()
     earlier: Link | None = None
@@ -71,7 +71,7 @@ def decisions_view(
     """Return the page; its parameters are those of ``audit_view``."""
     form: dict[str, Any] = {
         "fields": tuple(Field(name, label, message(given.get(name, ""))) for name, label in FIELDS.items()),
-        "asked": any(given.get(name) for name in FIELDS),
+        "is_filtered": any(given.get(name) for name in FIELDS),
         "failure": message(failure),
     }
     if found is None:

@@ -15,7 +15,7 @@ _IDS: Final = 3  # of jobs that are named
 
 @attrs.frozen
 class RecordWords:
-    """What a record says: whom it is about, what happened, why, and the place of the rule that decided, empty if there is none."""
+    """A record in words: whom it is about, what happened, why, and the place of the rule that decided, empty if there is none."""
 
     who: str = ""
     what: str = ""
@@ -30,7 +30,7 @@ def record_words(record: Record) -> RecordWords:
 
 
 def decisive_reason(record: Record) -> Record:
-    """Return the reason of a denial that took the last candidates; the first one if the record does not say."""
+    """Return the reason of a denial that removed the last candidates; the first one if the record does not have it."""
     reasons = _list(record, "reasons")
     decisive = record.get("decisive")
     if isinstance(decisive, int) and 0 <= decisive < len(reasons):
