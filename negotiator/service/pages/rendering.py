@@ -5,14 +5,24 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import jinja2
+from markupsafe import Markup
 
 from negotiator import __version__
 from negotiator.app.overview import PoolOverview
-from negotiator.service.pages.views.elements import BASE, Link, Moment, message, moment, shown
+from negotiator.service.pages.views.elements import (
+    BASE,
+    MOST_CACHED,
+    Bar,
+    Link,
+    Moment,
+    message,
+    moment,
+    shown,
+)
 
 _FOLDER: Final = Path(__file__).parent
 _TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
@@ -106,8 +116,17 @@ def _environment() -> jinja2.Environment:
         "login": LOGIN,
         "logout": LOGOUT,
         "version": __version__,
+        "drawn": _drawn,
     }
     return environment
+
+
+@lru_cache(MOST_CACHED)
+def _drawn(found: Bar) -> Markup:
+    """Return the HTML of a bar: of thousands, most are the same in the next overview of the pool."""
+    macros: Any = _environment().get_template("parts.html").module
+    html: Markup = macros.use(found)
+    return html
 
 
 def rendered(page: HtmlPage, visitor: Visitor, overview: PoolOverview | None, failure: str) -> bytes:

@@ -46,7 +46,7 @@ PATHS: Final = (
         "/metrics",
     ),
 )
-_REPETITIONS: Final = 9
+_REPETITIONS: Final = 25
 _OK: Final = 200
 
 
@@ -77,23 +77,27 @@ class Slowing:
         return median(loaded / alone for alone, loaded in zip(self.alone, self.loaded, strict=True))
 
 
-def page_seconds(address: str, path: str) -> float:
-    """Return the seconds of a page that is made for this request: those with a query are not kept."""
+def page_seconds(address: str) -> list[tuple[str, float]]:
+    """Return the seconds of each page, made for the request: those with a query are not kept.
+
+    The pages are requested in turn: now and then the service reads the pool at the same time.
+    """
     url = urlsplit(address)
     connection = HTTPConnection(url.hostname or "", url.port, timeout=60)
-    seconds = []
+    seconds: dict[str, list[float]] = {path: [] for path in PAGES}
     try:
         for number in range(_REPETITIONS):
-            begun = time.perf_counter()
-            connection.request("GET", f"{path}?number={number}")
-            answer = connection.getresponse()
-            answer.read()
-            seconds.append(time.perf_counter() - begun)
-            if answer.status != _OK:
-                raise ProcessFailedError(f"{path} was answered with {answer.status}")
+            for path, found in seconds.items():
+                begun = time.perf_counter()
+                connection.request("GET", f"{path}?number={number}")
+                answer = connection.getresponse()
+                answer.read()
+                found.append(time.perf_counter() - begun)
+                if answer.status != _OK:
+                    raise ProcessFailedError(f"{path} was answered with {answer.status}")
     finally:
         connection.close()
-    return median(seconds)
+    return [(path, median(found)) for path, found in seconds.items()]
 
 
 def slowing(pool: ServedPool, loads: list[Load], rounds: int, seconds: float) -> list[Slowing]:
@@ -133,7 +137,7 @@ def service(slots: int, jobs: int, queues: int, readers: int, rounds: int, secon
             tempfile.TemporaryDirectory() as name,
             served(pool_with_queues(slots, jobs, queues), Path(name)) as pool,
         ):
-            pages = [(path, page_seconds(pool.address, path)) for path in PAGES]
+            pages = page_seconds(pool.address)
             found = slowing(pool, loads, rounds, seconds)
     except BenchError as error:
         click.echo(f"error: {printable(str(error))}", err=True)

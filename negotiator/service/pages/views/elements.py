@@ -20,12 +20,13 @@ from negotiator.service.shares import share
 BASE: Final = "/pool"
 #: Rows of a table; a note says how many more there are.
 MOST_ROWS: Final = 500
+#: Links and bars that are kept: most are the same in the next overview of the pool.
+MOST_CACHED: Final = 1 << 13
 
 _LONGEST: Final = 160  # characters of a name
 _LONGEST_LINK: Final = 2000
 _NEAR: Final = 80  # percent, as in the metrics
 _FIRST: Final = (VCORE, "memory")
-_KEPT: Final = 1 << 13  # links and bars: most are the same in the next overview of the pool
 
 
 @attrs.frozen
@@ -93,7 +94,7 @@ def link(name: str, *parts: str, **query: str) -> Link:
     return Link(shown(name), href if len(href) <= _LONGEST_LINK else "")
 
 
-@lru_cache(_KEPT)
+@lru_cache(MOST_CACHED)
 def queue_link(path: str, name: str = "") -> Link:
     """Return a link to the page of a queue."""
     return link(name or path, "queues", path)
@@ -138,7 +139,7 @@ def ordered(resources: Iterable[str]) -> list[str]:
     return sorted(set(resources), key=lambda name: (_FIRST.index(name) if name in _FIRST else 2, name))
 
 
-@lru_cache(_KEPT)
+@lru_cache(MOST_CACHED)
 def bar(
     resource: str, used: int, most: int | None, *, pending: int = 0, guaranteed: int = 0, pool: int = 0
 ) -> Bar:
