@@ -169,7 +169,7 @@ def test_decisions_have_all_reasons_with_the_decisive_one_first_and_say_how_ofte
     assert text.count("<article") == 1
     assert "(3 records)" in text
     shown = words(text)
-    first = "ann is at the limit decisive limit 4 denied limits of ann queues.yaml:4:3 2 9"
+    first = "ann is at the limit decisive denied limits: of ann queues.yaml:4:3 2 9"
     assert first in shown
     assert shown.index(first) < shown.index("the slot is too small")
     assert "1,500 2,000" in shown

@@ -198,7 +198,7 @@ def test_the_page_of_cycles_has_a_picture_and_its_numbers(client):
 def test_rules_have_their_effect_with_mode_and_place_and_those_without_are_listed(client):
     text = words(client, "policies")
     effect, _, idle = text.partition("Without effect")
-    assert "expressions busy · pool.yaml:4:17 match denied warn only 2 1,234 5,678 9" in effect
+    assert "expressions: busy · pool.yaml:4:17 match denied warn only 2 1,234 5,678 9" in effect
     assert "quiet" in idle
     assert "pool.yaml:7:17" in idle
     assert "pool.yaml:4:17" not in idle

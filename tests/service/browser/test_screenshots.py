@@ -8,7 +8,12 @@ import pytest
 ROOT = Path(__file__).parents[3]
 IMAGES = ROOT / "docs" / "images"
 #: The pages that they show.
-SHOWN = {"pages-pool.png": "/pool", "pages-queues.png": "/pool/queues"}
+SHOWN = {
+    "pages-pool.png": "/pool",
+    "pages-queues.png": "/pool/queues",
+    "pages-decisions.png": "/pool/decisions?user=erin",
+    "pages-policies.png": "/pool/policies",
+}
 
 
 def size(picture):

@@ -20,7 +20,7 @@ FIELDS: Final = {"job": "Job or cluster", "user": "User", "queue": "Queue", "slo
 
 @attrs.frozen
 class ReasonRow:
-    """A reason: its rule and place, what it compared, and the slots that it removed. ``is_decisive``: it removed the last ones."""
+    """A reason: its rule and place, and the slots that it removed. ``is_decisive``: it removed the last ones."""
 
     is_decisive: bool
     verdict: str
@@ -28,7 +28,6 @@ class ReasonRow:
     text: str
     rule: str
     source: SourcePlace
-    numbers: str
     removed: str
     rejected: str
 
@@ -139,16 +138,13 @@ def _all_reasons(record: Record) -> list[Record]:
 def _reason(reason: Record, files: Mapping[str, bytes], *, is_decisive: bool) -> ReasonRow:
     origin = reason.get("provenance")
     provenance: Record = origin if isinstance(origin, Mapping) else {}
-    numbers = reason.get("numbers")
-    compared = numbers.items() if isinstance(numbers, Mapping) else ()
     return ReasonRow(
         is_decisive,
         message(str(reason.get("verdict") or "")),
         message(str(reason.get("mode") or "")),
         message(str(reason.get("text") or "")),
-        message(" ".join(str(provenance.get(name) or "") for name in ("plugin", "rule")).strip()),
+        message(": ".join(filter(None, (str(provenance.get(name) or "") for name in ("plugin", "rule"))))),
         source_place(str(provenance.get("source") or ""), files),
-        message(", ".join(f"{name} {value}" for name, value in compared)),
         _number(reason.get("removed")),
         _number(reason.get("rejected")),
     )

@@ -81,7 +81,7 @@ def policies_view(
 
 def _effect(effect: RuleEffect, most: int, files: Mapping[str, bytes]) -> EffectRow:
     return EffectRow(
-        message(f"{effect.plugin} {effect.rule}".strip()),
+        message(": ".join(filter(None, (effect.plugin, effect.rule)))),
         message(effect.text),
         source_place(effect.source, files),
         message(effect.station),
