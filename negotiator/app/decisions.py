@@ -18,7 +18,8 @@ _KINDS: Final = frozenset({_MATCH, "denial"})
 class DecisionReason:
     """A reason: its kind, a sentence, and the rule with its place in the bundle.
 
-    ``removed`` are the slots that it took and that were candidates until then, of a denial.
+    ``removed`` are the slots that it took and that were candidates until then, ``rejected`` those that it rejects independently of other
+    reasons; both of a denial.
     """
 
     verdict: str
@@ -30,6 +31,7 @@ class DecisionReason:
     rule: str
     source: str
     removed: int
+    rejected: int
 
 
 @attrs.frozen(kw_only=True)
@@ -37,9 +39,9 @@ class Decision:
     """A match (``slot`` is the slot), or the denial of jobs (``slot`` is empty).
 
     ``record`` is the number of the audit record, ``time`` that of the cycle (RFC 3339), ``bundle`` the digest of the policy bundle.
-    ``jobs`` counts the jobs, ``job_ids`` are their ids as ranges. ``reason`` is the one that decided: of a denial the one that took the
+    ``jobs`` counts the jobs, ``job_ids`` are their ids as ranges; ``matched`` counts the jobs of the same request that got slots. ``reason`` is the one that decided: of a denial the one that took the
     last slots, null if other jobs took them. ``reasons`` are all of a denial, those that removed most slots first; of a match those that
-    would have denied it, of rules in mode warn or dryrun.
+    would have denied it, of rules in mode warn or dryrun. ``reasons_left_out`` counts those that were not recorded.
     """
 
     record: int
@@ -55,8 +57,10 @@ class Decision:
     jobs: int
     job_ids: tuple[str, ...]
     candidates: int
+    matched: int
     reason: DecisionReason | None
     reasons: tuple[DecisionReason, ...]
+    reasons_left_out: int
 
 
 @attrs.frozen
@@ -97,8 +101,10 @@ def _decision(record: Mapping[str, Any]) -> Decision:
         jobs=1 if is_match else _count(record, "jobs"),
         job_ids=tuple(map(str, record.get("job_ids") or (job,))),
         candidates=_count(record, "candidates"),
+        matched=_count(record, "matched"),
         reason=_reason(record["reason"]) if record.get("reason") else _decisive(record, reasons),
         reasons=reasons,
+        reasons_left_out=_count(record, "reasons_left_out"),
     )
 
 
@@ -119,6 +125,7 @@ def _reason(values: Mapping[str, Any]) -> DecisionReason:
         rule=_text(provenance, "rule"),
         source=_text(provenance, "source"),
         removed=_count(values, "removed"),
+        rejected=_count(values, "rejected"),
     )
 
 

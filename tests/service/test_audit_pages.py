@@ -61,6 +61,13 @@ RECORDS = [
         "reason": {"text": "best rank"},
     },
     *({**DENIAL, "bundle": "b"} for _ in range(3)),
+    {
+        **DENIAL,
+        "user": "eve",
+        "decisive": None,
+        "first_job": "20.0",
+        "job_ids": [f"{number}.0" for number in range(20, 26)],
+    },
     {"kind": "failure", "plugin": "odd", "hook": "filter", "message": 'ClaimId = "<secret>"'},
     {"kind": "unheard of", "user": {"nested": [EVIL, 10**30, None]}},
 ]
@@ -120,10 +127,10 @@ def test_the_newest_records_come_first_in_words(client):
         ("queue=root.a&kind=denial&before=6", [5, 4]),
         ("slot=slot1@m", [3]),
         ("text=BEST+rank", [3]),
-        ("since=2027-01-15+08:07&until=2027-01-15T08:08:00+UTC", [7]),
-        ("since=2027-01-15T09:07%2B01:00", [8, 7]),
+        ("since=2027-01-15+08:07&until=2027-01-15T08:08:00+UTC&user=eve", [7]),
+        ("since=2027-01-15T09:07%2B01:00", [9, 8, 7]),
         ("user=nobody", []),
-        ("before=0000000000000000000000000000000", [8, 7, 6, 5, 4, 3, 2, 1]),
+        ("before=0000000000000000000000000000000", [9, 8, 7, 6, 5, 4, 3, 2, 1]),
     ],
 )
 def test_records_are_found_by_each_field(client, query, numbers):
@@ -174,6 +181,14 @@ def test_decisions_have_all_reasons_with_the_decisive_one_first_and_say_how_ofte
     assert shown.index(first) < shown.index("the slot is too small")
     assert "1,500 2,000" in shown
     assert "5 more reasons were not recorded." in shown
+
+
+def test_a_denial_whose_last_slots_other_jobs_got_has_no_decisive_reason(client):
+    page, _ = found(client, "user=eve", "decisions")
+    assert "none is decisive: other jobs got the last slots" in words(page)
+    assert ">decisive<" not in page
+    assert "3 jobs got no slot: 20.0, 21.0, 22.0 and further ones" in words(page)
+    assert "other jobs got the last slots" in words(found(client, "user=eve")[0])
 
 
 def test_decisions_of_a_user_are_matches_and_denials(client):

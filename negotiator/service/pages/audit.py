@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeVar
 
 import attrs
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.app.audit import AuditPage, AuditQuery, audit_page
+from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.decisions import decision_page
 from negotiator.app.overview import PoolOverview
 from negotiator.errors import NegotiatorError
 from negotiator.service.pages.answers import Pages
@@ -20,9 +22,7 @@ from negotiator.service.pages.views.decisions import decisions_view
 from negotiator.service.pages.views.elements import BASE
 
 _MOST: Final = 100  # records of a page
-_DECISIONS: Final = frozenset({"match", "denial"})
-#: Returns a view: of the fields of the form, the records, the failure, and the overview.
-_View: TypeAlias = Callable[[Mapping[str, str], AuditPage | None, str, PoolOverview | None], object]
+_Found = TypeVar("_Found")
 
 
 @attrs.frozen(eq=False)
@@ -33,30 +33,32 @@ class AuditPages:
 
     def routes(self) -> list[Route]:
         """Return the routes."""
-        return [self.pages.route("/audit", self._audit), self.pages.route("/decisions", self._decisions)]
+        return [
+            self._route("audit", "Audit log", audit_page, audit_view),
+            self._route("decisions", "Decisions", decision_page, decisions_view),
+        ]
 
-    def _audit(self, request: Request) -> Response:
-        return self._answer(request, "audit", "Audit log", audit_view)
+    def _route(
+        self,
+        name: str,
+        title: str,
+        search: Callable[[Path, AuditQuery, int], _Found],
+        view: Callable[[Mapping[str, str], _Found | None, str, PoolOverview | None], object],
+    ) -> Route:
+        """Return the route of a page.
 
-    def _decisions(self, request: Request) -> Response:
-        return self._answer(request, "decisions", "Decisions", decisions_view, _DECISIONS)
+        :param view: returns what is shown: of the fields of the form, what was found, why nothing was, and the overview.
+        """
 
-    def _answer(
-        self, request: Request, name: str, title: str, view: _View, kinds: frozenset[str] | None = None
-    ) -> Response:
-        self.pages.callers.check_reader(request)
-        given = dict(request.query_params)
-        found, failure = self._found(given, kinds)
-        shown = self.pages.overviews.shown
-        made = view(given, found, failure, None if shown is None else shown.overview)
-        return self.pages.send(request, HtmlPage(f"{name}.html", title, f"{BASE}/{name}", made))
+        def answer(request: Request) -> Response:
+            self.pages.callers.check_reader(request)
+            given, found, failure = dict(request.query_params), None, ""
+            try:
+                found = search(self.pages.overviews.targets.audit_log, audit_query(given), _MOST)
+            except (InvalidTimeError, NegotiatorError) as error:  # the form is shown in any case
+                failure = str(error)
+            shown = self.pages.overviews.shown
+            made = view(given, found, failure, None if shown is None else shown.overview)
+            return self.pages.send(request, HtmlPage(f"{name}.html", title, f"{BASE}/{name}", made))
 
-    def _found(self, given: Mapping[str, str], kinds: frozenset[str] | None) -> tuple[AuditPage | None, str]:
-        """Return the records, or why there are none: the form is shown in any case."""
-        folder = self.pages.overviews.targets.audit_log
-        try:
-            query = audit_query(given)
-            wanted: AuditQuery = query if kinds is None else attrs.evolve(query, kinds=kinds)
-            return audit_page(folder, wanted, _MOST), ""
-        except (InvalidTimeError, NegotiatorError) as error:
-            return None, str(error)
+        return self.pages.route(f"/{name}", answer)

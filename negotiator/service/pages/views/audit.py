@@ -123,9 +123,9 @@ def earlier_link(page: str, given: Mapping[str, str], before: int | None) -> Lin
     return link("Earlier records", page, **kept, before=str(before))
 
 
-def files_of(record: Record, overview: PoolOverview | None) -> Mapping[str, bytes]:
-    """Return the files that a record's places are in, if its bundle is the one of now; none otherwise."""
-    is_present = overview is not None and record.get("bundle") == overview.bundle.digest
+def files_of(digest: str, overview: PoolOverview | None) -> Mapping[str, bytes]:
+    """Return the files of the bundle with a digest, if it is the one of now; none otherwise."""
+    is_present = overview is not None and digest == overview.bundle.digest
     return overview.bundle.files if overview is not None and is_present else {}
 
 
@@ -143,12 +143,12 @@ def _row(record: Record, overview: PoolOverview | None) -> AuditRow:
         who,
         message(words.what),
         message(words.why),
-        source_place(words.source, files_of(record, overview)),
-        details_of(record),
+        source_place(words.source, files_of(str(record.get("bundle")), overview)),
+        _details(record),
     )
 
 
-def details_of(record: Record) -> str:
+def _details(record: Record) -> str:
     """Return all fields of a record as text."""
     return json.dumps(_safe(record), indent=1, ensure_ascii=False)
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import attrs
 
-from negotiator.app.audit import AuditPage
+from negotiator.app.decisions import Decision, DecisionPage, DecisionReason
 from negotiator.app.overview import PoolOverview
-from negotiator.service.pages.views.audit import Field, details_of, earlier_link, files_of
+from negotiator.service.pages.views.audit import Field, earlier_link, files_of
 from negotiator.service.pages.views.elements import Link, Moment, link, message, moment_of, queue_link
-from negotiator.service.pages.views.record_words import Record, decisive_reason, job_names, record_words
+from negotiator.service.pages.views.record_words import job_names
 from negotiator.service.pages.views.sources import SourcePlace, source_place
 
 #: Fields of the form, with their labels.
@@ -43,13 +43,12 @@ class DecisionRow:
     who: Link
     queue: Link
     what: str
-    jobs: str
-    slot: str
     candidates: str
     matched: str
+    is_decided: bool
     reasons: tuple[ReasonRow, ...]
     left_out: int
-    details: str
+    record: Link
 
 
 @attrs.frozen(kw_only=True)
@@ -65,7 +64,7 @@ class DecisionsView:
 
 
 def decisions_view(
-    given: Mapping[str, str], found: AuditPage | None, failure: str, overview: PoolOverview | None
+    given: Mapping[str, str], found: DecisionPage | None, failure: str, overview: PoolOverview | None
 ) -> DecisionsView:
     """Return the page; its parameters are those of ``audit_view``."""
     form: dict[str, Any] = {
@@ -75,80 +74,61 @@ def decisions_view(
     }
     if found is None:
         return DecisionsView(**form)
-    alike: dict[Hashable, list[Record]] = {}
-    for record in found.records:
-        alike.setdefault(_key(record), []).append(record)
+    alike: dict[Hashable, list[Decision]] = {}
+    for decision in found.decisions:
+        alike.setdefault(_key(decision), []).append(decision)
     return DecisionsView(
         **form,
-        rows=tuple(_row(records, overview) for records in alike.values()),
+        rows=tuple(_row(decisions, overview) for decisions in alike.values()),
         earlier=earlier_link("decisions", given, found.before),
         is_complete=found.searched,
     )
 
 
-def _key(record: Record) -> Hashable:
+def _key(decision: Decision) -> Hashable:
     """Return what denials of the same jobs for the same reasons have in common; a match is alone."""
-    if record.get("kind") != "denial":
-        return str(record.get("seq"))
-    reasons = tuple(str((each.get("text"), each.get("provenance"))) for each in _reasons(record))
-    names = ("bundle", "submitter", "schedd", "queue", "job_ids", "first_job", "decisive")
-    return (*(str(record.get(name)) for name in names), reasons)
+    if decision.slot:
+        return decision.record
+    reasons = tuple((each.text, each.source, each is decision.reason) for each in decision.reasons)
+    names = (decision.bundle, decision.submitter, decision.schedd, decision.queue, decision.job_ids)
+    return (*names, reasons)
 
 
-def _reasons(record: Record) -> list[Record]:
-    found = record.get("reasons")
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
-
-
-def _row(records: list[Record], overview: PoolOverview | None) -> DecisionRow:
-    """Return the newest of records that are alike, with the first time of all."""
-    record = records[0]
-    words, is_match = record_words(record), record.get("kind") == "match"
-    queue = str(record.get("queue") or "")
-    files = files_of(record, overview)
-    decisive = decisive_reason(record)
-    rows = [_reason(each, files, is_decisive=each is decisive) for each in _all_reasons(record)]
+def _row(decisions: list[Decision], overview: PoolOverview | None) -> DecisionRow:
+    """Return the newest of decisions that are alike, with the first time of all."""
+    newest, is_match = decisions[0], bool(decisions[0].slot)
+    files = files_of(newest.bundle, overview)
+    who = newest.user or newest.submitter
+    reasons = [*([newest.reason] if is_match and newest.reason else ()), *newest.reasons]
+    rows = [_reason(each, files, is_decisive=each is newest.reason) for each in reasons]
     rows.sort(key=lambda each: not each.is_decisive)
+    jobs = job_names(newest.job_ids)
+    lost = f"{newest.jobs:,} {'job' if newest.jobs == 1 else 'jobs'} got no slot: {jobs}"
     return DecisionRow(
-        moment_of(str(record.get("time", ""))),
-        moment_of(str(records[-1].get("time", ""))) if len(records) > 1 else None,
-        len(records),
+        moment_of(newest.time),
+        moment_of(decisions[-1].time) if len(decisions) > 1 else None,
+        len(decisions),
         is_match,
-        link(words.who, "decisions", user=words.who) if words.who else Link(""),
-        queue_link(queue) if queue else Link(""),
-        message(words.what),
-        message(job_names(record)),
-        message(str(record.get("slot") or "")),
-        message(str(record.get("candidates", ""))),
-        message(str(record.get("matched", ""))),
+        link(who, "decisions", user=who) if who else Link(""),
+        queue_link(newest.queue) if newest.queue else Link(""),
+        message(f"job {jobs} got {newest.slot}" if is_match else lost),
+        f"{newest.candidates:,}",
+        f"{newest.matched:,}" if newest.matched else "",
+        newest.reason is not None,
         tuple(rows),
-        record["reasons_left_out"] if isinstance(record.get("reasons_left_out"), int) else 0,
-        details_of(record),
+        newest.reasons_left_out,
+        link(f"record {newest.record}", "audit", before=str(newest.record + 1)),
     )
 
 
-def _all_reasons(record: Record) -> list[Record]:
-    """Return the reasons of a denial; of a match that of the slot, and those of rules that would have denied it."""
-    if record.get("kind") != "match":
-        return _reasons(record)
-    found = [record.get("reason"), *(record.get("warnings") or ())]
-    return [each for each in found if isinstance(each, Mapping)]
-
-
-def _reason(reason: Record, files: Mapping[str, bytes], *, is_decisive: bool) -> ReasonRow:
-    origin = reason.get("provenance")
-    provenance: Record = origin if isinstance(origin, Mapping) else {}
+def _reason(reason: DecisionReason, files: Mapping[str, bytes], *, is_decisive: bool) -> ReasonRow:
     return ReasonRow(
         is_decisive,
-        message(str(reason.get("verdict") or "")),
-        message(str(reason.get("mode") or "")),
-        message(str(reason.get("text") or "")),
-        message(": ".join(filter(None, (str(provenance.get(name) or "") for name in ("plugin", "rule"))))),
-        source_place(str(provenance.get("source") or ""), files),
-        _number(reason.get("removed")),
-        _number(reason.get("rejected")),
+        message(reason.verdict),
+        message(reason.mode),
+        message(reason.text),
+        message(": ".join(filter(None, (reason.plugin, reason.rule)))),
+        source_place(reason.source, files),
+        f"{reason.removed:,}",
+        f"{reason.rejected:,}",
     )
-
-
-def _number(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else ""

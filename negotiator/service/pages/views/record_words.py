@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -29,25 +29,23 @@ def record_words(record: Record) -> RecordWords:
     return RecordWords() if make is None else make(record)
 
 
-def decisive_reason(record: Record) -> Record:
-    """Return the reason of a denial that removed the last candidates; the first one if the record does not have it."""
-    reasons = _list(record, "reasons")
-    decisive = record.get("decisive")
-    if isinstance(decisive, int) and 0 <= decisive < len(reasons):
-        return _mapping(reasons[decisive])
-    return _mapping(reasons[0]) if reasons else {}
+def job_names(ids: Sequence[str]) -> str:
+    """Return the first ids of jobs: ``31.3-8, 32.3-8, 33.3-8 and further ones``."""
+    return ", ".join(ids[:_IDS]) + (" and further ones" if len(ids) > _IDS else "")
 
 
-def job_names(record: Record) -> str:
-    """Return the ids of the jobs of a record: ``31.3-8, 32.3-8 and further ones``."""
-    ids = [str(each) for each in _list(record, "job_ids")] or [
-        _text(record, "first_job") or _text(record, "job")
-    ]
-    more = " and further ones" if len(ids) > _IDS or record.get("job_ids_left_out") else ""
-    return ", ".join(ids[:_IDS]) + more
+def _decisive(record: Record) -> Record:
+    """Return the reason of a denial that removed the last candidates; none if other jobs got them."""
+    reasons, place = _list(record, "reasons"), record.get("decisive")
+    return _mapping(reasons[place]) if isinstance(place, int) and 0 <= place < len(reasons) else {}
 
 
-def rule_source(reason: Record) -> str:
+def _jobs(record: Record) -> str:
+    ids = _list(record, "job_ids") or [_text(record, "first_job") or _text(record, "job")]
+    return job_names(list(map(str, ids)))
+
+
+def _source(reason: Record) -> str:
     """Return where the rule of a reason is, empty if it is in no file."""
     return _text(_mapping(reason.get("provenance")), "source")
 
@@ -56,21 +54,22 @@ def _match(record: Record) -> RecordWords:
     preempts = _mapping(record.get("preempts"))
     ended = f", where a job of {preempts.get('user')} ends" if preempts else ""
     reason = _mapping(record.get("reason"))
-    what = f"job {job_names(record)} got {_text(record, 'slot')}{_in_queue(record)}{ended}"
-    return RecordWords(_user(record), what, _text(reason, "text"), rule_source(reason))
+    what = f"job {_jobs(record)} got {_text(record, 'slot')}{_in_queue(record)}{ended}"
+    return RecordWords(_user(record), what, _text(reason, "text"), _source(reason))
 
 
 def _denial(record: Record) -> RecordWords:
-    reason = decisive_reason(record)
-    what = f"{_count(record, 'jobs', 'job')} got no slot{_in_queue(record)}: {job_names(record)}"
-    return RecordWords(_user(record), what, _text(reason, "text"), rule_source(reason))
+    reason = _decisive(record)
+    what = f"{_count(record, 'jobs', 'job')} got no slot{_in_queue(record)}: {_jobs(record)}"
+    why = _text(reason, "text") or "other jobs got the last slots"
+    return RecordWords(_user(record), what, why, _source(reason))
 
 
 def _placement(record: Record) -> RecordWords:
     queue, steps = _text(record, "queue"), _list(record, "steps")
     last = _mapping(steps[-1]) if steps else {}
     jobs = _count(record, "jobs", "job")
-    what = f"{jobs} placed in {queue}" if queue else f"{jobs} rejected: no rule places {job_names(record)}"
+    what = f"{jobs} placed in {queue}" if queue else f"{jobs} rejected: no rule places {_jobs(record)}"
     return RecordWords(_user(record), what, _text(last, "text"), _text(last, "source"))
 
 
@@ -78,7 +77,7 @@ def _discard(record: Record) -> RecordWords:
     reason = _mapping(record.get("reason"))
     examples = ", ".join(map(str, _list(record, "examples")[:_IDS]))
     what = f"{_count(record, 'count', 'ad')} of kind {_text(record, 'ads')} set aside: {examples}"
-    return RecordWords("", what, _text(reason, "text"), rule_source(reason))
+    return RecordWords("", what, _text(reason, "text"), _source(reason))
 
 
 def _failure(record: Record) -> RecordWords:
@@ -89,13 +88,13 @@ def _failure(record: Record) -> RecordWords:
 def _time_stop(record: Record) -> RecordWords:
     reason = _mapping(record.get("reason"))
     what = f"the time limit of the {_text(record, 'limit')} stopped the cycle"
-    return RecordWords(_text(record, "submitter"), what, _text(reason, "text"), rule_source(reason))
+    return RecordWords(_text(record, "submitter"), what, _text(reason, "text"), _source(reason))
 
 
 def _overfill(record: Record) -> RecordWords:
     reason = _mapping(record.get("reason"))
     what = f"{_text(record, 'resource') or 'the count'} is over its limit"
-    return RecordWords(_text(record, "subject"), what, _text(reason, "text"), rule_source(reason))
+    return RecordWords(_text(record, "subject"), what, _text(reason, "text"), _source(reason))
 
 
 def _cycle(record: Record) -> RecordWords:
