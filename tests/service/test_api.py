@@ -61,21 +61,25 @@ def test_limits_are_the_fullest_first_with_what_is_used_of_them(lively):
     assert found["exceeded"] == sum(share > 1 for share in shares)
 
 
-def test_a_limit_of_a_user_is_that_of_the_usage_of_the_user(lively):
-    limit = read(lively, "/limits", kind="user", rows=1)["limits"][0]
-    usage = lively.get(f"/ws/v1/partition/default/usage/user/{limit['name']}").json()["queues"]
-    waiting = [usage]
-    nodes = {}
-    while waiting:
-        node = waiting.pop()
-        nodes[node["queuePath"]] = node
-        waiting += node.get("children") or ()
-    node = nodes[limit["queue"]]
-    if limit["resource"] == "applications":
-        assert (limit["used"], limit["limit"]) == (len(node["runningApplications"]), node["maxApplications"])
-    else:
-        assert limit["limit"] == node["maxResources"][limit["resource"]]
-        assert limit["used"] == node["resourceUsage"].get(limit["resource"], 0)
+def test_limits_of_users_are_those_of_their_usage(lively):
+    limits = read(lively, "/limits", kind="user", rows=1000)["limits"]
+    expected = []
+    for entry in lively.get("/ws/v1/partition/default/usage/users").json():
+        waiting = [entry["queues"]]
+        while waiting:
+            node = waiting.pop()
+            waiting += node.get("children") or ()
+            name, queue, used = entry["userName"], node["queuePath"], node["resourceUsage"]
+            expected += [
+                (name, queue, resource, used.get(resource, 0), most)
+                for resource, most in (node.get("maxResources") or {}).items()
+            ]
+            if node.get("maxApplications"):
+                running = len(node.get("runningApplications") or ())
+                expected.append((name, queue, "applications", running, node["maxApplications"]))
+    found = [(each["name"], each["queue"], each["resource"], each["used"], each["limit"]) for each in limits]
+    assert sorted(found) == sorted(expected)
+    assert {"applications", "vcore"} <= {each["resource"] for each in limits}
 
 
 def test_limits_are_selected_by_kind_name_queue_and_excess(lively):
@@ -120,6 +124,17 @@ def test_another_method_is_refused_and_the_right_one_is_named(client, method):
     answer = client.request(method, f"{BASE}/status", content=b"{}")
     assert answer.status_code == 405
     assert "GET" in answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [*((each.method, each.path) for each in RESOURCES), ("GET", "/openapi.json"), ("GET", "/reports/none")],
+)
+def test_nothing_is_answered_to_a_wrong_token(client, method, path):
+    """Not even which parameters are wrong, or that there is no such report."""
+    headers = {"Authorization": "Bearer wrong"}
+    answer = client.request(method, f"{BASE}{path}?wrong=1", headers=headers)
+    assert answer.status_code == 401
 
 
 def test_the_document_describes_each_resource_with_its_parameters_and_errors(client):

@@ -136,7 +136,7 @@ def test_without_a_selection_all_decisions_are_listed(site, read):
 
 def test_the_audit_log_is_read_from_its_end_in_pages(site, read):
     found, before = [], None
-    while True:
+    while len(found) <= len(records(site)):
         page = read("/audit", rows=3, **({"before": before} if before else {}))
         assert len(page["records"]) <= 3
         assert page["searched"]
