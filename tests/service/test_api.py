@@ -96,6 +96,14 @@ def test_limits_are_selected_by_kind_name_queue_and_excess(lively):
     assert exceeded["total"] == exceeded["exceeded"] == read(lively, "/limits", rows=0)["exceeded"]
 
 
+def test_what_everybody_requests_is_sent_compressed_and_is_what_others_get(lively):
+    answer = lively.get(f"{BASE}/limits")
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = lively.get(f"{BASE}/limits", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert answer.json() == plain.json() == read(lively, "/limits", rows=100)
+
+
 def test_pages_of_a_list_are_its_parts(lively):
     limits = read(lively, "/limits", rows=1000)["limits"]
     pages = [read(lively, "/limits", offset=offset, rows=7)["limits"] for offset in range(0, len(limits), 7)]

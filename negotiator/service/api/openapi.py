@@ -16,6 +16,7 @@ import msgspec
 
 from negotiator import __version__
 from negotiator.app.token_roles import Role
+from negotiator.service.answers import JSON
 from negotiator.service.api.records import ErrorAnswer
 from negotiator.service.api.resource import BASE, Resource
 from negotiator.service.api.resources import RESOURCES
@@ -23,7 +24,6 @@ from negotiator.service.api.resources import RESOURCES
 #: The path of the document, below ``BASE``.
 DOCUMENT: Final = "/openapi.json"
 
-_JSON: Final = "application/json"
 _REFERENCE: Final = "#/components/schemas/{name}"
 _ERRORS: Final = {
     HTTPStatus.BAD_REQUEST: "A parameter is unknown, repeated, missing or invalid; the message names it.",
@@ -129,7 +129,7 @@ def _operation(resource: Resource, schemas: _Schemas) -> dict[str, Any]:
     if resource.body is not None:
         found["requestBody"] = {
             "required": True,
-            "content": {_JSON: {"schema": schemas.references[resource.body]}},
+            "content": {JSON: {"schema": schemas.references[resource.body]}},
         }
     return found
 
@@ -177,7 +177,7 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(text: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": text, "content": {_JSON: {"schema": schema}}}
+    return {"description": text, "content": {JSON: {"schema": schema}}}
 
 
 def _error(text: str, schemas: _Schemas) -> dict[str, Any]:

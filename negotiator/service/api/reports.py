@@ -82,6 +82,7 @@ def _resource(declared: Attributed[Report]) -> Resource:
         ),
         answers=answers,
         answer=answer,
+        of_pool=True,
         statuses=_STATUSES,
         texts={media_type: text_of(media_type) for media_type in report.texts},
     )

@@ -78,6 +78,7 @@ class Resource:
     :param body: the type of the body, a class of attrs; None for none.
     :param status: returns the HTTP status of an answer.
     :param statuses: what further statuses mean, of answers and of errors.
+    :param of_pool: its answer depends on the pool as it was read last and on the parameters only: without any it is made once.
     :param is_slow: its answers may take seconds: few are made at the same time.
     :param texts: functions that make the answer in other media types, for requests that prefer one.
     """
@@ -92,6 +93,7 @@ class Resource:
     body: type[Any] | None = None
     status: Callable[[Any], HTTPStatus] = _ok
     statuses: Mapping[HTTPStatus, str] = attrs.field(factory=dict)
+    of_pool: bool = False
     is_slow: bool = False
     texts: Mapping[str, Callable[[ApiRequest[Any]], str]] = attrs.field(factory=dict)
 

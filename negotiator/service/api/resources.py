@@ -65,6 +65,7 @@ RESOURCES: Final = (
         summary="The plugins of the policy bundle, in the order of their calls",
         answers=Plugins,
         answer=pool.plugins,
+        of_pool=True,
     ),
     Resource(
         path="/limits",
@@ -72,6 +73,7 @@ RESOURCES: Final = (
         parameters=LimitQuery,
         answers=Limits,
         answer=pool.limits,
+        of_pool=True,
     ),
     Resource(
         path="/policies",
@@ -127,6 +129,7 @@ RESOURCES: Final = (
         summary="The reports that plugins make of the pool",
         answers=Reports,
         answer=reports.reports,
+        of_pool=True,
     ),
     _action(
         "/applications/move",

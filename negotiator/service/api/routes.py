@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, Final
 
 import attrs
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.app.token_roles import Role
-from negotiator.service.answers import NotFoundHereError, encoded, json_answer
+from negotiator.service.answers import JSON, NotFoundHereError, encoded, json_answer
 from negotiator.service.api.openapi import DOCUMENT, openapi
 from negotiator.service.api.parameters import parse_body, read_parameters
 from negotiator.service.api.reports import REPORTS, report_resources
@@ -25,7 +26,6 @@ from negotiator.service.bodies import read_json_body
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 
-_JSON: Final = "application/json"
 _LARGEST_BODY: Final = 1 << 16  # bytes
 _MOST_ACTIONS: Final = 8
 _MOST_SEARCHES: Final = 2
@@ -95,12 +95,21 @@ def api_routes(
 
 
 def _answer(resource: Resource, given: ApiRequest[Any], request: Request) -> Response:
-    media_type = _preferred(request, resource)
+    media_type, shown = _preferred(request, resource), given.overviews.shown
+    if resource.of_pool and shown is not None and not request.url.query:
+        key = f"{BASE}{resource.path} {media_type}"
+        kept = shown.answers.get(key, lambda: _content(resource, given, media_type)[0])
+        return kept.response(request, media_type)
+    content, status = _content(resource, given, media_type)
+    return Response(content, status, media_type=media_type, headers={"Cache-Control": "no-store"})
+
+
+def _content(resource: Resource, given: ApiRequest[Any], media_type: str) -> tuple[bytes, HTTPStatus]:
+    """Return the body of an answer, and its status."""
     if media_type in resource.texts:
-        content = resource.texts[media_type](given).encode("utf-8", "replace")
-        return Response(content, media_type=media_type, headers={"Cache-Control": "no-store"})
+        return resource.texts[media_type](given).encode("utf-8", "replace"), HTTPStatus.OK
     values = resource.answer(given)
-    return json_answer(encoded(_finite(msgspec.to_builtins(attrs.asdict(values)))), resource.status(values))
+    return encoded(_finite(msgspec.to_builtins(attrs.asdict(values)))), resource.status(values)
 
 
 def _finite(values: Any) -> Any:
@@ -116,6 +125,6 @@ def _preferred(request: Request, resource: Resource) -> str:
     """Return the first media type that a request accepts, of those that the resource has; without one JSON."""
     for given in request.headers.get("accept", "").split(","):
         media_type = given.partition(";")[0].strip().lower()
-        if media_type == _JSON or media_type in resource.texts:
+        if media_type == JSON or media_type in resource.texts:
             return media_type
-    return _JSON
+    return JSON
