@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,14 +26,24 @@ def open_state(location: StateLocation) -> StateStore:
     :raises StateError: it cannot be used, or another negotiator uses it.
     """
     store = StateStore.open(location)
-    end = time.monotonic() + LOCK_TIMEOUT
-    while not store.hold_lock():
-        if time.monotonic() < end:
-            time.sleep(_POLL)
-            continue
+    try:
+        hold_lock(store.hold_lock, f"{location}: another negotiator uses this state")
+    except BaseException:
         store.close()
-        raise StateError(f"{location}: another negotiator uses this state")
+        raise
     return store
+
+
+def hold_lock(take: Callable[[], bool], refusal: str) -> None:
+    """Take a lock that an admin command may have for a moment.
+
+    :raises StateError: another process keeps it; with the message ``refusal``.
+    """
+    end = time.monotonic() + LOCK_TIMEOUT
+    while not take():
+        if time.monotonic() >= end:
+            raise StateError(refusal)
+        time.sleep(_POLL)
 
 
 def open_audit_log(folder: Path, key_file: Path | None, rotate_bytes: int) -> AuditLog:

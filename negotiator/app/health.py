@@ -21,6 +21,7 @@ class Health(enum.StrEnum):
     """How a negotiator is; ``exit_code`` is that of ``negotiator status``."""
 
     HEALTHY = "healthy"
+    STANDBY = "standby"
     NOT_RUNNING = "not running"
     OVERDUE = "overdue"
     NO_CYCLE = "no cycle"
@@ -32,9 +33,15 @@ class Health(enum.StrEnum):
         """Return the exit code."""
         return _CODES[self]
 
+    @property
+    def is_sound(self) -> bool:
+        """True if nothing is wrong: the negotiator works, or is ready to take over from the one that does."""
+        return self.exit_code is ExitCode.DONE
+
 
 _CODES: Final = {
     Health.HEALTHY: ExitCode.DONE,
+    Health.STANDBY: ExitCode.DONE,
     Health.NOT_RUNNING: ExitCode.NOT_DONE,
     Health.OVERDUE: ExitCode.NOT_DONE,
     Health.NO_CYCLE: ExitCode.POOL,
@@ -80,6 +87,8 @@ def _of_running(status: NegotiatorStatus, now: float) -> tuple[Health, str]:
         return Health.OVERDUE, f"the next cycle is {now - status.next_cycle:.0f} s late"
     if status.failure:
         return Health.NO_CYCLE, status.failure
+    if status.standby:
+        return Health.STANDBY, status.standby
     last = status.last
     if last is not None and last.unanswered:
         return Health.UNANSWERED, "; ".join(last.unanswered)

@@ -15,6 +15,7 @@ from negotiator.app.pool_view import pool_reader
 from negotiator.app.run_observer import RunObserver as RunObserver
 from negotiator.app.service_settings import PoolDriver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
+from negotiator.app.standby import Standby
 from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded
 from negotiator.audit.errors import AuditError
 from negotiator.bundle.cycle_intervals import CycleIntervals
@@ -39,6 +40,7 @@ from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
 from negotiator.runtime.saved_pool import save_pool
 from negotiator.runtime.shadow import ShadowPool
+from negotiator.runtime.state import StateStore
 
 _IN_THIS_CYCLE = " in this cycle"
 
@@ -205,27 +207,40 @@ def run_cycles(
     bind: tuple[str, int] | None = None,
     shadow: bool = False,
 ) -> bool:
-    """Open a runner, run cycles, and close it.
+    """Open a runner, run cycles, and close it; with a shared state, while this negotiator leads, and wait for that before.
 
     The parameters are those of ``open_runner`` and ``Runner.run``, which has the meaning of the result too.
     """
-    with open_runner(
-        targets,
-        audit=audit,
-        watch=watch,
-        tracer=tracer,
-        stdin=stdin,
-        change_bundle=change_bundle,
-        recover=recover,
-        driver=driver,
-        bind=bind,
-        shadow=shadow,
-    ) as runner:
-        problems = runner.runtime.bundle.problems
-        observer.problems(each for each in problems if each.severity is Severity.WARNING)
-        for notice in (*runner.notices, *runner.runtime.state_manager.damaged):
-            observer.notice(notice)
-        return runner.run(observer, every, count)
+
+    trigger = CycleTrigger()
+
+    def run(store: StateStore | None = None) -> bool:
+        with open_runner(
+            targets,
+            audit=audit,
+            watch=watch,
+            tracer=tracer,
+            stdin=stdin,
+            change_bundle=change_bundle,
+            recover=recover,
+            driver=driver,
+            bind=bind,
+            shadow=shadow,
+            store=store,
+            trigger=trigger,
+        ) as runner:
+            problems = runner.runtime.bundle.problems
+            observer.problems(each for each in problems if each.severity is Severity.WARNING)
+            for notice in (*runner.notices, *runner.runtime.state_manager.damaged):
+                observer.notice(notice)
+            return runner.run(observer, every, count)
+
+    location = targets.state_location
+    if driver is None or location is None or location.database is None:
+        return run()
+    # The errors of a bundle are reported now, not when this negotiator is needed.
+    bundle = loaded(bound(examine(targets, tracer), bind), bundle_folder(targets))
+    return Standby(location, bundle, clock(targets), observer.notice, trigger).run(run)
 
 
 @contextmanager
@@ -241,6 +256,8 @@ def open_runner(
     driver: PoolDriver | None = None,
     bind: tuple[str, int] | None = None,
     shadow: bool = False,
+    store: StateStore | None = None,
+    trigger: CycleTrigger | None = None,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -254,6 +271,8 @@ def open_runner(
     :param driver: serve the live pool of the bundle, or files, until stopped; None for cycles over files that end with a pool
         that cannot be read.
     :param bind: the host and port where the tools and daemons of a live pool connect; None if the bundle decides.
+    :param store: the state, if it is open and locked already; None opens that of the targets.
+    :param trigger: starts cycles before their time, and ends them.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -277,7 +296,8 @@ def open_runner(
     with ExitStack() as stack:
         with _nothing_handed_out():
             # Admin commands take the two locks in the same order, so that neither waits for the other for ever.
-            store = stack.enter_context(open_state(location)) if location else None
+            if store is None and location is not None:
+                store = stack.enter_context(open_state(location))
             if store and not change_bundle:
                 check_bundle(store, bundle)
             rotate = bundle.audit.rotate_bytes
@@ -290,7 +310,7 @@ def open_runner(
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
-        trigger = CycleTrigger()
+        trigger = trigger or CycleTrigger()
         requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
         pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))
         if shadow:

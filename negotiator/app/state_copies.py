@@ -12,16 +12,17 @@ from negotiator.app.exclusive import open_state
 from negotiator.errors import CommandError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import BackupSummary as BackupSummary
-from negotiator.runtime.state import StateStore
+from negotiator.runtime.state import Leader, StateStore
 
 
 @attrs.frozen
 class StateSummary:
-    """Where a state is, the version of its tables, and the number of rows by table."""
+    """Where a state is, the version of its tables, the number of rows by table, and who leads with a shared one."""
 
     place: str
     version: int
     rows: Mapping[str, int]
+    leader: Leader | None = None
 
 
 def state_summary(targets: CommandTargets) -> StateSummary:
@@ -30,7 +31,7 @@ def state_summary(targets: CommandTargets) -> StateSummary:
     :raises StateError: it is missing or cannot be read.
     """
     with StateStore.read(targets.required_state) as store:
-        return StateSummary(store.name, store.version, store.count_rows())
+        return StateSummary(store.name, store.version, store.count_rows(), store.leader)
 
 
 def back_up(targets: CommandTargets, file: Path) -> BackupSummary:

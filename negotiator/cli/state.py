@@ -22,6 +22,8 @@ def show(targets: CommandTargets, *, as_json: bool) -> None:
         click.echo(json.dumps(attrs.asdict(found), sort_keys=True))
         return
     click.echo(printable(f"State {found.place}, version {found.version}"))
+    if found.leader is not None:
+        click.echo(printable(f"Leader: process {found.leader.process} on {found.leader.host}"))
     click.echo()
     print_table(
         "Rows", ("TABLE", "ROWS"), [(name, str(rows)) for name, rows in found.rows.items()], right=(1,)

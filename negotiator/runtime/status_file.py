@@ -18,7 +18,7 @@ from negotiator.runtime import stored_fields
 
 STATUS_FILE: Final = "status.json"
 _LOCK: Final = "state.lock"
-_VERSION: Final = 2
+_VERSION: Final = 3
 _MODE: Final = 0o640
 _LONGEST: Final = 1 << 20  # bytes
 
@@ -72,7 +72,8 @@ class NegotiatorStatus:
 
     ``process`` and ``process_began`` (clock ticks since the boot) identify the process on its ``host``. ``cycle_since`` is when
     the present cycle began, None between two cycles; it may take ``cycle_limit`` seconds and the time of its input and output.
-    ``next_cycle`` is when the next one begins at the latest. ``failure`` is why the last cycle did not take place, at ``failed``.
+    ``next_cycle`` is when the next one begins at the latest.
+    ``standby`` says which negotiator leads with a shared state instead of this one. ``failure`` is why the last cycle did not take place, at ``failed``.
     """
 
     host: str = stored_fields.text()
@@ -84,6 +85,7 @@ class NegotiatorStatus:
     cycle_since: float | None = stored_fields.optional_number()
     next_cycle: float | None = stored_fields.optional_number()
     last: LastCycle | None = attrs.field(default=None, validator=optional(instance_of(LastCycle)))
+    standby: str = stored_fields.optional_text()
     failure: str = stored_fields.optional_text()
     failed: float | None = stored_fields.optional_number()
     totals: CycleTotals = attrs.field(factory=CycleTotals, validator=instance_of(CycleTotals))

@@ -7,7 +7,6 @@ from typing import Final
 
 import attrs
 
-from negotiator.app.health import Health
 from negotiator.app.overview import PoolOverview
 from negotiator.pool.secrets import redact
 
@@ -41,7 +40,7 @@ def health_checks(overview: PoolOverview | None, failure: str) -> tuple[HealthCh
 def _of_pool(overview: PoolOverview) -> Iterator[HealthCheck]:
     health = overview.health
     if health is not None:
-        found = [] if health.health is Health.HEALTHY else [f"{health.health}: {health.text}"]
+        found = [] if health.health.is_sound else [f"{health.health}: {health.text}"]
         yield _check("Negotiator", "the negotiator of the state runs, and its last cycle took place", found)
     yield _check("Plugins", "no plugin failed while the pool was counted", map(str, overview.failures))
     over = (

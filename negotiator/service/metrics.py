@@ -17,7 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from negotiator import __version__
-from negotiator.app.health import Health, NegotiatorStatus
+from negotiator.app.health import NegotiatorStatus
 from negotiator.app.overview import PoolContents, PoolOverview
 from negotiator.queues import ROOT
 from negotiator.service.overviews import Overviews
@@ -107,8 +107,8 @@ def _of_negotiator(overview: PoolOverview) -> Iterator[Metric]:
         return
     yield _gauge(
         "negotiator_healthy",
-        "1 if the negotiator runs, and its last cycle took place.",
-        health.health is Health.HEALTHY,
+        "1 if the negotiator runs, and its last cycle took place or it is standby.",
+        health.health.is_sound,
     )
     status = health.status
     if status is None:

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from negotiator.app.health import Health
 from negotiator.errors import NegotiatorError
 from negotiator.service.answers import (
     InvalidNameError,
@@ -90,6 +91,8 @@ def _ready(overviews: Overviews) -> Callable[[Request], Awaitable[Response]]:
     async def answer(_request: Request) -> Response:
         if overviews.shown is None:
             return PlainTextResponse("the pool has not been read yet\n", HTTPStatus.SERVICE_UNAVAILABLE)
-        return PlainTextResponse("ready\n")
+        health = overviews.shown.overview.health
+        is_standby = health is not None and health.health is Health.STANDBY
+        return PlainTextResponse("standby\n" if is_standby else "ready\n")
 
     return answer

@@ -1,17 +1,19 @@
 """A state in PostgreSQL: what only a database of its own can do wrong, and what several central managers share."""
 
+import os
 import shutil
 import sys
 
 import pytest
 
 from negotiator.audit.log import AuditLog
-from negotiator.errors import StateError
+from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import DatabaseUrl, StateLocation
 from negotiator.runtime.consistency import InconsistentLogError, InconsistentStateError, check_consistency
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from pools import slot
 from queueing import World, app
+from swallowing_proxy import swallowing_proxy
 
 REQUEST = AdminRequest(0, 5.0, "ann\udcff\0", (), AdminAction.RELOAD)
 
@@ -208,3 +210,73 @@ def test_a_state_that_returns_to_a_file_keeps_the_mark_of_its_manager(managers, 
         AuditLog.open(one.folder / "audit", rotate_bytes=1 << 30) as log,
     ):
         assert check_consistency(store, log) == ""
+
+
+def test_a_leader_that_another_one_has_replaced_writes_nothing(location, tmp_path):
+    """The database checks that in each transaction, also if the old session still lives; requests need no leadership."""
+    other = StateLocation(tmp_path / "other", location.database)
+    with StateStore.open(location) as one, StateStore.open(other) as two:
+        assert one.hold_lock()
+        assert not two.hold_lock()
+        one.accept(None)
+        with two.database.writing() as db:
+            db.execute("UPDATE leader SET epoch = epoch + 1")
+        before = contents(two)
+        for write in (
+            one.accept,
+            lambda _: one.save([], [], [], last=9.0),
+            lambda _: one.drop_matches(["1"]),
+        ):
+            with pytest.raises(LeadershipLostError, match="another negotiator has taken over this state"):
+                write(None)
+        assert contents(two) == before
+        assert two.request(REQUEST) == 1
+
+
+def test_a_leader_whose_session_has_ended_says_that_it_leads_no_more(location, tmp_path, postgresql):
+    other = StateLocation(tmp_path / "other", location.database)
+    with StateStore.open(location) as one, StateStore.open(other) as two:
+        assert one.hold_lock()
+        postgresql.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+        )
+        with pytest.raises(LeadershipLostError, match="this negotiator leads no more"):
+            one.accept(None)
+        with pytest.raises(LeadershipLostError, match="this negotiator leads no more"):
+            one.waiting()
+        assert (two.waiting(), two.hold_lock(), two.leader.process) == ((), True, os.getpid())
+
+
+def test_a_leader_that_only_computes_keeps_the_state(location, tmp_path):
+    """A cycle may take longer than the timeout of the database."""
+    quick = StateLocation(location.folder, DatabaseUrl(location.database.secret, timeout=2.0))
+    with (
+        StateStore.open(quick) as one,
+        StateStore.open(StateLocation(tmp_path / "x", location.database)) as two,
+    ):
+        assert one.hold_lock()
+        two.request(REQUEST)
+        with two.database.reading() as db:
+            db.execute("SELECT pg_sleep(5)")
+        assert not two.hold_lock()
+        one.accept(None)
+
+
+def test_a_process_that_does_not_lead_may_be_silent(location, postgresql):
+    quick = StateLocation(location.folder, DatabaseUrl(location.database.secret, timeout=1.0))
+    with StateStore.open(quick) as store:
+        postgresql.execute("SELECT pg_sleep(2)")
+        assert store.waiting() == ()
+
+
+def test_a_server_that_does_not_answer_is_given_up(location, postgresql, tmp_path):
+    with swallowing_proxy(postgresql.socket) as proxy:
+        host = f"negotiator@{proxy.address}/postgres?"
+        url = location.database.secret.replace("negotiator@/postgres?", host).replace(
+            f"host={postgresql.folder}&", ""
+        )
+        with StateStore.open(StateLocation(tmp_path, DatabaseUrl(url, timeout=1.0))) as store:
+            assert store.hold_lock()
+            proxy.swallow()
+            with pytest.raises(LeadershipLostError):
+                store.accept(None)

@@ -27,13 +27,18 @@ class PostgresqlServer:
         self.folder = folder
         self._schemas = count(1)
 
-    def url(self, host=None, **parameters):
-        """Return the URL of an empty schema of its own, at the server's socket or at another host and port."""
+    def schema(self):
+        """Make an empty schema, and return its name."""
         name = f"site{next(self._schemas)}"
         self.execute(f"CREATE SCHEMA {name}")
+        return name
+
+    def url(self, schema=None, host=None):
+        """Return the URL of a schema, by default an empty one, at the server's socket or at another host and port."""
+        name = schema or self.schema()
         at = "" if host is None else host
         more = {"host": self.folder} if host is None else {}
-        more |= {"options": f"-csearch_path%3D{name}", **parameters}
+        more |= {"options": f"-csearch_path%3D{name}"}
         return f"postgresql://negotiator@{at}/postgres?" + "&".join(
             f"{key}={value}" for key, value in more.items()
         )

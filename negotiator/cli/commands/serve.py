@@ -34,6 +34,8 @@ def serve(**given: Any) -> None:
     With --shadow the pool keeps its own negotiator: this one observes the pool (READ authorization is enough), decides, hands out nothing,
     and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.
 
+    With --state-database several central managers share a state: one leads, and the others wait until it ends or is cut off.
+
     It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.
 

@@ -26,7 +26,7 @@ def status(**given: Any) -> None:
 
     \b
     Exit codes:
-      0  healthy
+      0  healthy; or standby: another negotiator leads with the shared state
       1  none runs with this state, or a cycle is overdue
       2  invalid command line
       4  the last cycle did not take place, or a daemon of the pool did not answer in it

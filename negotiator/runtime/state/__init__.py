@@ -8,6 +8,7 @@ from negotiator.runtime.state.admin_request_rows import AdminAction as AdminActi
 from negotiator.runtime.state.admin_request_rows import AdminAnswer as AdminAnswer
 from negotiator.runtime.state.admin_request_rows import AdminRequest as AdminRequest
 from negotiator.runtime.state.backup import BackupSummary as BackupSummary
+from negotiator.runtime.state.connection import Leader as Leader
 from negotiator.runtime.state.consistency_rows import AuditMark as AuditMark
 from negotiator.runtime.state.consistency_rows import StateBundle as StateBundle
 from negotiator.runtime.state.cycle_rows import StoredState as StoredState
