@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
+
 #: As root in a container; and nothing is fetched but what a page requests.
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -54,6 +56,13 @@ def _kind(link):
         r"^(/pool/[^/]+)/(.*)", lambda found: found[1] + re.sub("[^/]+", "*", f"/{found[2]}"), url.path
     )
     return path, *sorted(parse_qs(url.query))
+
+
+def violations(page, rules=None):
+    """Return the rules of axe-core that a page violates, with the first element that does."""
+    options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+    found = Axe().run(page, options=options).response["violations"]
+    return [f"{page.url}: {each['help']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 class Complaints:

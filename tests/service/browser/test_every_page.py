@@ -1,19 +1,11 @@
 """What holds for every page that the navigation leads to, in Debian's chromium."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
-from browsing import FOCUSABLE, FOCUSED, TOO_WIDE, Complaints
+from browsing import FOCUSABLE, FOCUSED, TOO_WIDE, Complaints, violations
 
 #: Tab is pressed this many times at most: lists of hundreds of links are alike.
 STOPS = 60
-
-
-def violations(page, rules=None):
-    """Return the rules of axe-core that a page violates, with the first element that does."""
-    options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
-    found = Axe().run(page, options=options).response["violations"]
-    return [f"{page.url}: {each['help']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 def test_the_navigation_leads_to_pages_of_several_kinds(paths):
