@@ -10,6 +10,7 @@ from negotiator.app.tokens import make_token
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
+from negotiator.service.sessions import FailedLogins
 from negotiator.service.web_app import make_app
 
 SLOT = 'MyType = "Machine"\nName = "slot1@m"\nMachine = "m"\nCpus = 1\nMemory = 1\n'
@@ -223,6 +224,18 @@ def test_wrong_tokens_are_counted_anew_in_each_minute(client, clock):
     clock.now += 60
     statuses = [log_in(client, "wrong").status_code for _ in range(21)]
     assert statuses == [401] * 20 + [429]
+
+
+def test_wrong_tokens_of_a_thousand_addresses_are_counted():
+    """Further ones do not take more memory: the address that began first is forgotten."""
+    failed = FailedLogins()
+    for _ in range(20):
+        failed.add("first", NOW)
+    for number in range(999):
+        failed.add(str(number), NOW)
+    assert failed.wait("first", NOW) == 60
+    failed.add("one more", NOW)
+    assert failed.wait("first", NOW) == 0
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ class QueueView:
     below: QueueTreeView | None
     applications: Rows
     all_applications: Link
+    decisions: Link
 
 
 def queue_tree(overview: PoolOverview) -> QueueTreeView:
@@ -153,6 +154,7 @@ def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
         _tree(contents, below, path) if below else None,
         Rows.first(rows, len(rows)),
         link("search them", "applications", queue=path),
+        link("decisions", "decisions", queue=path),
     )
 
 
