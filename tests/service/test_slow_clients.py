@@ -118,13 +118,6 @@ def test_an_answer_that_is_not_taken_ends_the_connection(impatient):
         assert not connections
 
 
-def test_a_client_that_is_quick_enough_gets_many_answers_on_one_connection(port):
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
-        for _ in range(5):
-            assert client.post("/echo", content=b"abc").text == "abc"
-            time.sleep(0.15)
-
-
 def test_slow_clients_do_not_keep_others_from_being_answered(client):
     """More connections than the service has wait for their client: each new one takes the place of the oldest."""
     address = urlsplit(str(client.base_url))
