@@ -112,6 +112,9 @@ def _class(
     base: type[Any] = object,
     defaults: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return a class of attrs with these annotated fields."""
-    namespace = {"__annotations__": dict(fields), "__doc__": text, "__module__": __name__, **(defaults or {})}
-    return attrs.frozen(type(name, (base,), namespace))
+    """Return a class of attrs with fields of these types."""
+    given = defaults or {}
+    made = {
+        each: attrs.field(type=kind, default=given.get(each, attrs.NOTHING)) for each, kind in fields.items()
+    }
+    return attrs.make_class(name, made, (base,), class_body={"__doc__": text}, frozen=True, slots=True)
