@@ -2,6 +2,8 @@
 
 import contextlib
 import http.server
+import queue
+import socketserver
 import threading
 from collections import Counter
 
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from negotiator_bench.readers import ReadingPlan, reading
 from negotiator_bench.service import service
 from negotiator_bench.service_pool import pool_with_queues
+from negotiator_bench.slow_clients import SlowClients, slow_clients
 
 
 def test_jobs_are_spread_over_the_departments_of_the_tree():
@@ -61,6 +64,28 @@ def test_readers_read_each_answer_to_its_end_and_count_what_is_no_answer(path, a
     assert readings.failures == (readings.answers if all_fail else 0)
     assert 0 < readings.median <= readings.slowest
     assert readings.megabytes > 0
+
+
+class Closing(socketserver.StreamRequestHandler):
+    """Closes each connection after the first line or two seconds; notes what it got."""
+
+    timeout = 2
+    lines = queue.SimpleQueue()
+
+    def handle(self):
+        with contextlib.suppress(OSError):
+            self.lines.put(self.rfile.read(3))
+
+
+def test_slow_clients_send_a_part_of_a_request_or_one_and_connect_again():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Closing) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            with slow_clients(f"http://127.0.0.1:{server.server_address[1]}", SlowClients(1, 1, 1)):
+                got = [Closing.lines.get(timeout=60) for _ in range(4)]
+        finally:
+            server.shutdown()
+    assert got == [b"GET"] * 4
 
 
 def test_a_small_pool_is_measured_without_judging_the_targets_of_the_large_one():

@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
@@ -29,6 +28,7 @@ from negotiator_bench.errors import ProcessFailedError
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
 _PATIENCE: Final = 60  # seconds
+_AGAIN: Final = 0.1  # seconds until a connection is tried again
 
 
 @attrs.frozen
@@ -68,7 +68,11 @@ def reading(plan: ReadingPlan) -> Iterator[list[Readings]]:
         except BaseException:
             process.kill()
             raise
-        printed, _ = process.communicate(timeout=_PATIENCE)
+        try:
+            printed, _ = process.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise ProcessFailedError("the readers got no answer") from None
     if process.returncode:
         raise ProcessFailedError("the readers failed")
     found.append(Readings(**json.loads(printed)))
@@ -76,29 +80,46 @@ def reading(plan: ReadingPlan) -> Iterator[list[Readings]]:
 
 @attrs.define(eq=False)
 class _Reader(asyncio.Protocol):
-    """Sends one request after the other, and reads each answer to its end."""
+    """Sends one request after the other, and reads each answer to its end.
 
+    As browsers do, it connects again if its connection ends, and repeats a request without any answer.
+    """
+
+    address: tuple[str, int]
     requests: Iterator[bytes]
     pause: float
     seconds: list[float]
     received: int = 0
     failures: int = 0
     _transport: asyncio.Transport | None = None
+    _task: asyncio.Task[None] | None = None
+    _request: bytes = b""  # the one that is not answered yet
     _begun: float = 0.0
     _head: bytes = b""
     _left: int = 0
     _is_good: bool = False
+    _is_closed: bool = False
+
+    async def connect(self) -> None:
+        """Connect; it is tried until it succeeds."""
+        while self._transport is None:
+            try:
+                await asyncio.get_running_loop().create_connection(lambda: self, *self.address)
+            except OSError:
+                self.failures += 1
+                await asyncio.sleep(_AGAIN)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
-            self.request()
+            if self._request:
+                transport.write(self._request)
 
     def request(self) -> None:
-        """Send the next request."""
+        """Send the next request; if there is no connection, once there is one."""
+        self._begun, self._request = time.perf_counter(), next(self.requests)
         if self._transport is not None and not self._transport.is_closing():
-            self._begun = time.perf_counter()
-            self._transport.write(next(self.requests))
+            self._transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)
@@ -113,25 +134,34 @@ class _Reader(asyncio.Protocol):
             self._is_good = head.startswith(b"HTTP/1.1 200 ")
             self._left, self._head = (int(length[1]) if length else 0) - len(body), b""
         if not self._left:
-            now = time.perf_counter()
-            self.seconds.append(now - self._begun)
-            self.failures += not self._is_good
-            asyncio.get_running_loop().call_later(max(self.pause - (now - self._begun), 0), self.request)
+            self._end(is_good=self._is_good)
+
+    def _end(self, *, is_good: bool) -> None:
+        """Count an answer; plan the next request."""
+        now = time.perf_counter()
+        self.seconds.append(now - self._begun)
+        self.failures += not is_good
+        self._request = b""
+        asyncio.get_running_loop().call_later(max(self.pause - (now - self._begun), 0), self.request)
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self.failures += self._transport is not None
         self._transport = None
+        if self._is_closed:
+            return
+        if self._head or self._left:  # a part of an answer
+            self._head, self._left = b"", 0
+            self._end(is_good=False)
+        self._task = asyncio.get_running_loop().create_task(self.connect())
 
     def close(self) -> None:
         """End the connection; it is not counted as lost."""
-        transport, self._transport = self._transport, None
-        if transport is not None:
-            transport.close()
+        self._is_closed = True
+        if self._transport is not None:
+            self._transport.close()
 
 
 async def _read(plan: ReadingPlan) -> Readings:
-    loop = asyncio.get_running_loop()
     url = urlsplit(plan.address)
     requests = [
         f"GET {path} HTTP/1.1\r\nHost: {url.netloc}\r\nAccept-Encoding: gzip\r\n\r\n".encode()
@@ -143,19 +173,20 @@ async def _read(plan: ReadingPlan) -> Readings:
     for number in range(plan.readers):
         # Each begins with another path, at another time.
         own = islice(cycle(requests), number % len(requests), None)
-        make = partial(_Reader, own, plan.pause, seconds)
-        _, reader = await loop.create_connection(make, url.hostname or "", url.port or 80)
+        reader = _Reader((url.hostname or "", url.port or 80), own, plan.pause, seconds)
         readers.append(reader)
+        await reader.connect()
+        reader.request()
         await asyncio.sleep(plan.pause / plan.readers)
     await asyncio.to_thread(sys.stdin.read)
     passed = time.perf_counter() - begun
     for reader in readers:
         reader.close()
-    order = sorted(seconds)
+    order = sorted(seconds) or [passed]  # no answer took less
     return Readings(
-        len(order),
+        len(seconds),
         sum(reader.failures for reader in readers),
-        len(order) / passed,
+        len(seconds) / passed,
         median(order),
         order[int(len(order) * 0.99)],
         sum(reader.received for reader in readers) / passed / 1e6,

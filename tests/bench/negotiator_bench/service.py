@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
@@ -20,7 +21,8 @@ from negotiator_bench.errors import BenchError, ProcessFailedError
 from negotiator_bench.figures import SpeedTarget
 from negotiator_bench.machine import this_machine
 from negotiator_bench.readers import ReadingPlan, Readings, reading
-from negotiator_bench.service_pool import ServedPool, pool_with_queues, served
+from negotiator_bench.service_pool import ServedPool, pool_with_queues, served, web_alone
+from negotiator_bench.slow_clients import SlowClients, slow_clients
 
 #: With 200 readers that request something once a second, for 5,000 slots, 2,000 jobs and 2,000 queues.
 SLOWER: Final = SpeedTarget("ratio", at_most=1.1)
@@ -52,12 +54,15 @@ _OK: Final = 200
 
 @attrs.frozen
 class Load:
-    """Readers and the seconds between two requests of one, 0 for none."""
+    """Readers and the seconds between two requests of one, 0 for none; and slow clients beside them."""
 
     readers: int
     pause: float
+    slow: SlowClients | None = None
 
     def __str__(self) -> str:
+        if self.slow is not None:
+            return f"the same, and {self.slow}"
         how = f"one request in {self.pause:g} s each" if self.pause else "without a pause"
         return f"{self.readers} readers, {how}"
 
@@ -78,10 +83,7 @@ class Slowing:
 
 
 def page_seconds(address: str) -> list[tuple[str, float]]:
-    """Return the seconds of each page, made for the request: those with a query are not kept.
-
-    The pages are requested in turn: now and then the service reads the pool at the same time.
-    """
+    """Return the seconds of each page, made for the request: those with a query are not kept."""
     url = urlsplit(address)
     connection = HTTPConnection(url.hostname or "", url.port, timeout=60)
     seconds: dict[str, list[float]] = {path: [] for path in PAGES}
@@ -106,7 +108,11 @@ def slowing(pool: ServedPool, loads: list[Load], rounds: int, seconds: float) ->
     for _ in range(rounds):
         for each in found:
             each.alone.append(median(pool.cycles_in(seconds)))
-            with reading(ReadingPlan(pool.address, PATHS, each.load.readers, each.load.pause)) as readings:
+            plan = ReadingPlan(pool.address, PATHS, each.load.readers, each.load.pause)
+            with ExitStack() as clients:
+                if each.load.slow is not None:
+                    clients.enter_context(slow_clients(pool.address, each.load.slow))
+                readings = clients.enter_context(reading(plan))
                 each.loaded.append(median(pool.cycles_in(seconds)))
             each.readings += readings
     return found
@@ -123,7 +129,8 @@ def service(slots: int, jobs: int, queues: int, readers: int, rounds: int, secon
     """Measure cycles of negotiator serve while others read pages and answers, and pages that are made anew.
 
     Cycles with and without readers are measured in turn, by the clock: readers and the process that answers them use the same
-    cores. The process of the readers is a part of the load.
+    cores. The process of the readers is a part of the load. Slow clients (five times as many as readers send nothing, others a
+    byte now and then, or do not take their answers) connect again whenever the service ends their connections.
 
     \b
     Exit codes:
@@ -131,14 +138,14 @@ def service(slots: int, jobs: int, queues: int, readers: int, rounds: int, secon
       2  the command line is wrong
       4  something could not be measured
     """
-    loads = [Load(readers, 1.0), Load(readers, 0.0)]
+    slow = SlowClients(silent=readers * 5, dribbling=readers // 2, deaf=readers // 10)
+    loads = [Load(readers, 1.0), Load(readers, 1.0, slow), Load(readers, 0.0)]
     try:
-        with (
-            tempfile.TemporaryDirectory() as name,
-            served(pool_with_queues(slots, jobs, queues), Path(name)) as pool,
-        ):
-            pages = page_seconds(pool.address)
-            found = slowing(pool, loads, rounds, seconds)
+        with tempfile.TemporaryDirectory() as name:
+            with served(pool_with_queues(slots, jobs, queues), Path(name)) as pool:
+                found = slowing(pool, loads, rounds, seconds)
+            with web_alone(Path(name)) as address:
+                pages = page_seconds(address)
     except BenchError as error:
         click.echo(f"error: {printable(str(error))}", err=True)
         sys.exit(NOT_MEASURED)
@@ -155,7 +162,7 @@ def _print_pages(pages: list[tuple[str, float]], *, judged: bool) -> None:
     rows = [
         (path, f"{seconds * 1000:.0f} ms", _verdict(PAGE, seconds, judged=judged)) for path, seconds in pages
     ]
-    print_table("Pages made anew, while cycles run", ("PAGE", "TIME", "TARGET 100 ms"), rows, right=(1,))
+    print_table("Pages made anew", ("PAGE", "TIME", "TARGET 100 ms"), rows, right=(1,))
 
 
 def _print_slowing(found: list[Slowing], *, judged: bool) -> None:

@@ -60,6 +60,8 @@ every: 0
 web_bind_port: 0
 log_format: json
 """
+_ADS: Final = ("slots.ads", "submitters.ads", "jobs.ads")
+_ADDRESS: Final = re.compile(r"serving (\S+)/ws/v1/")
 
 
 def pool_with_queues(slots: int, jobs: int, queues: int) -> LargePool:
@@ -105,7 +107,7 @@ class ServedPool:
             values = json.loads(line) if line.startswith("{") else {}
             if values.get("event") == "cycle":
                 self.ends.append(datetime.fromisoformat(values["timestamp"]).timestamp())
-            elif found := re.search(r"serving (\S+)/ws/v1/", values.get("detail", "")):
+            elif found := _ADDRESS.search(values.get("detail", "")):
                 self.address = found[1]
             else:
                 self.output.append(line)
@@ -131,6 +133,24 @@ def served(pool: LargePool, folder: Path) -> Iterator[ServedPool]:
             process.terminate()
             process.wait()
             reader.join()
+
+
+@contextmanager
+def web_alone(folder: Path) -> Iterator[str]:
+    """Run ``negotiator web`` over a pool that was served, without cycles; yield its address.
+
+    :raises ProcessFailedError: it ended.
+    """
+    options = ["--bundle=bundle", "--state=state", "--port=0", *(f"--pool={name}" for name in _ADS)]
+    command = [sys.executable, "-m", "negotiator", "web", *options]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this program
+        try:
+            found = _ADDRESS.search("" if process.stdout is None else process.stdout.readline())
+            if found is None:
+                raise ProcessFailedError("negotiator web printed no address")
+            yield found[1]
+        finally:
+            process.terminate()
 
 
 def _wait_until_ready(found: ServedPool) -> None:
