@@ -30,12 +30,13 @@ def pytest_addoption(parser):
 @pytest.fixture(scope="session")
 def postgresql():
     """Return a real PostgreSQL server; skip the test, with the reason, where none is installed."""
-    from postgresql_server import NoServerError, running_server  # noqa: PLC0415 - few tests need it
+    from debian import ProgramMissingError  # noqa: PLC0415 - few tests need it
+    from postgresql_server import running_server  # noqa: PLC0415
 
     try:
         with running_server() as server:
             yield server
-    except NoServerError as error:
+    except ProgramMissingError as error:
         pytest.skip(str(error))
 
 

@@ -129,14 +129,18 @@ def _is_lost(error: BaseException | None) -> bool:
 
 @contextmanager
 def _ending_by_signals(trigger: CycleTrigger) -> Iterator[None]:
-    """Let the signals that end a negotiator end a wait for the trigger; while cycles run, their timer handles them."""
+    """Let the signals that end a negotiator end a wait for the trigger; while cycles run, their timer handles them.
+
+    SIGHUP has no effect: the bundle is loaded when this negotiator leads.
+    """
 
     def end(*_: Any) -> None:
         trigger.is_ending = True
         trigger.wake()
 
+    handlers = {signal.SIGHUP: lambda *_: None, **dict.fromkeys(_ENDINGS, end)}
     is_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, end) for number in _ENDINGS if is_main}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items() if is_main}
     try:
         yield
     finally:

@@ -157,6 +157,7 @@ def test_the_second_manager_is_standby_until_the_first_one_ends_and_so_on(site, 
     assert f"Leader: process {leader.process.pid} on" in shown
     assert "reloaded" in site.command("admin", "reload", "--wait", "60", "--config", "two.yaml").stdout
     assert site.command("state", "backup", "copy.gz", "--config", "two.yaml").returncode == 0
+    standby.signal(signal.SIGHUP)  # nothing to reload yet
     assert site.end("one") == [0]
     standby.wait_for(LEADS)
     matching(standby)

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import psycopg
 
+from debian import ProgramMissingError, program
+
 NOBODY = "nobody"  # the server refuses to run as root
 PATIENCE = 60.0
-
-
-class NoServerError(Exception):
-    """PostgreSQL is not installed."""
 
 
 class PostgresqlServer:
@@ -58,22 +56,31 @@ class PostgresqlServer:
 
 
 def programs():
-    """Return the folder of the server's programs.
+    """Return the folder of the server's programs, of which Debian's package has none in the path.
 
-    :raises NoServerError: there is none.
+    :raises ProgramMissingError: there is none.
     """
+    return _found() or _installed()
+
+
+def _installed():
+    program("pg_ctlcluster", "postgresql")
+    if (found := _found()) is None:
+        raise ProgramMissingError("initdb is not installed: apt-get install postgresql")
+    return found
+
+
+def _found():
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     path = shutil.which("initdb") or (found and found[-1])
-    if not path:
-        raise NoServerError("PostgreSQL is not installed: apt-get install postgresql")
-    return Path(path).resolve().parent
+    return Path(path).resolve().parent if path else None
 
 
 @contextmanager
 def running_server():
     """Run a server while the block runs.
 
-    :raises NoServerError: it is not installed.
+    :raises ProgramMissingError: it is not installed.
     """
     bin_folder = programs()
     folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
