@@ -1,13 +1,18 @@
 """The overview of a pool, which follows its files."""
 
+import asyncio
 import shutil
 from pathlib import Path
 
+import attrs
+
+from negotiator.app.health import Health
 from negotiator.errors import StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.status_file import NegotiatorStatus, write_status
-from negotiator.service import overviews
+from negotiator.service import overviews, web_app
+from negotiator.service.health import health_checks
 from negotiator.service.overviews import Overviews
 
 POOL = Path(__file__).parents[2] / "examples" / "first-pool"
@@ -81,3 +86,20 @@ def test_a_pool_that_could_not_be_read_is_tried_again_although_no_file_has_chang
     read.refresh()
     assert len(read.shown.overview.contents.hosts) < len(shown.overview.contents.hosts)
     assert read.failure == ""
+
+
+def test_a_standby_is_ready_and_nothing_is_wrong_with_it(tmp_path):
+    shutil.copytree(POOL, tmp_path / "pool")
+    targets = CommandTargets(state=tmp_path / "state", pool=(tmp_path / "pool",))
+    with StateStore.open(targets.state) as store:
+        assert store.hold_folder()
+        now = NegotiatorStatus.of_this_process(1.0, "digest", 60.0)
+        write_status(targets.state, attrs.evolve(now, standby="process 7 on cm1 leads"))
+        read = Overviews(targets)
+        read.refresh()
+        answer = asyncio.run(web_app._ready(read)(None))
+        assert (answer.status_code, answer.body) == (200, b"standby\n")
+        health = read.shown.overview.health
+        assert (health.health, health.text) == (Health.STANDBY, "process 7 on cm1 leads")
+        checks = health_checks(read.shown.overview, "")
+        assert [check.fault for check in checks if check.name == "Negotiator"] == [""]
