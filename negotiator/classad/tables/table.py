@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
@@ -233,7 +234,7 @@ class AttributeTable:
         return column
 
     def parts(self, name: str) -> tuple[ExpressionRows, ...]:
-        """Return the rows whose cell is an expression, those with the same expression together.
+        """Return the rows whose cell is an expression, those with the same expression together, in the order of their first rows.
 
         If there are many expressions with few rows each, the rows of the rare ones are one last part.
         """
@@ -249,7 +250,8 @@ class AttributeTable:
         codes = codes[rows]
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        groups = np.split(order, starts[1:]) if len(rows) else []
+        # In the order of their first rows: codes are those of a dictionary, which differs from process to process.
+        groups = sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(rows) else []
         rare = [group for group in groups if len(group) < RARE] if len(groups) > RARE else []
         common = [group for group in groups if len(group) >= RARE] if rare else groups
         parts = [self._part(entries.expr(int(codes[group[0]])), rows[group]) for group in common]
