@@ -10,6 +10,12 @@ STATE_TIMEOUT = 30.0
 MAX_NOTE = 500
 #: How long changed files of a bundle must stay unchanged before a running negotiator reads them, in seconds.
 STABLE_SECONDS = 5.0
+
+#: Which cycles are recorded, and how many megabytes and days of them are kept.
+ALL_CYCLES = "all"
+FAILED_CYCLES = "failures"
+RECORD_MEGABYTES = 1_000
+RECORD_DAYS = 30.0
 #: The file in the folder of a state with the ads of a live pool, as the last cycle read them.
 SAVED_POOL = "pool.snapshot.gz"
 #: The static configuration of the service, which is read if it exists.

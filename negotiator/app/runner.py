@@ -18,6 +18,7 @@ from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.standby import Standby
 from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded
 from negotiator.audit.errors import AuditError
+from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.cycle.progress import CycleProgress
 from negotiator.errors import PluginFailureError, PoolError, StateError
@@ -30,6 +31,7 @@ from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_pool import CyclePool, FilePool
+from negotiator.runtime.cycle_recorder import CycleRecorder
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
@@ -52,7 +54,7 @@ class Runner:
     ``notices`` are sentences on repairs of the audit log, and on differences between it and the state that were accepted.
     ``peers`` are sentences on daemons and tools of a live pool. ``driver`` is that of a service, whose cycle is left out if its
     pool cannot be read, and the next one tried at its time; the ads of a live pool are saved in the folder of the state.
-    ``comparison`` compares the cycles of shadow mode.
+    ``comparison`` compares the cycles of shadow mode, ``recorder`` records cycles.
     """
 
     runtime: Runtime
@@ -62,6 +64,7 @@ class Runner:
     trigger: CycleTrigger
     peers: Notices
     comparison: ShadowComparison | None
+    recorder: CycleRecorder | None = None
     _offers_again: bool = attrs.field(default=False, init=False)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
@@ -127,6 +130,7 @@ class Runner:
         status.cycle_ended(report, self.runtime.bundle, self.runtime.pool.unanswered)
         observer.cycle(report)
         self._save_pool(report, observer)
+        self._record_cycle(report, observer)
         if self.comparison is not None and (compared := self.comparison.next(report)) is not None:
             self.runtime.record_shadow_report(report_values(compared, MOST_RECORDED))
             observer.shadow(compared, self.comparison.totals)
@@ -143,6 +147,20 @@ class Runner:
             save_pool(store.folder, report.snapshot)
         except OSError as error:
             observer.notice(f"{store.folder}: cannot save the ads of the cycle: {error.strerror or error}")
+
+    def _record_cycle(self, report: CycleReport, observer: RunObserver) -> None:
+        """Record a cycle with what it was decided from; that it cannot be written changes nothing else."""
+        result, state = report.decided, report.state
+        if self.recorder is None or result is None or state is None:
+            return
+        failed = bool(report.result.failures or report.observers or result.reached)
+        if not self.recorder.wants(result.number, failed=failed):
+            return
+        recorded = RecordedCycle.of(result, report.snapshot, state, self.runtime.bundle.files)
+        try:
+            self.recorder.record(recorded, self.runtime.clock())
+        except OSError as error:
+            observer.notice(f"{self.recorder.folder}: cannot record the cycle: {error.strerror or error}")
 
     def _offer_again(self, report: CycleReport) -> None:
         """Start the next cycle at once after matches that could not be delivered: their slots are free for others.
@@ -206,12 +224,12 @@ def run_cycles(
     driver: PoolDriver | None = None,
     bind: tuple[str, int] | None = None,
     shadow: bool = False,
+    recorder: CycleRecorder | None = None,
 ) -> bool:
     """Open a runner, run cycles, and close it; with a shared state, while this negotiator leads, and wait for that before.
 
     The parameters are those of ``open_runner`` and ``Runner.run``, which has the meaning of the result too.
     """
-
     trigger = CycleTrigger()
 
     def run(store: StateStore | None = None) -> bool:
@@ -226,6 +244,7 @@ def run_cycles(
             driver=driver,
             bind=bind,
             shadow=shadow,
+            recorder=recorder,
             store=store,
             trigger=trigger,
         ) as runner:
@@ -258,6 +277,7 @@ def open_runner(
     shadow: bool = False,
     store: StateStore | None = None,
     trigger: CycleTrigger | None = None,
+    recorder: CycleRecorder | None = None,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -273,6 +293,7 @@ def open_runner(
     :param bind: the host and port where the tools and daemons of a live pool connect; None if the bundle decides.
     :param store: the state, if it is open and locked already; None opens that of the targets.
     :param trigger: starts cycles before their time, and ends them.
+    :param recorder: records cycles, as far as it wants them.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -327,6 +348,7 @@ def open_runner(
             trigger=trigger,
             peers=requests.notices,
             comparison=ShadowComparison() if shadow else None,
+            recorder=recorder,
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from negotiator.app.loopback import is_loopback
 from negotiator.app.service_settings import URL_KEY, Origin, PoolDriver, ServiceSettings
-from negotiator.defaults import WEB_PORT
+from negotiator.defaults import ALL_CYCLES, FAILED_CYCLES, WEB_PORT
 from negotiator.hooks.state_location import DatabaseUrl, InvalidDatabaseUrlError
 from negotiator.queues.acl import HINT, Acl, AclError
 from negotiator.records import Problem, Severity
@@ -45,9 +45,23 @@ def value_problem(key: str, value: Any) -> tuple[str, str] | None:
             if value >= _LEAST_TIMEOUT
             else (f"expected at least {_LEAST_TIMEOUT} seconds, got {value:g}", "")
         )
+    if key.startswith("record_"):
+        return _of_recording(key, value)
     if key in {"stable", "every"}:
         return None if value >= 0 else (f"expected a number of seconds from 0 on, got {value:g}", "")
     return _of_acl(value) if key == "scheduler_acl" else None
+
+
+def _of_recording(key: str, value: Any) -> _Fault | None:
+    if key == "record_which":
+        words = {ALL_CYCLES, FAILED_CYCLES}
+        is_valid = value in words or (value.isascii() and value.isdecimal() and 0 < int(value) < 10**9)
+        return (
+            None
+            if is_valid
+            else (f"invalid {printable(value[:40])!r}", "write all, failures or a number from 1 on")
+        )
+    return None if value > 0 else (f"expected a number above 0, got {value:g}", "")
 
 
 def _of_database(text: str) -> _Fault | None:
@@ -92,7 +106,14 @@ def _excerpt(settings: ServiceSettings, key: str) -> str:
 
 
 def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tuple[str, _Fault]]:
-    for key in ("bind_host", "bind_port", "web_bind_host", "web_bind_port", "scheduler_acl"):
+    for key in (
+        "bind_host",
+        "bind_port",
+        "web_bind_host",
+        "web_bind_port",
+        "scheduler_acl",
+        "record_which",
+    ):
         value = getattr(settings, key)
         fault = None if value is None else value_problem(key, value)
         if fault is not None:

@@ -9,13 +9,26 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, STATE_TIMEOUT, WEB_HOST, WEB_PORT
+from negotiator.defaults import (
+    ALL_CYCLES,
+    DEFAULT_STATE,
+    RECORD_DAYS,
+    RECORD_MEGABYTES,
+    STABLE_SECONDS,
+    STATE_TIMEOUT,
+    WEB_HOST,
+    WEB_PORT,
+)
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.state_location import DatabaseUrl
 from negotiator.records.source import Source
+
+if TYPE_CHECKING:
+    from negotiator.runtime.cycle_recorder import CycleRecorder
 
 
 class PoolDriver(enum.StrEnum):
@@ -72,7 +85,9 @@ class ServiceSettings:
     the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
     bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
     beginnings of two cycles, None for the intervals of the bundle. ``state_database`` has the state instead of the
-    folder ``state``, and may take ``state_timeout`` seconds to answer. ``origins`` has the origin of each key.
+    folder ``state``, and may take ``state_timeout`` seconds to answer. ``record`` is the folder of recorded cycles,
+    ``record_which`` says which are (all, failures, or a number N for every Nth), ``record_megabytes`` and ``record_days`` how many are kept.
+    ``origins`` has the origin of each key.
     """
 
     bundle: Path | None = None
@@ -89,6 +104,10 @@ class ServiceSettings:
     state_timeout: float = STATE_TIMEOUT
     audit_log: Path = CommandTargets().audit_log
     key_file: Path | None = None
+    record: Path | None = None
+    record_which: str = ALL_CYCLES
+    record_megabytes: int = RECORD_MEGABYTES
+    record_days: float = RECORD_DAYS
     bind_host: str | None = None
     bind_port: int | None = None
     web_bind_host: str = WEB_HOST
@@ -116,6 +135,16 @@ class ServiceSettings:
             pool=self.pool,
             scheduler_acl=self.scheduler_acl,
         )
+
+    @property
+    def recorder(self) -> CycleRecorder | None:
+        """What records the cycles; None if they are not recorded."""
+        from negotiator.runtime.cycle_recorder import CycleRecorder  # noqa: PLC0415 - no other command needs it
+
+        if self.record is None:
+            return None
+        size, seconds = self.record_megabytes * 1_000_000, self.record_days * 86400.0
+        return CycleRecorder(self.record, self.record_which, size, seconds)
 
     @property
     def serves_web(self) -> bool:

@@ -62,5 +62,6 @@ def _serve(
             driver=settings.pool_driver,
             bind=settings.bind_address,
             shadow=shadow,
+            recorder=settings.recorder,
         )
     sys.exit(ExitCode.DONE if complete or cycles is None else ExitCode.PLUGIN)

@@ -9,7 +9,16 @@ import click
 
 from negotiator.cli import options
 from negotiator.cli.cycle_options import Seconds
-from negotiator.defaults import DEFAULT_STATE, STABLE_SECONDS, STATE_TIMEOUT, WEB_HOST, WEB_PORT
+from negotiator.defaults import (
+    ALL_CYCLES,
+    DEFAULT_STATE,
+    RECORD_DAYS,
+    RECORD_MEGABYTES,
+    STABLE_SECONDS,
+    STATE_TIMEOUT,
+    WEB_HOST,
+    WEB_PORT,
+)
 from negotiator.hooks.command_options import ANY_PATH, service_file_option, target_option
 
 DRIVERS: Final = ("files", "live")
@@ -92,6 +101,27 @@ _OPTIONS: Final = (
     ),
     target_option("audit_log"),
     target_option("key_file"),
+    _setting("record", "Folder to record cycles in (negotiator replay).", ANY_PATH, metavar="DIR"),
+    _setting(
+        "record_which",
+        "With --record: all, failures (a plugin failed or a time limit was reached), or a number N for every Nth cycle.",
+        metavar="WHICH",
+        **_default(ALL_CYCLES),
+    ),
+    _setting(
+        "record_megabytes",
+        "With --record: how much is kept; the oldest cycles are removed.",
+        click.IntRange(1),
+        metavar="NUMBER",
+        **_default(RECORD_MEGABYTES),
+    ),
+    _setting(
+        "record_days",
+        "With --record: how long cycles are kept.",
+        click.FloatRange(0, min_open=True),
+        metavar="NUMBER",
+        **_default(RECORD_DAYS),
+    ),
     _setting(
         "bind_host",
         "Address at which tools and schedds of a live pool connect.  [default: by the bundle]",

@@ -95,11 +95,15 @@ class CycleTime(TurnTime):
         return (limit, of) in self._over
 
 
+def _counted(stops: Iterable[TimeStop]) -> Counter[TimeStop]:
+    return Counter(stops)
+
+
 @attrs.define(eq=False)
 class RecordedTime(CycleTime):
     """The time as it passed in an earlier cycle with the same input: its stops. Without any, no limit is ever reached."""
 
-    recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=Counter)
+    recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=_counted)
 
     def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
         if not self.recorded:

@@ -1,1 +1,1 @@
-"""Explains decisions: why a job gets no slot, and what the pool's other negotiator decided instead."""
+"""Explains decisions: why a job gets no slot, whether a recorded cycle is decided the same again, and what the pool's other negotiator decided instead."""

@@ -68,6 +68,8 @@ class CycleReport:
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
     overfills: OverfillChanges = attrs.field(factory=OverfillChanges)  # since the cycle before
     seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
+    state: CycleState | None = None  # that it began with
+    decided: CycleResult | None = None  # by the cycle alone, without what happened between the cycles
 
 
 @attrs.define
@@ -145,7 +147,7 @@ class Runtime:
         """Decide, record, settle, record and notify observers."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         with seconds.timed("cycle"):
-            state, result = self._decide(snapshot, vault, cycle, begun.monotonic, seconds)
+            state, decided, result = self._decide(snapshot, vault, cycle, begun.monotonic, seconds)
         with seconds.timed("record_intent"):
             self._record_intent(result, snapshot, vault, state)
         with seconds.timed("settle"):
@@ -179,6 +181,8 @@ class Runtime:
             slow=slow,
             overfills=self._overfill_watch.next(result.overfills),
             seconds=seconds.of,
+            state=state,
+            decided=decided,
         )
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
@@ -216,13 +220,13 @@ class Runtime:
 
     def _decide(
         self, snapshot: Snapshot, vault: ClaimVault, cycle: Cycle, begun: float, seconds: CycleSeconds
-    ) -> tuple[CycleState, CycleResult]:
-        """Run the pure cycle, and add to its result what changed between the cycles."""
+    ) -> tuple[CycleState, CycleResult, CycleResult]:
+        """Run the pure cycle; return its state and result, and the result with what changed between the cycles."""
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
         limits = self._limits(begun)
         with seconds.stations() as stations:
-            result = run_cycle(
+            decided = result = run_cycle(
                 snapshot, self.bundle, cycle, state, time=limits, watch=self.watch, stations=stations
             )
         if self.pool.is_shadow:
@@ -230,9 +234,8 @@ class Runtime:
                 without_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun)
             )
             result = uncharged(result, quiet)
-        return state, attrs.evolve(
-            result, changes=(*manager.changes, *result.changes), failures=(*unknown, *result.failures)
-        )
+        changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
+        return state, decided, attrs.evolve(result, changes=changes, failures=failures)
 
     def _limits(self, begun: float) -> MeasuredTime:
         """Return the time limits of a cycle that began at a time of the monotonic clock."""

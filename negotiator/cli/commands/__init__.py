@@ -19,6 +19,7 @@ COMMANDS = {
     "plugins": "List the plugins of a policy bundle.",
     "queues": "Print the queues.",
     "repl": "Read ClassAd expressions, one a line, and print their values.",
+    "replay": "Decide recorded cycles again, and compare the decisions.",
     "run": "Run negotiation cycles over the ads of a pool.",
     "serve": "Serve a pool: run negotiation cycles until it is stopped.",
     "state": "Print what a state has, back it up, and restore a backup.",

@@ -1,0 +1,61 @@
+"""Decides a recorded cycle again, and compares the decisions byte for byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+
+from negotiator.audit.recorded_cycle import RecordedCycle, result_bytes
+from negotiator.bundle.model import Bundle
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.result import CycleResult
+
+
+@attrs.frozen
+class Replay:
+    """A recorded cycle that was decided again; ``difference`` names the first one, and is empty if all bytes are equal."""
+
+    result: CycleResult = attrs.field(repr=False)
+    difference: str
+
+
+def replay(recorded: RecordedCycle, bundle: Bundle) -> Replay:
+    """Decide a recorded cycle again.
+
+    :param bundle: that of the recording.
+    """
+    result = run_cycle(recorded.snapshot, bundle, recorded.cycle, recorded.state, time=recorded.time)
+    found = result_bytes(result)
+    return Replay(result, "" if found == recorded.result else _first_difference(recorded.result, found))
+
+
+def _first_difference(expected: bytes, found: bytes) -> str:
+    """Return where two results differ first: the kind of the record, its place, and the field with both values."""
+    return _difference("", json.loads(expected), json.loads(found)) or "the bytes differ, the values do not"
+
+
+def _difference(path: str, expected: Any, found: Any) -> str:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in sorted(expected.keys() | found.keys()):
+            if name not in expected or name not in found:
+                return f"{path}{name} is only in the {'replay' if name in found else 'recording'}"
+            if inner := _difference(f"{path}{name}.", expected[name], found[name]):
+                return inner
+        return ""
+    if isinstance(expected, list) and isinstance(found, list):
+        for place, (one, other) in enumerate(zip(expected, found, strict=False)):
+            if inner := _difference(f"{path.removesuffix('.')}[{place}].", one, other):
+                return inner
+        if len(expected) != len(found):
+            return f"{path.removesuffix('.')} has {len(found)} entries instead of {len(expected)}"
+        return ""
+    if expected == found and type(expected) is type(found):
+        return ""
+    return f"{path.removesuffix('.')} is {_shown(found)} instead of {_shown(expected)}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
