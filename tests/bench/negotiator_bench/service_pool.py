@@ -90,16 +90,17 @@ class ServedPool:
     output: list[str] = attrs.field(factory=list)  # other lines of its log
 
     def cycles_in(self, seconds: float) -> list[float]:
-        """Return the seconds of each cycle that begins and ends in the next so many seconds.
+        """Return the seconds of each cycle that begins and ends in the next so many seconds; of the next one, if that takes longer.
 
-        :raises ProcessFailedError: fewer than two cycles ended.
+        :raises ProcessFailedError: it ended, or no cycle did.
         """
-        first = len(self.ends)
+        first, until = len(self.ends), time.monotonic() + _PATIENCE
         time.sleep(seconds)
-        found = [after - before for before, after in pairwise(self.ends[first:])]
-        if not found:
-            raise ProcessFailedError(f"no cycle in {seconds:g} s: {''.join(self.output)[-500:]}")
-        return found
+        while len(self.ends) < first + 2:
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise ProcessFailedError(f"no cycle ended: {''.join(self.output)[-500:]}")
+            time.sleep(_PAUSE)
+        return [after - before for before, after in pairwise(self.ends[first:])]
 
     def read_log(self) -> None:
         """Read the log to its end."""
