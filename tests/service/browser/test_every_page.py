@@ -5,7 +5,7 @@ import pytest
 from browsing import FOCUSABLE, FOCUSED, TOO_WIDE, Complaints, violations
 
 #: Tab is pressed this many times at most: lists of hundreds of links are alike.
-STOPS = 60
+STOPS = 30
 
 
 def test_the_navigation_leads_to_pages_of_several_kinds(paths):
