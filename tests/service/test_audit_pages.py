@@ -7,7 +7,10 @@ import re
 import pytest
 
 from app_client import app_client
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import make_token
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
 from negotiator.service.web_app import make_app
 
@@ -91,7 +94,16 @@ def client(tmp_path_factory):
 def served(folder):
     overviews = Overviews(CommandTargets(pool=(folder / "pool.ads",), audit_log=folder / "audit"))
     overviews.refresh()
-    return app_client(make_app(overviews))
+    return logged_in(make_app(overviews, Callers(folder / "tokens.yaml")), folder / "tokens.yaml")
+
+
+def logged_in(app, tokens, role=Role.QUEUE_ADMINISTRATOR):
+    """Return a browser whose user has a token of a role."""
+    client = app_client(app)
+    tokens.touch(0o600)
+    token = make_token(tokens, "boss", (), role, None)
+    client.post("/pool/login", data={"token": token}, headers={"Sec-Fetch-Site": "same-origin"})
+    return client
 
 
 def found(client, query, page="audit"):
@@ -202,3 +214,19 @@ def test_without_an_audit_log_the_pages_say_so(tmp_path):
     (tmp_path / "pool.ads").write_text(SLOT)
     for page in ("audit", "decisions"):
         assert "cannot read the folder of the audit log" in found(served(tmp_path), "", page)[0]
+
+
+def test_the_audit_log_is_for_administrators_of_queues_also_on_this_host(tmp_path):
+    """Its files are not open to everybody either; decisions are for all who may read."""
+    (tmp_path / "pool.ads").write_text(SLOT)
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "audit-000001.jsonl").write_text("")
+    tokens = tmp_path / "tokens.yaml"
+    overviews = Overviews(CommandTargets(pool=(tmp_path / "pool.ads",), audit_log=tmp_path / "audit"))
+    overviews.refresh()
+    app = make_app(overviews, Callers(tokens))
+    tokens.touch(0o600)
+    anybody, viewer = app_client(app), logged_in(app, tokens, Role.VIEWER)
+    codes = [client.get("/pool/audit").status_code for client in (anybody, viewer, logged_in(app, tokens))]
+    assert codes == [401, 403, 200]
+    assert anybody.get("/pool/decisions?user=ann").status_code == 200

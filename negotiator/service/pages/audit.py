@@ -14,6 +14,7 @@ from starlette.routing import Route
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.decisions import decision_page
 from negotiator.app.overview import PoolOverview
+from negotiator.app.token_roles import Role
 from negotiator.errors import NegotiatorError
 from negotiator.service.pages.answers import Pages
 from negotiator.service.pages.rendering import HtmlPage
@@ -34,24 +35,30 @@ class AuditPages:
     def routes(self) -> list[Route]:
         """Return the routes."""
         return [
-            self._route("audit", "Audit log", audit_page, audit_view),
-            self._route("decisions", "Decisions", decision_page, decisions_view),
+            # The files of the log are not open to everybody on this host either.
+            self._route("audit", "Audit log", Role.QUEUE_ADMINISTRATOR, audit_page, audit_view),
+            self._route("decisions", "Decisions", Role.VIEWER, decision_page, decisions_view),
         ]
 
     def _route(
         self,
         name: str,
         title: str,
+        role: Role,
         search: Callable[[Path, AuditQuery, int], _Found],
         view: Callable[[Mapping[str, str], _Found | None, str, PoolOverview | None], object],
     ) -> Route:
         """Return the route of a page.
 
+        :param role: that somebody needs; viewers are all who may read.
         :param view: returns what is shown: of the fields of the form, what was found, why nothing was, and the overview.
         """
 
         def answer(request: Request) -> Response:
-            self.pages.callers.check_reader(request)
+            if role is Role.VIEWER:
+                self.pages.callers.check_reader(request)
+            else:
+                self.pages.callers.require_reader(request, role)
             given, found, failure = dict(request.query_params), None, ""
             try:
                 found = search(self.pages.overviews.targets.audit_log, audit_query(given), _MOST)

@@ -6,6 +6,8 @@ from playwright.sync_api import sync_playwright
 
 from browsing import ARGUMENTS, crawled
 from lively_pool import write_lively_pool
+from negotiator.app.token_roles import Role
+from negotiator.app.tokens import make_token
 from processes import LongCommand
 from served_pool import waited_for
 
@@ -17,6 +19,7 @@ pool_driver: files
 pool: [pool]
 every: 3600
 web_bind_port: 0
+web_tokens: tokens.yaml
 """
 
 
@@ -30,9 +33,21 @@ def browser(debian_program):
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory):
+def token(folder):
+    """The token of an administrator of the service."""
+    (folder / "tokens.yaml").touch(0o600)
+    return make_token(folder / "tokens.yaml", "boss", (), Role.SCHEDULER_ADMINISTRATOR, None)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="session")
+def served(folder, token):
     """The address of the pages of ``negotiator serve`` after its first cycle."""
-    folder = tmp_path_factory.mktemp("served")
+    assert token
     write_lively_pool(folder)
     (folder / "negotiator.yaml").write_text(CONFIGURATION)
     with LongCommand("serve", "--config", "negotiator.yaml", cwd=folder) as serve:
@@ -45,21 +60,36 @@ def served(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def paths(browser, served):
-    """All pages that the navigation leads to."""
+def session(browser, served, token):
+    """The cookie of a browser in which the administrator is logged in."""
     page = browser.new_page()
+    page.goto(f"{served}/pool/login")
+    page.fill("input[name=token]", token)
+    page.press("input[name=token]", "Enter")
+    page.wait_for_url(f"{served}/pool")
+    found = page.context.storage_state()
+    page.close()
+    return found
+
+
+@pytest.fixture(scope="session")
+def paths(browser, served, session):
+    """All pages that the navigation leads to."""
+    page = browser.new_page(storage_state=session)
     found = crawled(page, served)
     page.close()
     return found
 
 
 @pytest.fixture
-def open_page(browser):
+def open_page(browser, session):
     """Return a function that opens a window."""
     opened = []
 
-    def open_window(width=1280, scheme="light"):
-        opened.append(browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme))
+    def open_window(width=1280, scheme="light", *, logged_in=True):
+        looks = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
+        cookies = {"storage_state": session} if logged_in else {}
+        opened.append(browser.new_page(**looks, **cookies))
         return opened[-1]
 
     yield open_window

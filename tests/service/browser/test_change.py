@@ -39,7 +39,7 @@ def test_one_logs_in_changes_the_queues_and_logs_out(site, serving, open_page):
     files = ("--bundle", "bundle", "--pool", "pool.ads", "--state", "state", "--audit-log", "audit")
     command, client = serving(*files, "--tokens", "tokens.yaml", cwd=site)
     with command, client:
-        page, found = open_page(390), []
+        page, found = open_page(390, logged_in=False), []
 
         def look():
             assert page.evaluate(TOO_WIDE) == []
