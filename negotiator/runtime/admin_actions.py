@@ -96,12 +96,23 @@ def perform(request: AdminRequest, state_manager: StateManager, now: float) -> A
     return _result(request, decided, _carry_out(request, found, state_manager, access, now))
 
 
+def reload_announcement(request: AdminRequest) -> AdminAnswer:
+    """Return what is recorded of a granted request before the reload that answers it."""
+    return AdminAnswer(
+        ok=True, text=f"{_reloaded(request)} is reloaded now: the next reload record has the outcome"
+    )
+
+
+def _reloaded(request: AdminRequest) -> str:
+    return "the changed bundle" if request.action.is_change else "the bundle"
+
+
 def reload_answer(request: AdminRequest, reload: Reload | None) -> AdminAnswer:
     """Return the answer to a request for a reload: its outcome, with the errors of a rejected bundle, one a line.
 
     :param reload: None if no negotiator runs: the caller has read the bundle, which has no errors.
     """
-    subject = "the changed bundle" if request.action.is_change else "the bundle"
+    subject = _reloaded(request)
     if reload is None:
         return AdminAnswer(
             ok=True, text=f"{subject} has no errors; no negotiator is running: the next run uses it"

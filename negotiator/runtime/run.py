@@ -31,7 +31,7 @@ from negotiator.hooks.records import Cycle
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
-from negotiator.runtime.admin_actions import AdminResult, perform, reload_answer
+from negotiator.runtime.admin_actions import AdminResult, perform, reload_announcement, reload_answer
 from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.cycle_beginning import CycleBeginning
 from negotiator.runtime.cycle_pool import CyclePool, Shown
@@ -319,6 +319,8 @@ class Runtime:
         """Carry out the requests of administrators; each is recorded before the state is written."""
         for request in self.store.waiting() if self.store else ():
             done = perform(request, self.state_manager, self.clock())
+            if self._awaits_reload(done):
+                done = attrs.evolve(done, answer=reload_announcement(request))
             self._record([self._admin_record(done)])
             if done.kill is not None:
                 done = done.killed(is_shadow=self.pool.is_shadow)

@@ -441,3 +441,13 @@ def test_a_reload_that_cannot_be_recorded_does_not_happen(world):
     with pytest.raises(Exception, match=r"audit|closed"):
         world.run.between_cycles()
     assert world.run.bundle is active
+
+
+@pytest.mark.parametrize("action", [AdminAction.RELOAD, AdminAction.CHANGE_QUEUES])
+def test_a_request_to_a_running_negotiator_is_recorded_before_the_reload_that_answers_it(world, action):
+    """Its record says that the reload follows, not that no negotiator runs."""
+    answer = world.ask(action)
+    (admin,), (reload,) = world.records("admin"), world.records("reload")
+    assert admin["text"].endswith("is reloaded now: the next reload record has the outcome")
+    assert (reload["seq"], reload["accepted"]) == (admin["seq"] + 1, True)
+    assert f"was reloaded (digest {reload['new_bundle']})" in answer.text
