@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from negotiator.app.record_words import record_words
 from negotiator.app.why import Competing, Condition, HolderShare, JobAlone, WhyJob, why_job, why_values
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import number, rule
@@ -66,16 +67,9 @@ def _last_decision(record: Mapping[str, Any] | None) -> Iterator[str]:
     """Yield the last decision that the audit log has about the job."""
     if record is None:
         return
-    when = f"Cycle {record['cycle']} at {record['time']}"
-    if record["kind"] == "match":
-        yield f"{when}: matched with {record['slot']}"
-        return
-    place = record.get("decisive")
-    if place is None:
-        yield f"{when}: not matched, since jobs before it took the last slots that it could get"
-        return
-    reason = record["reasons"][place]
-    yield f"{when}: {str(reason['verdict']).replace('_', ' ')}: {reason['text']}"
+    words = record_words(record)
+    why = f": {words.why}" if words.why else ""
+    yield f"Cycle {record['cycle']} at {record['time']}: {words.what}{why}"
 
 
 def _standing(share: HolderShare | None) -> Iterator[str]:

@@ -60,17 +60,19 @@ def test_who_prints_the_matches_of_a_slot_a_job_or_a_user(name):
 @pytest.mark.usefixtures("log")
 def test_the_table_has_the_decisive_reason_of_a_denial():
     lines = ask("search", "log", "--kind", "denial").output.splitlines()
-    assert lines[1].split() == ["TIME", "KIND", "WHO", "JOB", "WHERE", "WHAT", "BUNDLE"]
-    assert lines[2].split()[2:5] == ["denial", "bob", "1.1"]
-    assert "waiting: the slot was granted to an earlier request" in lines[2]
+    assert lines[1].split() == ["TIME", "KIND", "WHO", "WHAT", "WHY", "BUNDLE"]
+    assert lines[2].split()[2:4] == ["denial", "bob"]
+    assert "1 job got no slot in root.default: 1.1" in lines[2]
+    assert "the slot was granted to an earlier request" in lines[2]
 
 
 @pytest.mark.usefixtures("log")
 def test_changes_have_who_what_and_the_bundle():
     first, second = ask("changes", "log").output.splitlines()[2:4]
-    assert first.split()[2:6] == ["admin", "sue", "s#7", "root.x"]
-    assert "move: refused: no right" in first
-    assert "sue: the bundle is active" in second
+    assert first.split()[2:4] == ["admin", "sue"]
+    assert "move s#7 root.x: refused" in first
+    assert "no right" in first
+    assert "bundle bbbbbbbbbbbb loaded (sue)" in second
     assert second.split()[-1] == "b" * 12
 
 

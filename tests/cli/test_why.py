@@ -92,7 +92,7 @@ def test_with_a_state_the_last_decision_and_the_share_are_printed(site):
     assert (site / "state" / "cycles.json").is_file()
     answer = printed("why", "12.1", "--state", "state", "--audit-log", "log")
     assert "Cycle 1 at " in answer
-    assert ": waiting: user ada in root.users" in answer
+    assert "1 job got no slot in root.users: 12.1: user ada in root.users" in answer
     assert (
         "Share of ada@d: entitled to 4 (slot weight), used 0 before the last cycle and 4 after it" in answer
     )

@@ -12,8 +12,8 @@ import attrs
 
 from negotiator.app.audit import AuditPage, AuditQuery
 from negotiator.app.overview import PoolOverview
+from negotiator.app.record_words import KINDS, Record, record_words
 from negotiator.service.pages.views.elements import Link, Moment, link, message, moment_of, shown
-from negotiator.service.pages.views.record_words import KINDS, Record, record_words
 from negotiator.service.pages.views.sources import SourcePlace, source_place
 
 #: Fields of the form that are texts of a query, with their labels.

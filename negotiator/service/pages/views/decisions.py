@@ -9,9 +9,9 @@ import attrs
 
 from negotiator.app.decisions import Decision, DecisionPage, DecisionReason
 from negotiator.app.overview import PoolOverview
+from negotiator.app.record_words import job_names
 from negotiator.service.pages.views.audit import Field, earlier_link, files_of
 from negotiator.service.pages.views.elements import Link, Moment, link, message, moment_of, queue_link
-from negotiator.service.pages.views.record_words import job_names
 from negotiator.service.pages.views.sources import SourcePlace, source_place
 
 #: Fields of the form, with their labels.
