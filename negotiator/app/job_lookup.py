@@ -1,4 +1,4 @@
-"""Finds a job of a pool by its id."""
+"""Finds a job of a pool by its id, and a slot by its name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from negotiator.classad import Table
 from negotiator.cycle.jobs import IDLE, JobIds, schedds
 from negotiator.errors import InvalidCallError, NotFoundError
-from negotiator.records.text import printable
+from negotiator.records.text import printable, suggest
 
 #: ``[schedd#]cluster[.proc]``.
 JOB_ID: Final = re.compile(r"(?:(?P<schedd>[^#]+)#)?(?P<cluster>\d{1,15})(?:\.(?P<proc>\d{1,15}))?", re.ASCII)
@@ -40,6 +40,20 @@ def find_job(jobs: Table, text: str) -> int:
         raise InvalidCallError(f"job {text} is at {len(at)} schedds: write {known}")
     idle = found[jobs.take(found).numbers("JobStatus", default=IDLE) == IDLE]
     return int(idle[0] if len(idle) else found[0])
+
+
+def find_slot(slots: Table, name: str) -> int:
+    """Return the row of a slot by its name, in any case of the letters.
+
+    :raises NotFoundError: there is none; the message has the nearest name.
+    """
+    names = [each or "" for each in slots.strings("Name").tolist()]
+    wanted = name.lower()
+    for row, each in enumerate(names):
+        if each.lower() == wanted:
+            return row
+    near = suggest(name, map(printable, names), listed=False)
+    raise NotFoundError(f"no slot {name} in the pool of {len(names)} slots" + (f": {near}" if near else ""))
 
 
 def _unknown(text: str, ids: JobIds, of_cluster: np.ndarray[tuple[int], np.dtype[np.intp]]) -> str:

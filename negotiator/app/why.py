@@ -10,7 +10,7 @@ import attrs
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.cycles import HolderShare as HolderShare
 from negotiator.app.cycles import last_cycles
-from negotiator.app.job_lookup import find_job
+from negotiator.app.job_lookup import find_job, find_slot
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.errors import AuditError
 from negotiator.audit.values import reason_fields
@@ -21,7 +21,7 @@ from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
 from negotiator.explain.job import Lever as Lever
 from negotiator.explain.job import Remedy as Remedy
-from negotiator.explain.job import explain_alone
+from negotiator.explain.job import SlotForJob, explain_alone, explain_slot
 from negotiator.hooks.records import Cycle
 from negotiator.records import Reason
 
@@ -82,6 +82,50 @@ def why_job(view: PoolView, text: str) -> WhyJob:
         decided=decided,
         share=_share(view, submitter),
     )
+
+
+@attrs.frozen
+class WhyNot:
+    """Why a job does not get a slot: what keeps it from the slot when no other idle job competes with it."""
+
+    job: str
+    schedd: str
+    slot: str
+    found: SlotForJob
+
+
+def why_not(view: PoolView, job: str, slot: str) -> WhyNot:
+    """Return why a job does not get a slot; nothing is changed.
+
+    :param job: as in ``why_job``.
+    :param slot: the name of the slot.
+    :raises InvalidCallError: no pool is named, the id is invalid, or several schedds have the job.
+    :raises NotFoundError: the pool has no such job or no such slot.
+    :raises PoolError, StateError: the pool or the state cannot be read.
+    """
+    require_pool(view.targets)
+    jobs, slots = view.snapshot.jobs, view.snapshot.slots
+    row, place = find_job(jobs, job), find_slot(slots, slot)
+    cycle = Cycle(0, view.now, view.bundle.digest)
+    one = jobs.take([row])
+    return WhyNot(
+        job=job_ids(one)[0],
+        schedd=schedds(one).tolist()[0],
+        slot=str(slots.strings("Name")[place]),
+        found=explain_slot(view.snapshot, view.bundle, cycle, view.cycle_state, row, place),
+    )
+
+
+def why_not_values(found: WhyNot) -> dict[str, Any]:
+    """Return the answer as JSON values."""
+    return {
+        "job": found.job,
+        "schedd": found.schedd,
+        "slot": found.slot,
+        "reasons": [reason_fields(each) for each in found.found.reasons],
+        "quotas": [reason_fields(each) for each in found.found.quotas],
+        "chosen": found.found.chosen,
+    }
 
 
 def _competing(view: PoolView, cycle: Cycle, job: str, schedd: str) -> Competing:

@@ -52,7 +52,8 @@ def main(context: click.Context, *, debug: bool) -> None:
 
 
 def _load(name: str) -> click.Command:
-    command: click.Command = getattr(import_module(f"negotiator.cli.commands.{name}"), name)
+    module = name.replace("-", "_")
+    command: click.Command = getattr(import_module(f"negotiator.cli.commands.{module}"), module)
     return command
 
 

@@ -1,4 +1,4 @@
-"""``negotiator why``: why a job gets no slot."""
+"""``negotiator why`` and ``why-not``: why a job gets no slot, or not a certain one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from typing import Any
 import click
 
 from negotiator.app.record_words import record_words
-from negotiator.app.why import Competing, Condition, HolderShare, JobAlone, WhyJob, why_job, why_values
+from negotiator.app.why import (
+    Competing,
+    Condition,
+    HolderShare,
+    JobAlone,
+    WhyJob,
+    WhyNot,
+    why_job,
+    why_not_values,
+    why_values,
+)
+from negotiator.app.why import why_not as find_why_not
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.problems import print_problems
@@ -31,6 +42,31 @@ def why(job: str, targets: CommandTargets, *, as_json: bool) -> None:
     click.echo()
     _print_conditions(found.alone)
     _print_least(found.alone)
+
+
+def why_not(job: str, slot: str, targets: CommandTargets, *, as_json: bool) -> None:
+    """Print why a job does not get a slot."""
+    view = load_view(targets)
+    answer = find_why_not(view, job, slot)
+    if as_json:
+        click.echo(json.dumps(why_not_values(answer), indent=2))
+        return
+    print_problems(view.snapshot.problems[:1], err=True)
+    for line in _answer_of_slot(answer):
+        print_wrapped(printable(line))
+
+
+def _answer_of_slot(answer: WhyNot) -> Iterator[str]:
+    found = answer.found
+    yield f"Job {answer.job} and {answer.slot}"
+    yield from (f"  {_sentence(each)}" for each in (*found.reasons, *found.quotas))
+    if found.reasons or found.quotas:
+        return
+    if found.chosen == answer.slot:
+        yield "Nothing keeps them apart: alone the job would get this slot."
+    else:
+        other = f"prefers {found.chosen}" if found.chosen else "gets no slot"
+        yield f"Nothing keeps them apart, but alone the job {other}."
 
 
 def _answer(found: WhyJob) -> Iterator[str]:

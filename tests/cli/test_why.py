@@ -169,3 +169,46 @@ def test_without_a_pool_the_command_says_how_to_name_one(monkeypatch, tmp_path):
     for words in (["why", "1.0"], ["idle"]):
         done = CliRunner().invoke(main, words)
         assert (done.exit_code, "missing pool: use --pool PATH" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("job_id", "name", "lines"),
+    [
+        ("12.2", "s0@h", ["Denied: the job's Requirements: TARGET.Memory >= RequestMemory"]),
+        ("12.0", "S0@H", ["Nothing keeps them apart: alone the job would get this slot."]),
+        ("12.0", "s1@h", ["Nothing keeps them apart, but alone the job prefers s0@h."]),
+        ("12.3", "s1@h", ["Waiting: the job is running"]),
+    ],
+)
+@pytest.mark.usefixtures("site")
+def test_why_not_prints_every_reason_for_one_slot(job_id, name, lines):
+    found = [line.strip() for line in printed("why-not", job_id, name).splitlines()]
+    assert found == [f"Job {job_id} and {name.lower()}", *lines]
+
+
+def test_why_not_names_the_gate_the_use_and_the_quota_of_a_slot(site):
+    (site / "bundle" / "pool.yaml").write_text("NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Memory < 3000\n")
+    write_ads(site / "slots.ads", slot(0, State='"Claimed"'), slot(1, Memory="2048"), slot(2))
+    assert "NEGOTIATOR_PE_STARTD_ONLY_EXPR" in printed("why-not", "12.0", "s1@h")
+    assert printed("why-not", "12.2", "s0@h").splitlines()[1:] == [
+        "  Denied: the job's Requirements: TARGET.Memory >= RequestMemory",
+        "  Waiting: the slot is in use",
+    ]
+    running = job(3, Owner='"ada"', User='"ada@d"', JobStatus="2", ClusterId="12", RemoteHost='"s0@h"')
+    write_ads(site / "more.ads", running)
+    done = invoke(
+        "why-not", "12.0", "s2@h", "--pool", "pool.ads", "--pool", "slots.ads", "--pool", "more.ads"
+    )
+    assert "user ada in root.users: vcore uses 4, needs 1, may have 1" in done.output
+
+
+@pytest.mark.usefixtures("site")
+def test_an_unknown_slot_is_refused_with_the_nearest_name():
+    done = invoke("why-not", "12.0", "s00@h")
+    assert (done.exit_code, "no slot s00@h in the pool of 2 slots: did you mean s0@h?" in done.output) == (
+        1,
+        True,
+    )
+    assert (
+        json.loads(printed("why-not", "12.2", "s0@h", "--json"))["reasons"][0]["code"] == "job_requirements"
+    )

@@ -29,4 +29,5 @@ COMMANDS = {
     "usage": "Print the usage of users or groups, beside their limits.",
     "web": "Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients.",
     "why": "Print why a job gets no slot, and what would have to change.",
+    "why-not": "Print why a job does not get a slot.",
 }

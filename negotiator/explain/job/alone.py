@@ -11,7 +11,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Table
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.result import RequestOutcome
+from negotiator.cycle.result import CycleResult, Removal, RequestOutcome
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.explain.job.conditions import (
     Condition,
@@ -22,7 +22,7 @@ from negotiator.explain.job.conditions import (
     lever_of,
     merged,
 )
-from negotiator.explain.job.explanation import JobAlone
+from negotiator.explain.job.explanation import JobAlone, SlotForJob
 from negotiator.explain.job.near_miss import near_miss
 from negotiator.explain.job.recorded import RecordedCandidates
 from negotiator.hooks.ad_kinds import AdKind
@@ -41,6 +41,45 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
 
     :param row: the row of the job in the snapshot.
     """
+    result, candidates = _cycle_of(snapshot, bundle, cycle, state, row)
+    discarded = tuple(each for each in result.discarded if each.kind is AdKind.STARTD)
+    slots = result.counts.admitted_slots
+    if not result.outcomes:
+        reasons = why_not_served(snapshot, bundle, cycle, state, row)
+        return JobAlone(slots, decisive=reasons[0], causes=reasons[1:], discarded=discarded)
+    (outcome,) = result.outcomes
+    job, env = snapshot.jobs.ad(row), cycle.environment
+    found = JobAlone(slots) if candidates is None else _explained(outcome, candidates, job, env)
+    return attrs.evolve(found, slots=slots, queue=outcome.request.queue, discarded=discarded)
+
+
+def explain_slot(
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int, slot: int
+) -> SlotForJob:
+    """Return what keeps an idle job from one slot when no other job competes with it; nothing is changed.
+
+    :param row: the row of the job in the snapshot.
+    :param slot: the row of the slot.
+    """
+    result, candidates = _cycle_of(snapshot, bundle, cycle, state, row)
+    if not result.outcomes:
+        return SlotForJob(why_not_served(snapshot, bundle, cycle, state, row))
+    name = str(snapshot.slots.strings("Name")[slot] or "")
+    names = [] if candidates is None else candidates.slots.strings("Name").tolist()
+    if candidates is None or name not in names:
+        only = attrs.evolve(snapshot, slots=snapshot.slots.take([slot]), claim_ids=None)
+        gates = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make).discarded
+        return SlotForJob(tuple(each.reason for each in gates if each.kind is AdKind.STARTD))
+    (outcome,), place = result.outcomes, names.index(name)
+    reasons = tuple(reason for reason, mask in merged(candidates.rejected) if mask[place])
+    quotas = () if reasons else tuple(each.reason for each in _quotas(outcome))
+    return SlotForJob(reasons, quotas, outcome.matches[0].slot if outcome.matches else "")
+
+
+def _cycle_of(
+    snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int
+) -> tuple[CycleResult, RecordedCandidates | None]:
+    """Run a cycle for one job; return its candidates with what each reason rejects, None if it had no turn."""
     sets: list[RecordedCandidates] = []
 
     def candidate_set(slots: Table) -> RecordedCandidates:
@@ -49,16 +88,7 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
 
     only = _with_one_job(snapshot, row)
     result = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make, candidate_set=candidate_set)
-    discarded = tuple(each for each in result.discarded if each.kind is AdKind.STARTD)
-    slots = result.counts.admitted_slots
-    if not result.outcomes:
-        reasons = why_not_served(snapshot, bundle, cycle, state, row)
-        return JobAlone(slots, decisive=reasons[0], causes=reasons[1:], discarded=discarded)
-    (outcome,) = result.outcomes
-    found = (
-        _explained(outcome, sets[-1], snapshot.jobs.ad(row), cycle.environment) if sets else JobAlone(slots)
-    )
-    return attrs.evolve(found, slots=slots, queue=outcome.request.queue, discarded=discarded)
+    return result, sets[-1] if sets else None
 
 
 def _with_one_job(snapshot: Snapshot, row: int) -> Snapshot:
@@ -102,5 +132,9 @@ def _explained(
             Remedy(tuple(conditions[place] for place in places), slots)
             for places, slots in fewest_to_change(rejections)
         ),
-        quotas=tuple(each for each in outcome.removals if each.reason.provenance.station is Station.CHARGE),
+        quotas=_quotas(outcome),
     )
+
+
+def _quotas(outcome: RequestOutcome) -> tuple[Removal, ...]:
+    return tuple(each for each in outcome.removals if each.reason.provenance.station is Station.CHARGE)

@@ -30,3 +30,16 @@ class JobAlone:
     remedies: tuple[Remedy, ...] = ()
     quotas: tuple[Removal, ...] = ()
     discarded: tuple[DiscardedAds, ...] = ()
+
+
+@attrs.frozen
+class SlotForJob:
+    """What keeps an idle job from one slot when no other job competes with it.
+
+    ``reasons`` reject the slot, in the order of the cycle; ``quotas`` refuse the job on the slots that nothing rejects. ``chosen`` is the slot that
+    it would get instead or indeed, empty if it gets none.
+    """
+
+    reasons: tuple[Reason, ...]
+    quotas: tuple[Reason, ...] = ()
+    chosen: str = ""
