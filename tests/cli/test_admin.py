@@ -174,7 +174,7 @@ def test_without_an_answer_in_time_the_request_stays_pending(site):
     with StateStore.open(site / "state") as running:
         assert running.hold_lock()
         done = admin(site, "hold", "1", "--wait", "0")
-        assert (done.returncode, done.stdout) == (75, "")
+        assert (done.returncode, done.stdout) == (75, ""), done.stderr
         assert "is carried out before the next cycle" in done.stderr
         assert len(running.waiting()) == 1
 
@@ -318,7 +318,7 @@ def test_only_the_owner_of_the_state_carries_out_requests(open_site):
         shutil.chown(path, group=OTHER_USER)
         path.chmod(0o770 if path.is_dir() else 0o660)
     done = as_another_user(open_site, "hold", "1", "--wait", "0")
-    assert (done.returncode, done.stdout) == (75, "")
+    assert (done.returncode, done.stdout) == (75, ""), done.stderr
     assert state(open_site) == ({"node1#1": "root.one"}, {}, 1)
     assert admin(open_site, "move", "1", "root.two").returncode == 0
     ((act, by, ok), own) = acts(open_site)

@@ -1,19 +1,20 @@
 """The overview of a pool, which follows its files."""
 
-import asyncio
 import shutil
 from pathlib import Path
 
 import attrs
 
+from app_client import app_client
 from negotiator.app.health import Health
 from negotiator.errors import StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.status_file import NegotiatorStatus, write_status
-from negotiator.service import overviews, web_app
+from negotiator.service import overviews
 from negotiator.service.health import health_checks
 from negotiator.service.overviews import Overviews
+from negotiator.service.web_app import make_app
 
 POOL = Path(__file__).parents[2] / "examples" / "first-pool"
 
@@ -97,8 +98,8 @@ def test_a_standby_is_ready_and_nothing_is_wrong_with_it(tmp_path):
         write_status(targets.state, attrs.evolve(now, standby="process 7 on cm1 leads"))
         read = Overviews(targets)
         read.refresh()
-        answer = asyncio.run(web_app._ready(read)(None))
-        assert (answer.status_code, answer.body) == (200, b"standby\n")
+        answer = app_client(make_app(read)).get("/readyz")
+        assert (answer.status_code, answer.text) == (200, "standby\n")
         health = read.shown.overview.health
         assert (health.health, health.text) == (Health.STANDBY, "process 7 on cm1 leads")
         checks = health_checks(read.shown.overview, "")
