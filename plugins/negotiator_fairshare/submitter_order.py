@@ -78,7 +78,7 @@ class SubmitterOrder(RequestOrder):
         submitters = _submitters(context, settings)
         accounts = accounts_of(context.rows, now)
         name_of = names_as_written((each.name for each in submitters), accounts.records)
-        pending = PendingMatches.of(context, in_use.claimed, scale, name_of)
+        pending = PendingMatches.of(context, in_use.claimed, scale, name_of, env)
         pending.count(use)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)

@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from fair_share import FAIR, grouped_pool, jobs_of, run, shares, submitter
+from negotiator.plugin import ClassAd
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.state_rows import rows_of
 from pools import NOW, slot, snapshot, write_bundle
@@ -35,6 +36,33 @@ def test_a_ceiling_holds_in_cycles_faster_than_startds_report(tmp_path):
     assert not result.matches
     (rejection,) = result.rejections
     assert (rejection.reason.code, rejection.reason.numbers) == ("ceiling", {"used": 3.0, "limit": 3})
+
+
+def test_a_ceiling_holds_when_schedds_report_before_startds(tmp_path):
+    """The jobs run already, and their slots still show no claim."""
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    first = run(bundle, ann_and(), accounts(bundle, ceiling=3))
+    on = {match.job: match.slot for match in first.matches}
+    assert len(on) == 3
+    running = [running_on(each, on.get(f"1.{number}")) for number, each in enumerate(jobs_of("Ann", 9, 1))]
+    pool = snapshot(SLOTS, running, submitters=[submitter("Ann")])
+    result = run(bundle, pool, first.state, NOW + 1)
+    assert not result.matches
+    assert [each.reason.numbers for each in result.rejections] == [{"used": 3.0, "limit": 3}]
+
+
+def test_a_pool_without_slots_has_nothing_to_count(tmp_path):
+    running = [running_on(each, "s0@h") for each in jobs_of("Ann", 2, 1)]
+    pool = snapshot([], [*running, *jobs_of("Ann", 2, 2)], submitters=[submitter("Ann")])
+    assert not run(write_bundle(tmp_path / "b", FAIR), pool).failures
+
+
+def running_on(job_ad, name):
+    """Return the ad of a job as its schedd has it once the job runs on a slot; as it is without one."""
+    if name is None:
+        return job_ad
+    own = [(key, value) for key, value in job_ad.items() if key not in {"JobStatus", "RemoteHost"}]
+    return ClassAd([*own, ("JobStatus", 2), ("RemoteHost", name)])
 
 
 def test_the_account_has_the_name_as_its_schedd_writes_it(tmp_path):

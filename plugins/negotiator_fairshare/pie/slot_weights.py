@@ -52,6 +52,11 @@ class WeightScale:
         return (self.of(before) - self.of(after)).clip(min=0)
 
 
+def claimed_slots(slots: Table, env: Environment) -> Mask:
+    """Return which slots are claimed, (S,)."""
+    return evaluate_table(_CLAIMED, slots, env=env).is_true()
+
+
 @attrs.frozen(eq=False)
 class SlotUse:
     """The slots that are ``claimed``, (S,), those of them that are ``counted``, (S,), and the ``users`` of the latter, (U,).
@@ -66,7 +71,7 @@ class SlotUse:
     @classmethod
     def of(cls, slots: Table, env: Environment, *, discount_suspended: bool = False) -> SlotUse:
         """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted."""
-        claimed = evaluate_table(_CLAIMED, slots, env=env).is_true()
+        claimed = claimed_slots(slots, env)
         counted = claimed
         if discount_suspended:
             counted = claimed & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
