@@ -308,11 +308,14 @@ def test_a_limit_that_stops_a_request_refuses_all_slots_that_are_left(tmp_path):
     assert [(each.reason.code, each.removed) for each in outcome.removals] == [("user_limit", 7)]
 
 
+OTHER = '"zoe"'  # running jobs of the same user would use up the share, too
+
+
 @pytest.mark.parametrize(
     ("full", "text"), [((0,), "jobs on h0 now: uses 1,"), ((0, 1, 2), "jobs on h0 now and 2 more: needs 1,")]
 )
 def test_the_reason_of_a_quota_of_each_host_names_the_first_and_counts_the_others(tmp_path, full, text):
-    jobs = [*(runs(1, proc, RemoteHost=f'"s{proc}@h"') for proc in full), cpus(2)]
+    jobs = [*(runs(1, proc, RemoteHost=f'"s{proc}@h"') for proc in full), cpus(2, User=OTHER, Owner=OTHER)]
     quota = PER_HOST.format(limit=1, mode="Mode.ENFORCE").replace(
         '"jobs on one host"', '"jobs on ", text_after=" now"'
     )
