@@ -51,7 +51,7 @@ def recorded_files(paths: Sequence[Path]) -> tuple[Path, ...]:
 def read_recorded(file: Path) -> RecordedCycle:
     """Return the recorded cycle in a file. It has the plugins of its bundle, which are run: no other user may have written it.
 
-    :raises RecordingError: it is no recorded cycle, is cut or changed, or is of another version.
+    :raises RecordingError: it is not a recorded cycle, is cut or changed, or is of another version.
     :raises AuditError: it cannot be read.
     :raises UntrustedError: another user than root and the caller could have written it.
     """

@@ -150,13 +150,11 @@ class Runner:
 
     def _record_cycle(self, report: CycleReport, observer: RunObserver) -> None:
         """Record a cycle with what it was decided from; that it cannot be written changes nothing else."""
-        result, state = report.decided, report.state
-        if self.recorder is None or result is None or state is None:
+        failed = bool(report.result.failures or report.observers or report.result.reached)
+        if self.recorder is None or not self.recorder.wants(report.result.number, failed=failed):
             return
-        failed = bool(report.result.failures or report.observers or result.reached)
-        if not self.recorder.wants(result.number, failed=failed):
-            return
-        recorded = RecordedCycle.of(result, report.snapshot, state, self.runtime.bundle.files)
+        files = self.runtime.bundle.files
+        recorded = RecordedCycle.of(report.decided, report.snapshot, report.state, files)
         try:
             self.recorder.record(recorded, self.runtime.clock())
         except OSError as error:

@@ -19,21 +19,14 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.errors import StateError
 from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
+from negotiator.explain.job import JobOutcome as JobOutcome
 from negotiator.explain.job import Lever as Lever
 from negotiator.explain.job import Remedy as Remedy
-from negotiator.explain.job import SlotForJob, explain_alone, explain_slot
+from negotiator.explain.job import SlotForJob, explain_alone, explain_slot, outcome_of
 from negotiator.hooks.records import Cycle
-from negotiator.records import Reason
 
 _DECISIONS: Final = frozenset({"match", "denial"})
-
-
-@attrs.frozen
-class Competing:
-    """What becomes of a job in a cycle with all idle jobs: the slot that it gets, or why it gets none."""
-
-    slot: str = ""
-    reason: Reason | None = None
+_OF_SCHEDDS: Final = 20  # decisions that are looked at: jobs of several schedds may have one id
 
 
 @attrs.frozen
@@ -50,7 +43,7 @@ class WhyJob:
     user: str
     submitter: str
     alone: JobAlone
-    competing: Competing | None = None
+    competing: JobOutcome | None = None
     decided: Mapping[str, Any] | None = None
     share: HolderShare | None = None
 
@@ -64,21 +57,22 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
     require_pool(view.targets)
-    jobs = view.snapshot.jobs
-    row = find_job(jobs, text)
-    one = jobs.take([row])
-    (job,), (submitter,) = job_ids(one), submitters(one).tolist()
+    row = find_job(view.snapshot.jobs, text)
+    one = view.snapshot.jobs.take([row])
+    (job,), (schedd,), (submitter,) = job_ids(one), schedds(one).tolist(), submitters(one).tolist()
     cycle = Cycle(0, view.now, view.bundle.digest)
     alone = explain_alone(view.snapshot, view.bundle, cycle, view.cycle_state, row)
-    decided = _decided(view, job)
-    needs_cycle = alone.decisive is None and decided is None
+    decided, competing = _decided(view, job, schedd), None
+    if alone.decisive is None and decided is None:
+        whole = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
+        competing = outcome_of(whole, job, schedd)
     return WhyJob(
         job=job,
-        schedd=schedds(one).tolist()[0],
-        user=jobs.ad(row).string("Owner") or submitter,
+        schedd=schedd,
+        user=one.ad(0).string("Owner") or submitter,
         submitter=submitter,
         alone=alone,
-        competing=_competing(view, cycle, job, schedds(one).tolist()[0]) if needs_cycle else None,
+        competing=competing,
         decided=decided,
         share=_share(view, submitter),
     )
@@ -128,35 +122,24 @@ def why_not_values(found: WhyNot) -> dict[str, Any]:
     }
 
 
-def _competing(view: PoolView, cycle: Cycle, job: str, schedd: str) -> Competing:
-    """Run a cycle over the whole pool, which changes nothing."""
-    for outcome in run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state).outcomes:
-        if outcome.request.schedd.lower() != schedd:
-            continue
-        for match in outcome.matches:
-            if match.job == job:
-                return Competing(slot=match.slot)
-        if outcome.rejection is not None and outcome.jobs_left.has(job):
-            return Competing(reason=outcome.rejection.reason)
-    return Competing()
-
-
-def _decided(view: PoolView, job: str) -> Mapping[str, Any] | None:
+def _decided(view: PoolView, job: str, schedd: str) -> Mapping[str, Any] | None:
     """Return the last decision about a job; None without a log, such as of a pool of files."""
-    if view.targets.state is None:
+    if view.targets.state_location is None:
         return None
+    query = AuditQuery(kinds=_DECISIONS, job=job)
     try:
-        page = audit_page(view.targets.audit_log, AuditQuery(kinds=_DECISIONS, job=job), 1)
+        page = audit_page(view.targets.audit_log, query, _OF_SCHEDDS)
     except AuditError:
         return None
-    return page.records[0] if page.records else None
+    return next((each for each in page.records if str(each.get("schedd")).lower() == schedd), None)
 
 
 def _share(view: PoolView, submitter: str) -> HolderShare | None:
-    if view.targets.state is None:
+    location = view.targets.state_location
+    if location is None:
         return None
     try:
-        last = last_cycles(view.targets.state).last
+        last = last_cycles(location.folder).last
     except StateError:
         return None
     shares = {each.holder.lower(): each for each in last.shares} if last else {}
@@ -188,13 +171,13 @@ def why_values(found: WhyJob) -> dict[str, Any]:
         ],
         "quotas": [{**reason_fields(each.reason), "rejected": each.rejected} for each in alone.quotas],
         "discarded_slots": [{**reason_fields(each.reason), "slots": each.count} for each in alone.discarded],
-        "competing": None if found.competing is None else _competing_values(found.competing),
+        "competing": None if found.competing is None else _outcome(found.competing),
         "decided": found.decided,
         "share": None if found.share is None else attrs.asdict(found.share),
     }
 
 
-def _competing_values(found: Competing) -> dict[str, Any]:
+def _outcome(found: JobOutcome) -> dict[str, Any]:
     return {"slot": found.slot, "reason": None if found.reason is None else reason_fields(found.reason)}
 
 

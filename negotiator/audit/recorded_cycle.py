@@ -108,7 +108,7 @@ class RecordedCycle:
     def decode(cls, data: bytes) -> Self:
         """Return the cycle in the content of a file.
 
-        :raises RecordingError: it is no recorded cycle, is cut or changed, or is of another version. Nothing in it is executed.
+        :raises RecordingError: it is not a recorded cycle, is cut or changed, or is of another version. Nothing in it is executed.
         """
         head, start = _head(data)
         try:
@@ -150,7 +150,7 @@ def _head(data: bytes) -> tuple[dict[str, Any], int]:
     except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise RecordingError("the file is no recorded cycle")
+        raise RecordingError("the file is not a recorded cycle")
     if head.get("version") != VERSION:
         raise RecordingError(
             f"the recorded cycle has version {str(head.get('version'))[:20]}, this program reads version {VERSION}"

@@ -51,7 +51,7 @@ def _print(folder: Path, query: AuditQuery, limit: int, *, as_json: bool) -> Non
         headers = ("TIME", "KIND", "WHO", "WHAT", "WHY", "BUNDLE")
         print_table("Records, the newest one first", headers, [_row(each) for each in page.records])
     if page.before is not None:
-        more = "there may be more" if page.searched else "the search ended after 256 MB of the log"
+        more = "there may be more" if page.searched else "the search ended before the beginning of the log"
         click.echo(f"{more}: use --limit, --since or --until", err=True)
     if not page.records:
         click.echo(f"no such record in {folder}", err=True)

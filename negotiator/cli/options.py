@@ -30,6 +30,12 @@ READ_STATE = {
 }
 
 
+#: The pool option of a command that also takes the ads that a negotiator has saved.
+READ_POOL = {
+    "help": "Folder or file of ads; may be repeated.  [default: those that the negotiator of the state has saved]"
+}
+
+
 class RegularFile(click.File):
     """A file to read, or ``-``; a FIFO or a device is refused."""
 
@@ -87,7 +93,9 @@ class _PastTime(click.types.FloatParamType):
             found = datetime.fromisoformat(value)
         except ValueError:
             self.fail(
-                f"{value[:40]!r} is no time: use 2026-11-20, 2026-11-20T14:30Z, or 30m, 12h, 7d", param, ctx
+                f"{value[:40]!r} is not a time: use 2026-11-20, 2026-11-20T14:30Z, or 30m, 12h, 7d",
+                param,
+                ctx,
             )
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 

@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 import attrs
 
 from negotiator import __version__
-from negotiator.app.policy_tests import Mismatch, TestReport
+from negotiator.app.policy_tests import Mismatch, PolicyTestReport
 from negotiator.records import Source
 
 _SARIF: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 
 
-def _json(report: TestReport) -> str:
+def _json(report: PolicyTestReport) -> str:
     tests = [
         {
             "file": str(each.file),
@@ -32,7 +32,7 @@ def _json(report: TestReport) -> str:
     return json.dumps(values, indent=2) + "\n"
 
 
-def _junit(report: TestReport) -> str:
+def _junit(report: PolicyTestReport) -> str:
     """Return the tests as test cases, those of a file as a suite."""
     top = ET.Element("testsuites", name="negotiator test")
     suites: dict[str, ET.Element] = {}
@@ -56,7 +56,7 @@ def _xml(text: str) -> str:
     return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)
 
 
-def _github(report: TestReport) -> str:
+def _github(report: PolicyTestReport) -> str:
     """Return a workflow command for each mismatch: GitHub shows it at its line."""
     lines = [
         f"::error file={_escaped(one.source.file, ',:')},line={one.source.line or 1},title={_escaped(each.name, ',:')}::{_escaped(one.message)}"
@@ -70,7 +70,7 @@ def _escaped(text: str, further: str = "") -> str:
     return "".join(f"%{ord(each):02X}" if each in "%\r\n" + further else each for each in text)
 
 
-def _sarif(report: TestReport) -> str:
+def _sarif(report: PolicyTestReport) -> str:
     tool = {"driver": {"name": "negotiator", "version": __version__, "rules": [{"id": "policy-test"}]}}
     results = [*_sarif_results(report)]
     return (
@@ -81,7 +81,7 @@ def _sarif(report: TestReport) -> str:
     )
 
 
-def _sarif_results(report: TestReport) -> Iterator[Mapping[str, Any]]:
+def _sarif_results(report: PolicyTestReport) -> Iterator[Mapping[str, Any]]:
     for each in report.results:
         for one in each.mismatches:
             yield {
@@ -102,7 +102,7 @@ def _place(source: Source) -> dict[str, Any]:
 
 
 #: Returns the text of a report.
-FORMATS: Final[Mapping[str, Callable[[TestReport], str]]] = {
+FORMATS: Final[Mapping[str, Callable[[PolicyTestReport], str]]] = {
     "json": _json,
     "junit": _junit,
     "github": _github,

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from negotiator.app.policy_tests import TestReport, run_tests
+from negotiator.app.policy_tests import PolicyTestReport, run_tests
 from negotiator.cli.errors import print_error
 from negotiator.cli.phrases import number
 from negotiator.cli.policy_test_reports import FORMATS
@@ -51,14 +51,14 @@ def _changes(paths: Sequence[Path]) -> Iterator[None]:
         time.sleep(_PAUSE)
 
 
-def _print(report: TestReport, form: str) -> None:
+def _print(report: PolicyTestReport, form: str) -> None:
     if form == "table":
         _print_table(report)
     else:
         click.echo(FORMATS[form](report), nl=False)
 
 
-def _print_table(report: TestReport) -> None:
+def _print_table(report: PolicyTestReport) -> None:
     rows = [
         (each.name if place == 0 else "", printable(str(mismatch.source)), printable(mismatch.message))
         for each in report.results
@@ -76,7 +76,7 @@ def _print_table(report: TestReport) -> None:
     click.echo(f"{number(passed, 'test')} passed, {report.failed} failed{_seen(report)}")
 
 
-def _seen(report: TestReport) -> str:
+def _seen(report: PolicyTestReport) -> str:
     if not report.expressions:
         return ""
     covered = sum(each.is_covered for each in report.expressions)

@@ -10,10 +10,10 @@ import click
 
 from negotiator.app.record_words import record_words
 from negotiator.app.why import (
-    Competing,
     Condition,
     HolderShare,
     JobAlone,
+    JobOutcome,
     WhyJob,
     WhyNot,
     why_job,
@@ -89,7 +89,7 @@ def _sentence(reason: Reason) -> str:
     return f"{str(reason.verdict).replace('_', ' ').capitalize()}: {reason.text}{where}"
 
 
-def _among_others(found: Competing | None) -> Iterator[str]:
+def _among_others(found: JobOutcome | None) -> Iterator[str]:
     """Yield what a cycle with all idle jobs would decide."""
     if found is None:
         return

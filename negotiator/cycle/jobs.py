@@ -16,6 +16,7 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
+from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
 
 IDLE = 1
@@ -94,6 +95,13 @@ def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
             (universe == number) & (status == IDLE),
             core_reason(Station.ADMIT, Verdict.DENIED, f"universe_{name}", text, "JobUniverse"),
         )
+
+
+def with_idle_jobs(snapshot: Snapshot, rows: Sequence[int] = ()) -> Snapshot:
+    """Return the pool as if only these of its idle jobs asked for a slot; by default none."""
+    keep = snapshot.jobs.numbers("JobStatus", default=IDLE) != IDLE
+    keep[list(rows)] = True
+    return attrs.evolve(snapshot, jobs=snapshot.jobs.take(np.flatnonzero(keep)))
 
 
 def schedds(jobs: Table, default: str | None = None) -> Strings:

@@ -31,12 +31,11 @@ from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
-from negotiator.cycle.progress import CycleProgress, ProgressWatcher, unwatched
+from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher, untimed, unwatched
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult, no_slots_reason
-from negotiator.cycle.station_times import UNTIMED, StationTimes
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
@@ -56,7 +55,7 @@ def run_cycle(
     make_order: OrderMaker | None = None,
     time: CycleTime | None = None,
     watch: ProgressWatcher = unwatched,
-    stations: StationTimes = UNTIMED,
+    begin: StationWatcher = untimed,
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
@@ -68,23 +67,23 @@ def run_cycle(
     :param make_order: makes the allocator that decides which request is served next; by default the bundle's.
     :param time: tells which time limits are reached; by default none.
     :param watch: called with the progress.
-    :param stations: is told when each station begins; it must not change what the cycle reads.
+    :param begin: called when a station begins.
     :param candidate_set: makes the set of the candidates of each request; another one may note more than the counts.
     :return: every match and, for every job that got none, the counted reasons.
     """
     state = state or CycleState.new(bundle, cycle.now)
     time = RecordedTime() if time is None else time
     watch(CycleProgress(Station.ADMIT))
-    stations.begin(Station.ADMIT)
+    begin(Station.ADMIT)
     work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
     of_jobs = work.for_ads(cycle, AdKind.JOB)
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     watch(CycleProgress(Station.PLACE))
-    stations.begin(Station.PLACE)
+    begin(Station.PLACE)
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
     in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
     watch(CycleProgress(Station.ORDER))
-    stations.begin(Station.ORDER)
+    begin(Station.ORDER)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
     fill = bundle.match is MatchMode.FILL
     divisible = DivisibleSlots.of(admitted.slots, cycle.environment, fill=fill)
@@ -135,10 +134,10 @@ def run_cycle(
         queued = lists.current(queued, paid.environment)
         matcher.prefer(queued.scores)
         request = queued.matched()
-        stations.begin(Station.MATCH)
+        begin(Station.MATCH)
         candidates = match(request, matcher, bundle, paid, queued.slots)
         lists.listed(queued, request.ad, candidates, paid.environment)
-        stations.begin(Station.CHARGE)
+        begin(Station.CHARGE)
         charges = partial(declared.of, queued.allowed(), paid)
         granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
         job = placed.idle.jobs.ad(int(queued.rows[0]))
@@ -150,7 +149,7 @@ def run_cycle(
         lists.granted(queued, granted.rows)
         feedback = feedback_of(queued, candidates, granted, withdrawn)
         outcomes.add(queued, candidates, granted, attributes, feedback.cause)
-        stations.begin(Station.ORDER)
+        begin(Station.ORDER)
         order.feedback(feedback)
         time.end_turn(request)
     limits, reasons = bundle.time_limits, WaitReasons(matcher, order, offered.plugin)

@@ -1,4 +1,4 @@
-"""How far a cycle is, for those who wait for it."""
+"""How far a cycle is, for those who wait for it, and which station it is at, for those who measure its times."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ ProgressWatcher: TypeAlias = Callable[[CycleProgress], None]
 def unwatched(progress: CycleProgress) -> None:
     """Ignore the progress."""
     del progress
+
+
+#: Is called when a station begins, also once more: the one before has ended. It must not change what the cycle reads.
+StationWatcher: TypeAlias = Callable[[Station], None]
+
+
+def untimed(station: Station) -> None:
+    """Measure nothing."""
+    del station

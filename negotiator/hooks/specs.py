@@ -16,15 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from negotiator.hooks import checks
-from negotiator.hooks.checks.declarations import (
-    checked_attribute,
-    checked_command,
-    checked_constraint,
-    checked_order,
-    checked_placement_rule,
-    checked_pool_source,
-    checked_section,
-)
+from negotiator.hooks.checks import declarations
 from negotiator.hooks.hook import AnswerShape, OnFailure, deferred, hookspec
 
 if TYPE_CHECKING:
@@ -44,7 +36,9 @@ if TYPE_CHECKING:
     from negotiator.queues import QueueTree
 
 
-@hookspec("Section", check=checked_section, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec(
+    "Section", check=declarations.checked_section, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE
+)
 def negotiator_section() -> Section:  # type: ignore[empty-body]
     """Declare the part of ``pool.yaml`` that this plugin owns.
 
@@ -64,7 +58,7 @@ def negotiator_section() -> Section:  # type: ignore[empty-body]
     """
 
 
-@hookspec("click.Command", check=checked_command, on_failure=OnFailure.REPORT)
+@hookspec("click.Command", check=declarations.checked_command, on_failure=OnFailure.REPORT)
 def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
     """Add commands to the ``negotiator`` program.
 
@@ -80,7 +74,7 @@ def negotiator_commands() -> Iterable[click.Command]:  # type: ignore[empty-body
     """
 
 
-@hookspec("Constraint", check=checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("Constraint", check=declarations.checked_constraint, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: ignore[empty-body]
     """Return the expressions that are ANDed to the Requirements of slots and jobs.
 
@@ -102,7 +96,7 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
     """
 
 
-@hookspec("attribute names", check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("attribute names", check=declarations.checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
 
@@ -123,7 +117,7 @@ def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[e
     """
 
 
-@hookspec("attribute names", check=checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("attribute names", check=declarations.checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the job attributes that this plugin reads in ``negotiator_gate_ads``.
 
@@ -143,7 +137,7 @@ def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[
     """
 
 
-@hookspec("PlacementRule", check=checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("PlacementRule", check=declarations.checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
 
@@ -164,7 +158,7 @@ def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[emp
     """
 
 
-@hookspec("RequestOrderType", check=checked_order, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("RequestOrderType", check=declarations.checked_order, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-body]
     """Add ways to decide whose turn it is, for the key ``order:`` of ``pool.yaml``.
 
@@ -191,7 +185,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:  # type: ignore[empty-bod
     """
 
 
-@hookspec("PoolSource", check=checked_pool_source, on_failure=OnFailure.REFUSE_BUNDLE)
+@hookspec("PoolSource", check=declarations.checked_pool_source, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_pool_sources() -> Iterable[PoolSource]:  # type: ignore[empty-body]
     """Add types of live pools, for the key ``source:`` of ``pool.yaml`` and ``negotiator serve``.
 
@@ -438,13 +432,10 @@ def negotiator_reports(settings: Any) -> Iterable[Report]:  # type: ignore[empty
         def collect(source):
             return [HostJobs(host, jobs) for (_, host), jobs in source.usage.counters.sums.items()]
 
-        def rows(found, given):
-            return [each for each in found if given["host"] in ("", each.host)]
-
         @hookimpl
         def negotiator_reports():
-            yield Report(name="host-jobs", summary="Jobs on each machine", row=HostJobs, collect=collect, rows=rows,
-                         parameters=(ReportParameter("host", "The name of a machine."),))
+            yield Report(name="host-jobs", summary="Jobs on each machine", row=HostJobs, collect=collect,
+                         rows=lambda found, given: found)
 
     :param settings: this plugin's part of the bundle.
     :return: the reports; a name that is already used is refused.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
 
 import attrs
 
+from negotiator.cycle.progress import StationWatcher
 from negotiator.records import Station
 
 
@@ -31,12 +31,12 @@ class CycleSeconds:
         self.of[part] = time.perf_counter() - begun
 
     @contextmanager
-    def stations(self) -> Iterator[Self]:
-        """Measure the stations that begin; the last one ends with the context."""
-        yield self
+    def stations(self) -> Iterator[StationWatcher]:
+        """Return what is called when a station begins; the last one ends with the context."""
+        yield self._begin
         self._end_station(time.perf_counter())
 
-    def begin(self, station: Station) -> None:
+    def _begin(self, station: Station) -> None:
         """A station begins, and the one before ends."""
         now = time.perf_counter()
         self._end_station(now)

@@ -19,6 +19,7 @@ from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import MeasuredTime
+from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.progress import ProgressWatcher, unwatched
 from negotiator.cycle.result import CycleResult
@@ -40,7 +41,7 @@ from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.overfill_changes import OverfillChanges, OverfillWatch
 from negotiator.runtime.reload import Reload, Reloader
-from negotiator.runtime.shadow import uncharged, without_idle_jobs
+from negotiator.runtime.shadow import uncharged
 from negotiator.runtime.state import AdminAction, StateStore
 from negotiator.runtime.state_manager import StateManager
 from negotiator.runtime.stop_request import StopRequest
@@ -59,6 +60,8 @@ class CycleReport:
     """A completed cycle: its decisions, and the outcome of each match."""
 
     snapshot: Snapshot
+    state: CycleState  # that it began with
+    decided: CycleResult  # by the cycle alone, without what happened between the cycles
     result: CycleResult
     deliveries: tuple[Delivery, ...]
     observers: tuple[HookFailure, ...]  # observers that failed, which changes nothing else
@@ -68,8 +71,6 @@ class CycleReport:
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
     overfills: OverfillChanges = attrs.field(factory=OverfillChanges)  # since the cycle before
     seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
-    state: CycleState | None = None  # that it began with
-    decided: CycleResult | None = None  # by the cycle alone, without what happened between the cycles
 
 
 @attrs.define
@@ -172,6 +173,8 @@ class Runtime:
         jump = self.state_manager.clock_jump
         return CycleReport(
             snapshot=snapshot,
+            state=state,
+            decided=decided,
             result=result,
             deliveries=deliveries,
             observers=observers,
@@ -181,8 +184,6 @@ class Runtime:
             slow=slow,
             overfills=self._overfill_watch.next(result.overfills),
             seconds=seconds.of,
-            state=state,
-            decided=decided,
         )
 
     def between_cycles(self) -> tuple[tuple[Reload, ...], tuple[AdminResult, ...]]:
@@ -225,14 +226,12 @@ class Runtime:
         manager = self.state_manager
         state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
         limits = self._limits(begun)
-        with seconds.stations() as stations:
+        with seconds.stations() as begin:
             decided = result = run_cycle(
-                snapshot, self.bundle, cycle, state, time=limits, watch=self.watch, stations=stations
+                snapshot, self.bundle, cycle, state, time=limits, watch=self.watch, begin=begin
             )
         if self.pool.is_shadow:
-            quiet = run_cycle(
-                without_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun)
-            )
+            quiet = run_cycle(with_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun))
             result = uncharged(result, quiet)
         changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
         return state, decided, attrs.evolve(result, changes=changes, failures=failures)

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
-import numpy as np
 
 from negotiator.bundle import Bundle
-from negotiator.cycle.jobs import IDLE
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import PoolError
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
@@ -65,12 +63,6 @@ def _observed(source: PoolSource, settings: Any) -> ObservedPool:
     if source.observe is None:
         raise PoolError(f"the pools of the source {source.name} cannot be observed, only served")
     return source.observe(settings)
-
-
-def without_idle_jobs(snapshot: Snapshot) -> Snapshot:
-    """Return the pool as if nobody asked for a slot."""
-    idle = snapshot.jobs.numbers("JobStatus", default=IDLE) == IDLE
-    return attrs.evolve(snapshot, jobs=snapshot.jobs.take(np.flatnonzero(~idle)))
 
 
 def uncharged(result: CycleResult, quiet: CycleResult) -> CycleResult:

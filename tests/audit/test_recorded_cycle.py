@@ -125,9 +125,9 @@ def with_head(data, change):
             "part snapshot of the recorded cycle was changed",
         ),
         (lambda data: data + b"more", "other parts"),
-        (lambda _: b"", "no recorded cycle"),
-        (lambda _: b"[1]\n", "no recorded cycle"),
-        (lambda _: b"{" * 70_000, "no recorded cycle"),
+        (lambda _: b"", "not a recorded cycle"),
+        (lambda _: b"[1]\n", "not a recorded cycle"),
+        (lambda _: b"{" * 70_000, "not a recorded cycle"),
         (
             lambda data: with_head(data, lambda head: head.update(version=2)),
             "has version 2, this program reads 1",

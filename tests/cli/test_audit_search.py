@@ -109,7 +109,7 @@ def test_a_limit_that_was_reached_is_said():
     [
         (["who", "nobody", "log"], 1, "no such record in log"),
         (["search", "elsewhere"], 3, "read the folder of the audit log"),
-        (["search", "log", "--since", "yesterday"], 2, "'yesterday' is no time: use 2026-11-20"),
+        (["search", "log", "--since", "yesterday"], 2, "'yesterday' is not a time: use 2026-11-20"),
         (["search", "log", "--job", "x"], 2, "'x' is not the id of a job"),
         (["search", "log", "--limit", "0"], 2, "--limit"),
     ],

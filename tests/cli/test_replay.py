@@ -131,4 +131,4 @@ def test_a_folder_without_recordings_and_a_file_of_another_kind_are_refused(site
     (site / "rec").mkdir()
     assert "no recorded cycles (*.cycle) in this folder" in ask("rec").output
     done = ask("pool.ads")
-    assert (done.exit_code, done.output) == (3, "error: pool.ads: the file is no recorded cycle\n")
+    assert (done.exit_code, done.output) == (3, "error: pool.ads: the file is not a recorded cycle\n")

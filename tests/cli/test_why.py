@@ -212,3 +212,13 @@ def test_an_unknown_slot_is_refused_with_the_nearest_name():
     assert (
         json.loads(printed("why-not", "12.2", "s0@h", "--json"))["reasons"][0]["code"] == "job_requirements"
     )
+
+
+def test_the_last_decision_is_that_of_the_schedd_of_the_job(site):
+    """Another schedd may have a job of the same id."""
+    run = ["run", "--bundle", "bundle", "--state", "state", "--audit-log", "log"]
+    assert CliRunner().invoke(main, run).exit_code == 0
+    write_ads(site / "slots.ads", slot(0), job(1, ClusterId="12", GlobalJobId='"sub2#12.1#1"'))
+    known = ("--state", "state", "--audit-log", "log")
+    assert "Cycle 1 at" in printed("why", "sub1#12.1", *known)
+    assert "Cycle 1 at" not in printed("why", "sub2#12.1", *known)

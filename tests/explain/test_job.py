@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.explain.job import Lever, explain_alone
+from negotiator.explain.job import Lever, explain_alone, explain_slot
 from negotiator.explain.job.conditions import fewest_to_change, fewest_together
 from negotiator.plugin import Cycle
 from pools import NOW, cycle, job, slot, snapshot, write_bundle
@@ -191,3 +191,13 @@ def test_the_fewest_to_change_open_what_they_say_and_nothing_opens_more_with_few
         others = np.delete(rejections, places, axis=0)
         assert slots == int((~others.any(axis=0)).sum())
     assert sum(slots for _, slots in found) <= int((counts == counts.min()).sum())
+
+
+def test_a_gate_that_only_warns_keeps_no_slot_away(tmp_path):
+    """It discards nothing, and so is no reason."""
+    gate = "policies:\n  - {name: small, applies_to: startd, expression: MY.Memory < 9000, mode: warn}\n"
+    bundle = write_bundle(tmp_path / "b", gate)
+    pool = snapshot([slot(0), slot(1, Requirements="false")], [job()])
+    assert explained(pool, bundle).discarded == ()
+    found = explain_slot(pool, bundle, Cycle(1, NOW, bundle.digest), CycleState.new(bundle, NOW), 0, 1)
+    assert [each.code for each in found.reasons] == ["slot_requirements"]

@@ -83,16 +83,14 @@ class _Contents:
 
 
 @attrs.frozen
-class TestFile:
+class PolicyTestFile:
     """The tests of a file, each with what the file has for all of them."""
-
-    __test__ = False  # no test of pytest
 
     path: Path
     tests: tuple[PolicyTest, ...]
 
 
-def read_test_file(path: Path) -> TestFile:
+def read_policy_tests(path: Path) -> PolicyTestFile:
     """Read a file of tests.
 
     :raises SettingsError: it cannot be read, or has errors: all of them, with line and column.
@@ -113,7 +111,7 @@ def read_test_file(path: Path) -> TestFile:
     found = (*problems, *builder.problems)
     if built is INVALID or found:
         raise SettingsError(found, str(path))
-    return TestFile(path, tuple(_with_defaults(each, built) for each in built.tests))
+    return PolicyTestFile(path, tuple(_with_defaults(each, built) for each in built.tests))
 
 
 def _with_defaults(test: PolicyTest, of_file: _Contents) -> PolicyTest:

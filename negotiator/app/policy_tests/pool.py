@@ -24,7 +24,7 @@ def pool_of(test: PolicyTest) -> Snapshot:
 
     Jobs are numbered 1.0, 1.1, ... and then the running ones; owner and user are ``user``. Slots are ``slot1@host1``, ... Both accept everything.
 
-    :raises SettingsError: a value is no expression, or a running job is on a slot that does not exist.
+    :raises SettingsError: an expression is invalid, or a running job is on a slot that does not exist.
     """
     slots = [_slot(values, number) for number, values in enumerate(test.slots or (), 1)]
     jobs = [_job(values, number) for number, values in enumerate(test.jobs)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,19 +11,18 @@ import attrs
 
 from negotiator.app.policy_counts import PolicyCount, policy_counts
 from negotiator.app.policy_tests.coverage import ExpressionCoverage, coverage
-from negotiator.app.policy_tests.file import Expectation, Outcome, PolicyTest, read_test_file
+from negotiator.app.policy_tests.file import Expectation, Outcome, PolicyTest, read_policy_tests
 from negotiator.app.policy_tests.pool import pool_of
 from negotiator.app.targets import load
 from negotiator.bundle import Bundle
-from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.jobs import job_ids, schedds
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.result import CycleResult
 from negotiator.errors import InvalidCallError, SettingsError
-from negotiator.explain.job import why_not_served
+from negotiator.explain.job import JobOutcome, outcome_of, why_not_served
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.records import Cycle
 from negotiator.pool import Snapshot
-from negotiator.records import Problem, Reason, Severity, Source
+from negotiator.records import Problem, Severity, Source
 from negotiator.runtime.state_manager import StateManager
 
 PATTERN: Final = "*_test.yaml"
@@ -40,10 +39,8 @@ class Mismatch:
 
 
 @attrs.frozen
-class TestResult:
+class PolicyTestResult:
     """One test of a file, and what was not as expected; it passed if that is nothing."""
-
-    __test__ = False  # no test of pytest
 
     file: Path
     name: str
@@ -57,12 +54,10 @@ class TestResult:
 
 
 @attrs.frozen
-class TestReport:
+class PolicyTestReport:
     """The results of all tests, in the order of the files, and which expressions they have seen with which values."""
 
-    __test__ = False  # no test of pytest
-
-    results: tuple[TestResult, ...]
+    results: tuple[PolicyTestResult, ...]
     expressions: tuple[ExpressionCoverage, ...]
 
     @property
@@ -71,7 +66,7 @@ class TestReport:
         return sum(not each.passed for each in self.results)
 
 
-def test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path, ...]:
+def policy_test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the files of tests: those that are named, of named folders those called ``*_test.yaml``, by default those of the bundle.
 
     :raises InvalidCallError: there is none.
@@ -86,7 +81,7 @@ def test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path, ...]:
 
 def run_tests(
     targets: CommandTargets, paths: Sequence[Path], *, strict_undefined: bool = False
-) -> TestReport:
+) -> PolicyTestReport:
     """Run the tests of a bundle.
 
     :param paths: files and folders of tests; by default those of the bundle.
@@ -95,19 +90,19 @@ def run_tests(
     :raises SettingsError: a file of tests has errors.
     :raises InvalidCallError: there are no tests.
     """
-    files = test_files(targets.bundle, paths)
+    files = policy_test_files(targets.bundle, paths)
     bundle = load(targets)
-    results: list[TestResult] = []
+    results: list[PolicyTestResult] = []
     counts: list[tuple[PolicyCount, ...]] = []
     for file in files:
-        for test in read_test_file(file).tests:
+        for test in read_policy_tests(file).tests:
             pool, now = pool_of(test), _NOW if test.now is None else test.now
             counts.append(policy_counts(bundle, pool, now))
             mismatches = [*_mismatches(test, pool, bundle, now)]
             if strict_undefined:
                 mismatches += _undefined(test, counts[-1])
-            results.append(TestResult(file, test.name.text, test.name.source, tuple(mismatches)))
-    return TestReport(tuple(results), coverage(counts))
+            results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(mismatches)))
+    return PolicyTestReport(tuple(results), coverage(counts))
 
 
 def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mismatch]:
@@ -116,31 +111,21 @@ def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mism
             yield Mismatch(test.name.source, f"undefined or invalid: {each}")
 
 
-@attrs.frozen
-class _Decision:
-    """What became of one job."""
-
-    slot: str = ""
-    queue: str = ""
-    reason: Reason | None = None
-
-
 def _mismatches(test: PolicyTest, pool: Snapshot, bundle: Bundle, now: float) -> Iterator[Mismatch]:
     cycle = Cycle(1, now, bundle.digest)
     state, _ = StateManager.begin(bundle, now).cycle_state(pool, now)
     groups = {user: tuple(own) for user, own in (test.groups or {}).items()}
     state = attrs.evolve(state, groups={**state.groups, **groups})
     result = run_cycle(pool, bundle, cycle, state)
-    decided = _decisions(result)
-    ids = job_ids(pool.jobs)
+    ids, at = job_ids(pool.jobs), schedds(pool.jobs).tolist()
     for expected in test.expect:
         job = expected.job.text
         if job not in ids:
             raise SettingsError([_no_job(expected, ids)], expected.job.source.file)
-        decision = decided.get(job)
+        row = ids.index(job)
+        decision = outcome_of(result, job, at[row])
         if decision is None:
-            reasons = why_not_served(pool, bundle, cycle, state, ids.index(job))
-            decision = _Decision(reason=reasons[0])
+            decision = JobOutcome(reason=why_not_served(pool, bundle, cycle, state, row)[0])
         yield from _compared(expected, decision)
     if test.matches is not None and test.matches != len(result.matches):
         yield Mismatch(test.name.source, f"matches: expected {test.matches}, got {len(result.matches)}")
@@ -151,29 +136,7 @@ def _no_job(expected: Expectation, ids: Sequence[str]) -> Problem:
     return Problem(Severity.ERROR, expected.job.source, message, f"its jobs: {', '.join(ids) or 'none'}")
 
 
-def _decisions(result: CycleResult) -> Mapping[str, _Decision]:
-    """Return what became of each job that took part, by its id."""
-    found: dict[str, _Decision] = {}
-    for outcome in result.outcomes:
-        queue = outcome.request.queue
-        found |= {match.job: _Decision(match.slot, queue) for match in outcome.matches}
-        if outcome.rejection is not None:
-            reason = outcome.rejection.reason
-            # A test has few jobs: all ranges are short.
-            for text in outcome.jobs_left.texts(len(outcome.jobs_left)):
-                found |= {job: _Decision("", queue, reason) for job in _jobs(text)}
-    return found
-
-
-def _jobs(text: str) -> Iterator[str]:
-    """Yield the ids of a range: ``12.0-3``."""
-    cluster, _, procs = text.partition(".")
-    first, _, last = procs.partition("-")
-    for proc in range(int(first), int(last or first) + 1):
-        yield f"{cluster}.{proc}"
-
-
-def _compared(expected: Expectation, decision: _Decision) -> Iterator[Mismatch]:
+def _compared(expected: Expectation, decision: JobOutcome) -> Iterator[Mismatch]:
     reason = decision.reason
     found = {
         "verdict": str(Outcome.MATCHED if reason is None else reason.verdict),

@@ -19,9 +19,7 @@ from negotiator.cli import options
     "plugins_dirs",
     "disable",
     "now",
-    pool={
-        "help": "Folder or file of ads; may be repeated.  [default: those that the negotiator of the state has saved]"
-    },
+    pool=options.READ_POOL,
     state=options.READ_STATE,
 )
 @options.as_json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
@@ -10,8 +11,9 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Table
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.result import CycleResult, Removal, RequestOutcome
+from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.explain.job.conditions import (
     Condition,
@@ -30,7 +32,6 @@ from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Reason, Station
 
-_RUNNING: Final = (2, 6, 7)
 _WITH_SENDER: Final = frozenset({f"{AdKind.SCHEDD}_discarded", f"{AdKind.SUBMITTER}_discarded"})
 
 
@@ -42,15 +43,15 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
     :param row: the row of the job in the snapshot.
     """
     result, candidates = _cycle_of(snapshot, bundle, cycle, state, row)
-    discarded = tuple(each for each in result.discarded if each.kind is AdKind.STARTD)
-    slots = result.counts.admitted_slots
+    found = JobAlone(result.counts.admitted_slots, discarded=tuple(_discarded_slots(result)))
     if not result.outcomes:
-        reasons = why_not_served(snapshot, bundle, cycle, state, row)
-        return JobAlone(slots, decisive=reasons[0], causes=reasons[1:], discarded=discarded)
+        decisive, *causes = why_not_served(snapshot, bundle, cycle, state, row)
+        return attrs.evolve(found, decisive=decisive, causes=tuple(causes))
     (outcome,) = result.outcomes
-    job, env = snapshot.jobs.ad(row), cycle.environment
-    found = JobAlone(slots) if candidates is None else _explained(outcome, candidates, job, env)
-    return attrs.evolve(found, slots=slots, queue=outcome.request.queue, discarded=discarded)
+    found = attrs.evolve(found, queue=outcome.request.queue)
+    if candidates is None:
+        return found
+    return _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment)
 
 
 def explain_slot(
@@ -68,8 +69,8 @@ def explain_slot(
     names = [] if candidates is None else candidates.slots.strings("Name").tolist()
     if candidates is None or name not in names:
         only = attrs.evolve(snapshot, slots=snapshot.slots.take([slot]), claim_ids=None)
-        gates = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make).discarded
-        return SlotForJob(tuple(each.reason for each in gates if each.kind is AdKind.STARTD))
+        gates = _discarded_slots(run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make))
+        return SlotForJob(tuple(each.reason for each in gates))
     (outcome,), place = result.outcomes, names.index(name)
     reasons = tuple(reason for reason, mask in merged(candidates.rejected) if mask[place])
     quotas = () if reasons else tuple(each.reason for each in _quotas(outcome))
@@ -86,15 +87,16 @@ def _cycle_of(
         sets.append(RecordedCandidates(slots))
         return sets[-1]
 
-    only = _with_one_job(snapshot, row)
+    only = with_idle_jobs(snapshot, [row])
     result = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make, candidate_set=candidate_set)
     return result, sets[-1] if sets else None
 
 
-def _with_one_job(snapshot: Snapshot, row: int) -> Snapshot:
-    keep = np.isin(snapshot.jobs.numbers("JobStatus", default=0.0), _RUNNING)
-    keep[row] = True
-    return attrs.evolve(snapshot, jobs=snapshot.jobs.take(np.flatnonzero(keep)))
+def _discarded_slots(result: CycleResult) -> Iterator[DiscardedAds]:
+    """Yield why slots took no part; a rule that does not enforce keeps none from it."""
+    for each in result.discarded:
+        if each.kind is AdKind.STARTD and each.reason.mode is Mode.ENFORCE:
+            yield each
 
 
 def why_not_served(
@@ -110,7 +112,7 @@ def why_not_served(
 
 
 def _explained(
-    outcome: RequestOutcome, candidates: RecordedCandidates, job: ClassAd, env: Environment
+    found: JobAlone, outcome: RequestOutcome, candidates: RecordedCandidates, job: ClassAd, env: Environment
 ) -> JobAlone:
     reasons = merged(candidates.rejected)
     rejections = np.array([mask for _, mask in reasons], np.bool_).reshape(
@@ -121,8 +123,8 @@ def _explained(
         near = near_miss(reason, candidates.slots, opened, job, env)
         conditions.append(Condition(reason, int(mask.sum()), int(opened.sum()), lever_of(reason, near), near))
     rejection = outcome.rejection
-    return JobAlone(
-        slots=len(candidates.slots),
+    return attrs.evolve(
+        found,
         slot=outcome.matches[0].slot if outcome.matches else "",
         candidates=int(candidates.keep.sum()),
         decisive=None if rejection is None else rejection.reason,

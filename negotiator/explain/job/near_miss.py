@@ -57,7 +57,7 @@ class NearMiss:
 
 
 def near_miss(reason: Reason, slots: Table, opened: Mask, job: ClassAd, env: Environment) -> NearMiss | None:
-    """Return the least change of the job that meets a condition; None if it is no comparison of the job with the slots.
+    """Return the least change of the job that meets a condition; None if the condition does not compare the job with the slots.
 
     :param opened: the slots, (N,), that nothing but this condition rejects.
     """
