@@ -446,8 +446,7 @@ def negotiator_reports(settings: Any) -> Iterable[Report]:  # type: ignore[empty
 def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycle) -> None:
     """Observe the matches that were delivered.
 
-    Called once a cycle, after the matches are in the audit log and were delivered. A failure is reported, and nothing
-    else changes.
+    Called once a cycle, after the matches are in the audit log and were delivered. A failure is reported, and nothing else changes.
 
     Example::
 
@@ -485,8 +484,7 @@ def negotiator_cycle_ended(summary: CycleSummary, settings: Any, cycle: Cycle) -
 def negotiator_queues_changed(changes: Sequence[QueueNotice], settings: Any, cycle: Cycle) -> None:
     """Observe changes of queues, and the queues that are still draining, to notify administrators and owners.
 
-    Called once a cycle, after it was recorded, if there are any. A failure is reported, and nothing else
-    changes.
+    Called once a cycle, after it was recorded, if there are any. A failure is reported, and nothing else changes.
 
     Example::
 
