@@ -32,7 +32,7 @@ _FIRST_FIELDS = re.compile(
 _TO_KIND = rb'\{"seq":[0-9]+,"prev":"[0-9a-f]{64}",(?:"keyed":"[0-9a-f]{16}",)?"kind":'
 _KIND = re.compile(_TO_KIND + rb'"([a-z_]+)"')
 _BUNDLE = re.compile(
-    _TO_KIND + rb'"[a-z_]+",(?:"cycle":[0-9]+|"time":"[^"]*"),"bundle":"([0-9a-f]{64})"',
+    _TO_KIND + rb'"[a-z_]+",(?:"cycle":[0-9]+,)?(?:"time":"[^"]*",)?"bundle":"([0-9a-f]{64})"',
 )
 _NEW_BUNDLE = re.compile(
     _TO_KIND + rb'"reload","time":"[^"]*","bundle":"[0-9a-f]{64}",'

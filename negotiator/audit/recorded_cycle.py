@@ -27,7 +27,7 @@ from negotiator.pool.errors import SnapshotFormatError
 from negotiator.pool.snapshot import Snapshot
 
 FORMAT: Final = "negotiator cycle"
-VERSION: Final = 1
+VERSION: Final = 2  # 1 had the plugins in each record of the result
 
 _LEVEL: Final = 1  # of compression: a snapshot becomes a sixth, and higher levels save little
 _LONGEST_HEAD: Final = 1 << 16

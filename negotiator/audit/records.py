@@ -133,7 +133,6 @@ def _common(kind: str, result: CycleResult) -> Record:
         "cycle": result.number,
         "time": instant(result.now),
         "bundle": result.digest,
-        "plugins": [bounded(plugin) for plugin in result.plugins],
     }
 
 
@@ -244,6 +243,7 @@ def _cycle_record(
 ) -> Record:
     return {
         **_common("cycle", result),
+        "plugins": [bounded(plugin) for plugin in result.plugins],
         **inputs,
         "now": result.now,
         "counts": attrs.asdict(result.counts),

@@ -16,6 +16,7 @@ from negotiator.audit.bundles import (
 )
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
+from negotiator.audit.values import instant
 from negotiator.audit.verify import FaultKind, verify
 from negotiator.bundle import load_bundle
 from negotiator.bundle.archive import decode, digest_of, encode
@@ -44,7 +45,7 @@ def stored(folder, files=FILES):
 def write_log(folder, *digests):
     with AuditLog.open(folder, rotate_bytes=1 << 20) as log:
         for number, digest in enumerate(digests, 1):
-            log.append([{"kind": "cycle", "cycle": number, "bundle": digest, "plugins": []}])
+            log.append([{"kind": "cycle", "cycle": number, "time": instant(number), "bundle": digest}])
         log.sync()
 
 
