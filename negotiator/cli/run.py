@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator.app.recordings import keep_all
 from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
 from negotiator.cli.event_log import open_log
@@ -37,6 +38,7 @@ def run(
     user: str | None,
     queue: str | None,
     job: str | None,
+    record: Path | None,
 ) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched."""
     targets = attrs.evolve(targets, pool=pool)
@@ -58,5 +60,6 @@ def run(
             stdin=standard_input(),
             change_bundle=change_bundle,
             recover=recover,
+            recorder=None if record is None else keep_all(record),
         )
     sys.exit(ExitCode.DONE if complete else ExitCode.PLUGIN)

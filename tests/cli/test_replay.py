@@ -34,9 +34,9 @@ def site(tmp_path, monkeypatch):
     return tmp_path
 
 
-def serve(*more):
+def serve(*more, cycles=2):
     words = ["serve", "--bundle", "bundle", "--pool-driver", "files", "--pool", "pool.ads", "--every", "0"]
-    done = CliRunner().invoke(main, [*words, "--cycles", "2", "--record", "rec", *more])
+    done = CliRunner().invoke(main, [*words, "--cycles", str(cycles), "--record", "rec", *more])
     assert done.exit_code == 0, done.output
     return sorted(Path("rec").glob("*"))
 
@@ -131,4 +131,79 @@ def test_a_folder_without_recordings_and_a_file_of_another_kind_are_refused(site
     (site / "rec").mkdir()
     assert "no recorded cycles (*.cycle) in this folder" in ask("rec").output
     done = ask("pool.ads")
-    assert (done.exit_code, done.output) == (3, "error: pool.ads: the file is not a recorded cycle\n")
+    assert (done.exit_code, done.stderr) == (3, "error: pool.ads: the file is not a recorded cycle\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_run_records_cycles_too():
+    words = ["run", "--bundle", "bundle", "--no-audit", "--cycles", "2", "--record", "rec", "pool.ads"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert ask("rec").output.endswith("2 cycles: 2 the same, 0 different\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_refused_file_does_not_end_the_batch():
+    first, second, third = serve(cycles=3)
+    second.write_bytes(second.read_bytes()[:-9])
+    done = ask("rec")
+    assert done.exit_code == 3
+    assert done.stderr == f"error: {second}: the recorded cycle is cut off in its part result\n"
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [str(first), str(third), "2 cycles"]
+    assert done.stdout.endswith("2 the same, 0 different, 1 refused\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_the_output_is_the_same_with_several_processes():
+    serve(cycles=3)
+    assert ask("rec", "--workers", "2").output == ask("rec").output
+
+
+@pytest.mark.usefixtures("site")
+def test_results_of_an_earlier_call_are_used_unless_the_file_has_changed():
+    _, second, _ = serve(cycles=3)
+    assert "earlier" not in ask("rec", "--resume", "done").output
+    kept = Path("done").read_text()
+    done = ask("rec", "--resume", "done")
+    assert done.output.endswith("3 cycles: 3 the same, 0 different, 3 decided earlier\n")
+    rewritten(second, result=b"{}")
+    done = ask("rec", "--resume", "done")
+    assert done.output.endswith("3 cycles: 2 the same, 1 different, 2 decided earlier\n")
+    Path("done").write_text(kept[:-9])  # a write that was interrupted
+    assert ask("rec", "--resume", "done").output.endswith("2 the same, 1 different, 1 decided earlier\n")
+
+
+@pytest.mark.usefixtures("site")
+def test_a_file_without_finished_results_is_refused_and_not_written():
+    serve()
+    before = Path("pool.ads").read_bytes()
+    done = ask("rec", "--resume", "pool.ads")
+    assert (done.exit_code, "pool.ads:1: not a finished result" in done.output) == (1, True), done.output
+    assert Path("pool.ads").read_bytes() == before
+
+
+STOPPING = """
+import os, signal
+from pathlib import Path
+from negotiator.plugin import hookimpl
+
+@hookimpl
+def negotiator_gate_ads(kind, ads, cycle):
+    if cycle.number > 1 and Path("stop").exists():
+        os.kill(os.getpid(), signal.SIGINT)
+    return ()
+"""
+
+
+def test_ctrl_c_ends_with_a_report_and_a_later_call_goes_on(site):
+    (site / "plugins").mkdir(mode=0o755)
+    (site / "plugins" / "stopping.py").write_text(STOPPING)
+    serve("--plugins-dir", "plugins", cycles=3)
+    words = "rec", "--plugins-dir", "plugins", "--resume", "done"
+    (site / "stop").touch()
+    done = ask(*words)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (
+        130,
+        "1 cycle: 1 the same, 0 different, stopped: 2 cycles not decided (the same command goes on)",
+    )
+    (site / "stop").unlink()
+    assert ask(*words).output.endswith("3 cycles: 3 the same, 0 different, 1 decided earlier\n")

@@ -56,6 +56,12 @@ from negotiator.hooks import command_options
     help="Print the match or the reasons of a job only, such as 12.7, or of all jobs of cluster 12.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle.")
+@click.option(
+    "--record",
+    type=command_options.ANY_PATH,
+    metavar="DIR",
+    help="Folder to record each cycle in (negotiator replay, diff and whatif).",
+)
 @cycle_options.log_lines
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(**given: Any) -> None:
@@ -92,6 +98,7 @@ def run(**given: Any) -> None:
     Examples:
       negotiator run examples/first-pool
       condor_status -long | negotiator run --bundle policies/default - jobs.ads
+      negotiator run --record recorded/ --bundle policies/site pool/
       negotiator run --every 60 --watch --state var/state --bundle policies/site pool/
     """
     from negotiator.cli import run as implementation

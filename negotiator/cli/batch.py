@@ -1,0 +1,78 @@
+"""A batch of recorded cycles as commands run it: with progress on a terminal, refusals on standard error, until Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+import click
+
+from negotiator.app.batches import BatchProgress, CycleTask, over_recorded
+from negotiator.app.executors import workers
+from negotiator.app.finished_results import finished_results
+from negotiator.cli.batch_progress import BatchLine
+from negotiator.cli.phrases import number
+from negotiator.cli.render import printable
+from negotiator.exit_codes import ExitCode
+
+R = TypeVar("R")
+
+
+@attrs.define(eq=False)
+class Batch:
+    """A batch that runs once, in so many processes; ``resume`` is the file of finished results, None for none."""
+
+    workers: int
+    resume: Path | None
+    _progress: BatchProgress = attrs.field(factory=lambda: BatchProgress(0, 0, 0, 0), init=False)
+    _refused: ExitCode = attrs.field(default=ExitCode.DONE, init=False)
+    _stopped: bool = attrs.field(default=False, init=False)
+
+    def results(self, files: Sequence[Path], task: CycleTask[R]) -> Iterator[tuple[Path, R]]:
+        """Yield the results in the order of the files; print why others are refused. Ctrl-C ends the batch.
+
+        :raises CommandError: the file of finished results cannot be used, or a worker process ended.
+        """
+        self._progress = BatchProgress(0, len(files), 0, 0)
+        line = BatchLine(enabled=sys.stderr.isatty())
+
+        def watch(progress: BatchProgress) -> None:
+            self._progress = progress
+            line.show(progress)
+
+        with finished_results(self.resume) as finished, workers(self.workers) as chosen, line:
+            line.show(self._progress)
+            try:
+                for each in over_recorded(files, task, chosen, finished, watch):
+                    if each.result is not None:
+                        yield each.file, each.result
+                    elif each.refusal is not None:
+                        click.echo(f"error: {printable(each.refusal.text)}", err=True)
+                        self._refused = self._refused or each.refusal.exit_code
+            except KeyboardInterrupt:
+                self._stopped = True
+
+    @property
+    def remark(self) -> str:
+        """What a summary has to add: how many cycles were refused, not decided, or known from an earlier call."""
+        found = self._progress
+        left = found.total - found.done
+        texts = [
+            f"{found.refused} refused" if found.refused else "",
+            f"{found.earlier} decided earlier" if found.earlier else "",
+            f"stopped: {number(left, 'cycle')} not decided{self._advice}" if self._stopped else "",
+        ]
+        return "".join(f", {each}" for each in texts if each)
+
+    @property
+    def _advice(self) -> str:
+        if self.resume is None:
+            return " (with --resume FILE a later call goes on)"
+        return " (the same command goes on)"
+
+    def end(self, code: ExitCode) -> None:
+        """End the command: interrupted, with the code of the first refusal, or else with this code."""
+        sys.exit(ExitCode.INTERRUPTED if self._stopped else self._refused or code)
