@@ -129,6 +129,144 @@ def test_groups_running_jobs_and_the_time_are_those_of_the_test(site):
     assert by_name["physicists have one processor each"]["mismatches"] == []
 
 
+ACCOUNTS = """
+slots: [{repeat: 8}]
+tests:
+  - name: shares
+    accounts:
+      ann@test: {priority: 6, factor: 1000}
+      sue@test: {priority: 2}
+    jobs:
+      - {repeat: 8, Owner: ann, ClusterId: 1}
+      - {repeat: 8, Owner: sue, ClusterId: 2}
+    granted: {ann@test: 2, sue@test: 6, root.default: 8}
+"""
+
+
+def test_accounts_decide_about_shares(site):
+    (site / "a_test.yaml").write_text(ACCOUNTS)
+    assert run().exit_code == 0
+    (site / "a_test.yaml").write_text(ACCOUNTS.replace("ann@test: 2", "ann@test: 3"))
+    assert "a_test.yaml:11:25 " in run().output
+    assert "granted: expected ann@test 3, got 2 (ann@test 2, root.default 8, sue@test 6)" in run().output
+
+
+def test_priorities_decay_since_the_last_cycle_and_running_jobs_raise_them(site):
+    """After a half-life of a day the priorities are (6 + 0) / 2 and (2 + 4) / 2: alike."""
+    (site / "a_test.yaml").write_text(
+        ACCOUNTS.replace("[{repeat: 8}]", "[{repeat: 8}, {Machine: other, Name: slot9@other, Cpus: 4}]")
+        .replace(
+            "granted: {ann@test: 2, sue@test: 6, root.default: 8}", "granted: {ann@test: 6, sue@test: 2}"
+        )
+        .replace(
+            "    jobs:",
+            "    since_last_cycle: 86400\n    running: [{Owner: sue, RemoteHost: slot9@other}]\n    jobs:",
+        )
+    )
+    assert run().exit_code == 0, run().output
+
+
+def test_the_ceiling_of_an_account_is_the_reason(site):
+    (site / "a_test.yaml").write_text(
+        "slots: [{}, {}]\ntests:\n  - name: a ceiling\n    accounts: {ann@test: {ceiling: 1}}\n"
+        "    jobs: [{Owner: ann}, {Owner: ann}]\n"
+        "    expect: [{job: 1.1, verdict: waiting, code: ceiling, numbers: {used: 1, limit: 1}}]\n"
+    )
+    assert run().exit_code == 0, run().output
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("factor: 1000", "factor: 0"),
+            "a_test.yaml:6:31: error: factor of ann@test: setfactor needs a value from",
+        ),
+        (("factor: 1000", "fcator: 1000"), "did you mean factor?"),
+        (("ann@test: {", "anne@test: {"), "no job of the test has the account anne@test"),
+        (("ann@test: {", "ann: {"), "there are: ann@test, sue@test"),
+        (("repeat: 8, Owner: ann", "repeat: 0, Owner: ann"), "repeat: invalid number '0'"),
+        (("repeat: 8, Owner: ann", "repeat: 8, ProcId: 4"), "ProcId is that of one ad, repeat makes several"),
+        (
+            ("root.default: 8", "root.default: many"),
+            "granted: the number of matches of root.default must be a whole number",
+        ),
+        (
+            ("accounts:", "now: yesterday\n    accounts:"),
+            "write seconds since the epoch, or date, time and zone",
+        ),
+    ],
+)
+def test_mistakes_in_accounts_and_times_name_their_places(site, change, message):
+    assert change[0] in ACCOUNTS
+    (site / "a_test.yaml").write_text(ACCOUNTS.replace(*change))
+    done = run()
+    assert (done.exit_code, message in done.output) == (2, True), done.output
+
+
+def test_an_order_without_accounts_refuses_them(site):
+    (site / "pool.yaml").write_text(f"{BUNDLE}order: queues\n")
+    (site / "a_test.yaml").write_text(ACCOUNTS)
+    done = run()
+    assert done.exit_code == 2
+    assert "the order of the bundle, queues, has no accounts" in done.output
+    assert "hint: with accounts: order: submitters" in done.output
+
+
+def test_the_job_that_ends_the_rules_that_only_warn_and_the_record_of_a_match_are_compared(site):
+    (site / "pool.yaml").write_text(
+        "PREEMPTION_REQUIREMENTS: 'true'\naudit: {matches: MY.Owner == \"bob\"}\n"
+        'policies: [{name: not-ann, applies_to: match, expression: MY.Owner != "ann", mode: warn}]\n'
+    )
+    text = """
+slots: [{Name: slot1@a}]
+tests:
+  - name: ann takes the slot of bob
+    accounts: {bob@test: {priority: 50}}
+    running: [{Owner: bob, RemoteHost: slot1@a}]
+    jobs: [{Owner: ann, ClusterId: 2}]
+    expect: [{job: 2.0, preempts: bob@test, warnings: [not-ann], recorded: false}]
+"""
+    (site / "a_test.yaml").write_text(text)
+    assert run().exit_code == 0, run().output
+    wrong = {"bob@test, warn": "eve@test, warn", "[not-ann]": "[]", "recorded: false": "recorded: true"}
+    for right, other in wrong.items():
+        text = text.replace(right, other)
+    (site / "a_test.yaml").write_text(text)
+    found = run().output
+    assert "preempts: expected eve@test, got bob@test" in found
+    assert "warnings: expected none, got not-ann" in found
+    assert "recorded: expected true, got false" in found
+
+
+def test_access_is_compared_with_the_rule_that_decides(site):
+    (site / "queues.yaml").write_text(
+        "partitions: [{name: default, queues: [{name: root, submitacl: ' physics', adminacl: olga}]}]\n"
+    )
+    text = """
+tests:
+  - name: access
+    groups: {carl: [physics]}
+    access:
+      - {user: anna, may: submit, queue: root.a}
+      - {user: carl, may: submit, queue: root.a, rule: submitacl of root}
+      - {user: eve, may: submit, queue: root.a, groups: [chemistry], granted: false}
+      - {user: olga, may: administer, queue: root.a, rule: adminacl of root}
+      - {user: olga, may: configure, granted: false}
+"""
+    (site / "a_test.yaml").write_text(text)
+    assert run().exit_code == 0, run().output
+    wrong = text.replace("may: configure, granted: false", "may: configure").replace("adminacl of root", "x")
+    (site / "a_test.yaml").write_text(wrong)
+    found = run().output
+    assert "a_test.yaml:9:16 " in found
+    assert (
+        "olga: administer root.a: rule: expected x, got adminacl of root (adminacl of root has user olga)"
+        in found
+    )
+    assert "olga: configure: expected granted, got denied (scheduleracl does not have olga)" in found
+
+
 def test_an_undefined_expression_fails_a_strict_test(site):
     with_test(site, "  - name: a slot without Mips\n    slots: [{Name: slot1@x}]\n    jobs: [{Owner: sue}]\n")
     assert run().exit_code == 0

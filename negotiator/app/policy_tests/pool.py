@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count, repeat
 from typing import Final
 
 from negotiator.app.policy_tests.file import AdValues, PolicyTest
@@ -15,6 +17,10 @@ from negotiator.records import Problem, ScalarText, Severity
 _EXPRESSIONS: Final = frozenset({"requirements", "rank", "start"})
 _SCHEDD: Final = "schedd.test"
 _HOST: Final = "RemoteHost"
+#: How many ads one of the file stands for, at most ``_MOST``, and the attributes that each has for itself.
+_REPEAT: Final = "repeat"
+_MOST: Final = 10_000
+_UNIQUE: Final = frozenset({"name", "procid", "globaljobid"})
 
 _Value = Expr | LiteralValue
 
@@ -22,15 +28,17 @@ _Value = Expr | LiteralValue
 def pool_of(test: PolicyTest) -> Snapshot:
     """Return the ads of a test, with defaults for what they leave out.
 
-    Jobs are numbered 1.0, 1.1, ... and then the running ones; owner and user are ``user``. Slots are ``slot1@host1``, ... Both accept everything.
+    Jobs are numbered 1.0, 1.1, ... and so in each other cluster, idle ones first; owner and user are ``user``. Slots are ``slot1@host1``, ... Both
+    accept everything. An ad with ``repeat: 5`` stands for five.
 
     :raises SettingsError: an expression is invalid, or a running job is on a slot that does not exist.
     """
-    slots = [_slot(values, number) for number, values in enumerate(test.slots or (), 1)]
-    jobs = [_job(values, number) for number, values in enumerate(test.jobs)]
+    slots = [_slot(values, number) for number, values in enumerate(_repeated(test.slots or ()), 1)]
+    numbers = defaultdict[str, Iterator[int]](count)
+    jobs = [_job(values, numbers) for values in _repeated(test.jobs)]
     by_name = {str(slot["Name"]).lower(): slot for slot in slots}
-    for number, values in enumerate(test.running, len(jobs)):
-        job = _job(values, number)
+    for values in test.running or ():
+        job = _job(values, numbers)
         _claim(by_name, job, values.get(_HOST), test)
         jobs.append(job)
     return Snapshot(
@@ -51,6 +59,7 @@ def _claim(
         message = f"a running job needs the name of a slot of the test as {_HOST}"
         known = f"slots: {', '.join(slots) or 'none'}"
         raise SettingsError([Problem(Severity.ERROR, place.source, message, known)], place.source.file)
+    slot.setdefault("CurrentRank", 0.0)
     slot |= {
         "State": "Claimed",
         "Activity": "Busy",
@@ -73,13 +82,38 @@ def _slot(values: AdValues, number: int) -> dict[str, _Value]:
         "Activity": "Idle",
         "Requirements": parse("true"),
     }
-    return defaults | {"Cpus": 1, "Memory": 1024, "Disk": 1024} | own
+    return defaults | {"Rank": 0.0, "Cpus": 1, "Memory": 1024, "Disk": 1024} | own
 
 
-def _job(values: AdValues, number: int) -> dict[str, _Value]:
+def _repeated(ads: Iterable[AdValues]) -> Iterator[AdValues]:
+    """Yield each ad as often as it says; its names must then be left out."""
+    for values in ads:
+        number = values.get(_REPEAT)
+        if number is None:
+            yield values
+            continue
+        if not number.text.isdecimal() or not 1 <= int(number.text) <= _MOST:
+            message, hint = (
+                f"{_REPEAT}: invalid number {number.text[:40]!r}",
+                f"write a number from 1 to {_MOST}",
+            )
+            raise SettingsError([Problem(Severity.ERROR, number.source, message, hint)], number.source.file)
+        unique = [name for name in values if name.lower() in _UNIQUE]
+        if unique:
+            message = f"{unique[0]} is that of one ad, {_REPEAT} makes several"
+            hint = f"leave out {unique[0]}: each then has its own"
+            raise SettingsError([Problem(Severity.ERROR, number.source, message, hint)], number.source.file)
+        yield from repeat(
+            {name: value for name, value in values.items() if name != _REPEAT}, int(number.text)
+        )
+
+
+def _job(values: AdValues, numbers: Mapping[str, Iterator[int]]) -> dict[str, _Value]:
+    """Return a job; ``numbers`` are the next ones of each cluster."""
     own = _values(values)
     owner = str(own.get("Owner", "user"))
-    cluster, proc = own.get("ClusterId", 1), own.get("ProcId", number)
+    cluster = own.get("ClusterId", 1)
+    proc = own["ProcId"] if "ProcId" in own else next(numbers[str(cluster)])
     defaults: dict[str, _Value] = {
         "ClusterId": cluster,
         "ProcId": proc,

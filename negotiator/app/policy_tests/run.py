@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,31 +10,15 @@ import attrs
 
 from negotiator.app.policy_counts import PolicyCount, policy_counts
 from negotiator.app.policy_tests.coverage import ExpressionCoverage, coverage
-from negotiator.app.policy_tests.file import Expectation, Outcome, PolicyTest, read_policy_tests
-from negotiator.app.policy_tests.pool import pool_of
+from negotiator.app.policy_tests.cycle import PolicyTestCycle
+from negotiator.app.policy_tests.expectations import Mismatch, mismatches
+from negotiator.app.policy_tests.file import PolicyTest, read_policy_tests
 from negotiator.app.targets import load
-from negotiator.bundle import Bundle
-from negotiator.cycle.jobs import job_ids, schedds
-from negotiator.cycle.loop import run_cycle
-from negotiator.errors import InvalidCallError, SettingsError
-from negotiator.explain.job import JobOutcome, outcome_of, why_not_served
+from negotiator.errors import InvalidCallError
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.hooks.records import Cycle
-from negotiator.pool import Snapshot
-from negotiator.records import Problem, Severity, Source
-from negotiator.runtime.state_manager import StateManager
+from negotiator.records import Source
 
 PATTERN: Final = "*_test.yaml"
-
-_NOW: Final = 1_700_000_000.0
-
-
-@attrs.frozen
-class Mismatch:
-    """What a test expected at a place of its file, and what the cycle decided."""
-
-    source: Source
-    message: str
 
 
 @attrs.frozen
@@ -96,12 +79,12 @@ def run_tests(
     counts: list[tuple[PolicyCount, ...]] = []
     for file in files:
         for test in read_policy_tests(file).tests:
-            pool, now = pool_of(test), _NOW if test.now is None else test.now
-            counts.append(policy_counts(bundle, pool, now))
-            mismatches = [*_mismatches(test, pool, bundle, now)]
+            decided = PolicyTestCycle.of(test, bundle)
+            counts.append(policy_counts(bundle, decided.pool, decided.cycle.now))
+            found = [*mismatches(test, decided)]
             if strict_undefined:
-                mismatches += _undefined(test, counts[-1])
-            results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(mismatches)))
+                found += _undefined(test, counts[-1])
+            results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(found)))
     return PolicyTestReport(tuple(results), coverage(counts))
 
 
@@ -109,58 +92,3 @@ def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mism
     for each in counts:
         if each.undefined or each.invalid:
             yield Mismatch(test.name.source, f"undefined or invalid: {each}")
-
-
-def _mismatches(test: PolicyTest, pool: Snapshot, bundle: Bundle, now: float) -> Iterator[Mismatch]:
-    cycle = Cycle(1, now, bundle.digest)
-    state, _ = StateManager.begin(bundle, now).cycle_state(pool, now)
-    groups = {user: tuple(own) for user, own in (test.groups or {}).items()}
-    state = attrs.evolve(state, groups={**state.groups, **groups})
-    result = run_cycle(pool, bundle, cycle, state)
-    ids, at = job_ids(pool.jobs), schedds(pool.jobs).tolist()
-    for expected in test.expect:
-        job = expected.job.text
-        if job not in ids:
-            raise SettingsError([_no_job(expected, ids)], expected.job.source.file)
-        row = ids.index(job)
-        decision = outcome_of(result, job, at[row])
-        if decision is None:
-            decision = JobOutcome(reason=why_not_served(pool, bundle, cycle, state, row)[0])
-        yield from _compared(expected, decision)
-    if test.matches is not None and test.matches != len(result.matches):
-        yield Mismatch(test.name.source, f"matches: expected {test.matches}, got {len(result.matches)}")
-
-
-def _no_job(expected: Expectation, ids: Sequence[str]) -> Problem:
-    message = f"the test has no job {expected.job.text}"
-    return Problem(Severity.ERROR, expected.job.source, message, f"its jobs: {', '.join(ids) or 'none'}")
-
-
-def _compared(expected: Expectation, decision: JobOutcome) -> Iterator[Mismatch]:
-    reason = decision.reason
-    found = {
-        "verdict": str(Outcome.MATCHED if reason is None else reason.verdict),
-        "slot": decision.slot,
-        "queue": decision.queue,
-        "code": reason.code if reason else "",
-        "rule": reason.provenance.rule if reason else "",
-    }
-    why = f" ({reason.text})" if reason else ""
-    for name, value in found.items():
-        wanted = getattr(expected, name)
-        if wanted is not None and str(wanted) != value:
-            yield _mismatch(expected, f"{name}: expected {wanted}, got {value or 'none'}{why}")
-    if expected.text is not None and (reason is None or expected.text not in reason.text):
-        yield _mismatch(expected, f"text: expected {expected.text!r} in the reason{why}")
-    numbers = reason.numbers if reason else {}
-    for name, wanted in expected.numbers.items():
-        number = numbers.get(name)
-        if not isinstance(number, (int, float)) or not math.isclose(number, wanted):
-            yield _mismatch(
-                expected,
-                f"numbers: expected {name} {wanted:g}, got {'none' if number is None else number}{why}",
-            )
-
-
-def _mismatch(expected: Expectation, message: str) -> Mismatch:
-    return Mismatch(expected.job.source, f"job {expected.job.text}: {message}")
