@@ -21,8 +21,8 @@ from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
 from negotiator.explain.job import JobOutcome as JobOutcome
 from negotiator.explain.job import Lever as Lever
+from negotiator.explain.job import NearMiss, SlotForJob, explain_alone, explain_slot, outcome_of
 from negotiator.explain.job import Remedy as Remedy
-from negotiator.explain.job import SlotForJob, explain_alone, explain_slot, outcome_of
 from negotiator.hooks.records import Cycle
 
 _DECISIONS: Final = frozenset({"match", "denial"})
@@ -188,5 +188,11 @@ def _condition(condition: Condition) -> dict[str, Any]:
         "rejected": condition.rejected,
         "alone": condition.alone,
         "lever": condition.lever.name.lower(),
-        "near": None if near is None else attrs.asdict(near),
+        "near": None if near is None else near_values(near, "slots"),
     }
+
+
+def near_values(near: NearMiss, opens: str) -> dict[str, Any]:
+    """Return a near miss as JSON values; ``opens`` is the name of what it opens."""
+    values = attrs.asdict(near, filter=attrs.filters.exclude("opens", "noun"))
+    return {**values, opens: near.opens}

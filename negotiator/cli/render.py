@@ -52,11 +52,12 @@ def coloured(header: str, cell: str) -> str:
 
 def print_wrapped(text: str, *, bold: bool = False) -> None:
     """Print a sentence; on a terminal in its width, wrapped between words."""
-    for line in _wrapped(text):
+    for line in wrapped_lines(text):
         click.echo(click.style(line, bold=True) if bold else line, color=uses_colour())
 
 
-def _wrapped(text: str) -> Sequence[str]:
+def wrapped_lines(text: str) -> Sequence[str]:
+    """Return the lines of a sentence: on a terminal in its width, wrapped between words."""
     room = terminal_columns()
     return [text] if room is None else table_layout.wrapped(text, room)
 
@@ -107,7 +108,7 @@ def _columns(headers: Sequence[str], cells: Sequence[Row], right: Sequence[int])
 
 
 def _lines_within(title: str, columns: Sequence[TableColumn], room: int) -> Iterator[str]:
-    yield from (click.style(text, bold=True) for text in _wrapped(title))
+    yield from (click.style(text, bold=True) for text in wrapped_lines(title))
     lines = table_layout.lines_of_columns(columns, room)
     layout = []
     for number, line in enumerate(lines):

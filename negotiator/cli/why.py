@@ -21,18 +21,30 @@ from negotiator.app.why import (
     why_values,
 )
 from negotiator.app.why import why_not as find_why_not
+from negotiator.app.why_slot import why_slot, why_slot_values
+from negotiator.app.why_subject import WhyKind, find_subject
 from negotiator.cli.loading import load_view
-from negotiator.cli.phrases import number, rule
+from negotiator.cli.phrases import number, rule, sentence
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, print_wrapped, printable
+from negotiator.cli.why_slot import print_why_slot
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.records import CORE, Reason
+from negotiator.records import CORE
 
 
-def why(job: str, targets: CommandTargets, *, as_json: bool) -> None:
-    """Print why a job gets no slot, the decisive reason first."""
+def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_json: bool) -> None:
+    """Print why a job gets no slot, or a slot no job; the decisive reason first."""
     view = load_view(targets)
-    found = why_job(view, job)
+    subject = find_subject(view, word, WhyKind(kind) if kind else None)
+    if subject.kind is WhyKind.SLOT:
+        slot = why_slot(view, subject.name)
+        if as_json:
+            click.echo(json.dumps(why_slot_values(slot), indent=2))
+            return
+        print_problems(view.snapshot.problems[:1], err=True)
+        print_why_slot(slot, full=full)
+        return
+    found = why_job(view, subject.name)
     if as_json:
         click.echo(json.dumps(why_values(found), indent=2))
         return
@@ -59,7 +71,7 @@ def why_not(job: str, slot: str, targets: CommandTargets, *, as_json: bool) -> N
 def _answer_of_slot(answer: WhyNot) -> Iterator[str]:
     found = answer.found
     yield f"Job {answer.job} and {answer.slot}"
-    yield from (f"  {_sentence(each)}" for each in (*found.reasons, *found.quotas))
+    yield from (f"  {sentence(each)}" for each in (*found.reasons, *found.quotas))
     if found.reasons or found.quotas:
         return
     if found.chosen == answer.slot:
@@ -74,19 +86,14 @@ def _answer(found: WhyJob) -> Iterator[str]:
     queue = f", in {alone.queue}" if alone.queue else ""
     yield f"Job {found.job} of {found.user}{queue} (submitter {found.submitter}, schedd {found.schedd or 'unknown'})"
     if alone.decisive is not None:
-        yield f"{_sentence(alone.decisive)}"
-        yield from (f"  since: {_sentence(each)}" for each in alone.causes)
+        yield f"{sentence(alone.decisive)}"
+        yield from (f"  since: {sentence(each)}" for each in alone.causes)
     else:
         among = f"{alone.candidates} of {number(alone.slots, 'slot')}"
         yield f"Alone it would get {alone.slot}: {among} could run it now."
     yield from _among_others(found.competing)
     yield from _last_decision(found.decided)
     yield from _standing(found.share)
-
-
-def _sentence(reason: Reason) -> str:
-    where = "" if reason.provenance.plugin == CORE else f" ({rule(reason)})"
-    return f"{str(reason.verdict).replace('_', ' ').capitalize()}: {reason.text}{where}"
 
 
 def _among_others(found: JobOutcome | None) -> Iterator[str]:
@@ -96,7 +103,7 @@ def _among_others(found: JobOutcome | None) -> Iterator[str]:
     if found.slot:
         yield f"With all idle jobs of the pool a cycle now would give it {found.slot}."
     elif found.reason is not None:
-        yield f"With all idle jobs of the pool: {_sentence(found.reason)}"
+        yield f"With all idle jobs of the pool: {sentence(found.reason)}"
 
 
 def _last_decision(record: Mapping[str, Any] | None) -> Iterator[str]:
@@ -132,7 +139,7 @@ def _print_conditions(alone: JobAlone) -> None:
     ]
     headers = ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT")
     print_table(f"What keeps it from slots ({alone.slots} take part)", headers, rows, right=(1, 2))
-    quotas = [(printable(_sentence(each.reason)), str(each.rejected)) for each in alone.quotas]
+    quotas = [(printable(sentence(each.reason)), str(each.rejected)) for each in alone.quotas]
     print_table("Quotas", ("QUOTA", "REFUSES"), quotas, right=(1,))
 
 

@@ -24,7 +24,8 @@ from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import QueueChange
 from negotiator.records import CORE, Mode, Reason, Station, Verdict
 
-_NO_SLOTS_LEFT = core_reason(
+#: The reason of jobs that other jobs of their request left no slot, or no part of one.
+NO_SLOTS_LEFT = core_reason(
     Station.MATCH, Verdict.WAITING, "no_slots_left", "no slots remain for more jobs of the request"
 )
 
@@ -154,7 +155,7 @@ class RequestOutcome:
 
     def _decisive(self) -> Reason:
         place = self.decisive_removal
-        return _NO_SLOTS_LEFT if place is None else self.removals[place].reason
+        return NO_SLOTS_LEFT if place is None else self.removals[place].reason
 
     @property
     def decisive_removal(self) -> int | None:

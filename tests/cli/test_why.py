@@ -121,14 +121,21 @@ def test_the_json_has_the_conditions_by_their_places():
         ("12.9", 1, "no job 12.9 in the pool; of this cluster it has 12.0-3"),
         ("77", 1, "no job 77 in the pool of 4 jobs"),
         ("other#12.1", 1, "no job other#12.1 in the pool"),
-        ("twelve", 2, "invalid job id 'twelve': write CLUSTER.PROC"),
-        ("12.x", 2, "invalid job id"),
+        ("twelve", 1, "no job or slot 'twelve' in the pool"),
+        ("s2@h", 1, "no job or slot 's2@h' in the pool: did you mean s1@h?"),
+        ("h", 1, "'h' is a machine: name one of its slots, s0@h, s1@h"),
     ],
 )
 @pytest.mark.usefixtures("site")
 def test_an_unknown_or_invalid_id_is_refused_with_what_there_is(job_id, code, message):
     done = invoke("why", job_id)
     assert (done.exit_code, message in done.output) == (code, True), done.output
+
+
+@pytest.mark.usefixtures("site")
+def test_a_word_with_its_kind_is_refused_as_an_invalid_id():
+    done = invoke("why", "--job", "s1@h")
+    assert (done.exit_code, "invalid job id 's1@h': write CLUSTER.PROC" in done.output) == (2, True)
 
 
 def test_a_job_of_several_schedds_is_asked_for_by_name(site):
@@ -222,3 +229,58 @@ def test_the_last_decision_is_that_of_the_schedd_of_the_job(site):
     known = ("--state", "state", "--audit-log", "log")
     assert "Cycle 1 at" in printed("why", "sub1#12.1", *known)
     assert "Cycle 1 at" not in printed("why", "sub2#12.1", *known)
+
+
+@pytest.mark.usefixtures("site")
+def test_why_slot_says_who_gets_it_and_counts_the_jobs_that_it_does_not_suit():
+    lines = printed("why", "S0@h").splitlines()
+    assert lines[0] == "Slot s0@h (Unclaimed): Cpus 4, Memory 4096"
+    assert lines[1] == "A cycle now would give it to job 12.0 of ada: 2 of 3 idle jobs could run on it."
+    assert "What keeps idle jobs from it (3 jobs in 2 classes)" in lines
+    (row,) = [line for line in lines if "nearest: Memory >= 9000 (now 4096): 1 job" in line]
+    assert row.split()[-5:] == ["1", "1", "the", "job's", "owner"]
+
+
+@pytest.mark.usefixtures("site")
+def test_why_slot_has_the_jobs_that_could_run_on_it_and_wait_for_a_limit():
+    """The limit is the decisive reason, with its file and line."""
+    lines = printed("why", "--slot", "s1@h").splitlines()
+    assert lines[1].startswith("Waiting: user ada in root.users: vcore uses 1, needs 1, may have 1")
+    assert "queues.yaml:" in lines[1]
+    assert (
+        lines[2]
+        == "2 of 3 idle jobs could run on it; a cycle now would give 1 of them other slots, and it to none."
+    )
+
+
+def test_why_slot_names_the_job_that_it_runs_and_the_last_match(site):
+    claimed = slot(0, State='"Claimed"', RemoteUser='"bob@d"', GlobalJobId='"sub1#12.3#1"', JobId='"12.3"')
+    write_ads(site / "slots.ads", claimed, slot(1))
+    lines = printed("why", "s0@h").splitlines()
+    assert lines[1:3] == ["It runs job 12.3 of bob@d.", "Waiting: the slot is in use"]
+    run = ["run", "--bundle", "bundle", "--state", "state", "--audit-log", "log"]
+    assert CliRunner().invoke(main, run).exit_code == 0
+    answer = printed("why", "s1@h", "--state", "state", "--audit-log", "log")
+    assert "Last match: cycle 1 at " in answer
+    assert "job 12.0 got s1@h in root.users" in answer
+
+
+def test_why_slot_counts_the_dynamic_slots_that_were_taken_from_it(site):
+    whole = slot(
+        0, Name='"slot1@h"', Cpus="0", TotalSlotCpus="4", PartitionableSlot="true", Requirements="MY.Cpus > 0"
+    )
+    parts = [slot(number, Name=f'"slot1_{number}@h"', State='"Claimed"') for number in (1, 2)]
+    write_ads(site / "slots.ads", whole, *parts)
+    lines = printed("why", "slot1@h").splitlines()
+    assert lines[0] == "Slot slot1@h (Unclaimed): Cpus 0 of 4, Memory 4096"
+    assert lines[1] == "2 dynamic slots of it are in the pool: no Cpus left."
+    assert lines[3] == "None of 3 idle jobs fits it."
+
+
+@pytest.mark.usefixtures("site")
+def test_the_json_of_a_slot_has_what_is_printed():
+    found = json.loads(printed("why", "s1@h", "--json"))
+    (condition,) = found["conditions"]
+    assert (condition["rejected"], condition["lever"], condition["near"]["jobs"]) == (1, "job", 1)
+    assert (found["possible"], found["competing"]["elsewhere"], found["competing"]["job"]) == (2, 1, "")
+    assert found["competing"]["waiting"][0]["jobs"] == 1

@@ -57,7 +57,7 @@ def test_the_nearest_value_opens_as_many_slots_as_it_says(bundle):
     near = by_text(explained(snapshot(SLOTS, [job(**ad)]), bundle))["TARGET.Memory >= RequestMemory"].near
     assert str(near) == "RequestMemory <= 14336 (now 16384): 2 slots"
     changed = explained(snapshot(SLOTS, [job(**(ad | {"RequestMemory": "14336"}))]), bundle)
-    assert changed.candidates == near.slots == 2
+    assert changed.candidates == near.opens == 2
 
 
 @pytest.mark.parametrize(

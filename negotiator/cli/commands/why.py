@@ -9,8 +9,10 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print why a job gets no slot, and what would have to change.")
-@click.argument("job", metavar="JOB")
+@click.command(short_help="Print why a job gets no slot, or a slot no job, and what would have to change.")
+@click.argument("word", metavar="JOB|SLOT")
+@click.option("--job", "kind", flag_value="job", help="The word is the id of a job.")
+@click.option("--slot", "kind", flag_value="slot", help="The word is the name of a slot.")
 @options.targets(
     "pool",
     "bundle",
@@ -22,11 +24,12 @@ from negotiator.cli import options
     pool=options.READ_POOL,
     state=options.READ_STATE,
 )
+@options.full
 @options.as_json
 def why(**given: Any) -> None:
-    """Print why a JOB gets no slot: 12.7, submit1#12.7, or 12 for the first idle job of a cluster.
+    """Print why a JOB gets no slot, or why a SLOT runs no idle job.
 
-    The job is considered alone first, against all slots under the present use of the pool, by the rules of a cycle; nothing is
+    A JOB is 12.7, submit1#12.7, or 12 for the first idle job of a cluster. The job is considered alone first, against all slots under the present use of the pool, by the rules of a cycle; nothing is
     changed. The table has each condition that rejects slots: how many, how many that nothing else rejects, and who can change it. Below a
     condition is the nearest value that slots would accept. Then come the fewest conditions that together leave no slot, and the fewest that
     would have to change.
@@ -34,10 +37,12 @@ def why(**given: Any) -> None:
     A job that could get a slot alone waits for others: with --state, its last decision and the share of its submitter in the last
     cycle say for whom.
 
+    For a SLOT, the table has each condition that keeps idle jobs from it: how many jobs it rejects, and how many that nothing else rejects.
+
     \b
     Exit codes:
       0  the reasons were printed
-      1  the pool has no such job, or the policy bundle has errors
+      1  the pool has no such job or slot, or the policy bundle has errors
       2  invalid command line, or several schedds have the job
       4  the pool could not be read
       6  the state could not be read
@@ -46,6 +51,7 @@ def why(**given: Any) -> None:
     Examples:
       negotiator why 12.7 --pool examples/first-pool
       negotiator why 12 --state var/state --bundle policies/site
+      negotiator why slot1@node1.example.org --pool examples/first-pool
       negotiator why submit1.example.org#12.7 --pool pool/ --json
     """
     from negotiator.cli import why as implementation

@@ -25,7 +25,7 @@ from negotiator.explain.job.conditions import (
     merged,
 )
 from negotiator.explain.job.explanation import JobAlone, SlotForJob
-from negotiator.explain.job.near_miss import near_miss
+from negotiator.explain.job.near_miss import MissedAds, near_miss
 from negotiator.explain.job.recorded import RecordedCandidates
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.records import Cycle
@@ -120,7 +120,7 @@ def _explained(
     )
     conditions = []
     for (reason, mask), opened in zip(reasons, alone(rejections), strict=True):
-        near = near_miss(reason, candidates.slots, opened, job, env)
+        near = near_miss(reason, MissedAds.slots(candidates.slots, opened), job, env)
         conditions.append(Condition(reason, int(mask.sum()), int(opened.sum()), lever_of(reason, near), near))
     rejection = outcome.rejection
     return attrs.evolve(

@@ -1,12 +1,14 @@
-"""By how much a job misses slots: the least change of a number or a text of the job that would meet a condition."""
+"""By how much an ad misses those of the other side: the least change of its number or text that would meet a condition."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.classad import (
     ClassAd,
@@ -29,58 +31,79 @@ from negotiator.records import Reason
 #: The operator with its operands exchanged.
 _TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "=?=": "=?="}
 _EQUAL: Final = frozenset({"==", "=?="})
-_SIDES: Final = {"job_requirements": Side.TARGET, "slot_requirements": Side.MY}
+#: The side of the slots of a job, and of the jobs of a slot, in conditions by their codes.
+SLOTS: Final = {"job_requirements": Side.TARGET, "slot_requirements": Side.MY}
+JOBS: Final = {"job_requirements": Side.MY, "slot_requirements": Side.TARGET}
 
 Constant: TypeAlias = float | str
 
 
 @attrs.frozen
 class NearMiss:
-    """A value of the job that is too large, too small or another one, and the nearest that slots accept.
+    """A value of a job or of a slot that is too large, too small or another one, and the nearest that the others accept.
 
-    ``subject`` is an attribute or an expression of the job, empty for a constant in the condition itself; ``relation`` is how
-    it must be to ``needed`` (``<=``, ``>=``, ``==``). ``slots`` are those that it opens.
+    ``subject`` is an attribute or an expression of its ad, empty for a constant in the condition itself; ``relation`` is how
+    it must be to ``needed`` (``<=``, ``>=``, ``==``). ``opens`` counts the slots that it opens for a job, or the jobs for a slot.
     """
 
     subject: str
     now: Constant
     relation: str
     needed: Constant
-    slots: int
+    opens: int
+    noun: str = "slot"
 
     def __str__(self) -> str:
         """``RequestMemory <= 14336 (now 16384): 212 slots``."""
         shown = [f'"{each}"' if isinstance(each, str) else f"{each:g}" for each in (self.needed, self.now)]
         subject = self.subject or "the constant"
-        plural = "" if self.slots == 1 else "s"
-        return f"{subject} {self.relation} {shown[0]} (now {shown[1]}): {self.slots} slot{plural}"
+        plural = "" if self.opens == 1 else "s"
+        return f"{subject} {self.relation} {shown[0]} (now {shown[1]}): {self.opens} {self.noun}{plural}"
 
 
-def near_miss(reason: Reason, slots: Table, opened: Mask, job: ClassAd, env: Environment) -> NearMiss | None:
-    """Return the least change of the job that meets a condition; None if the condition does not compare the job with the slots.
+@attrs.frozen(eq=False)
+class MissedAds:
+    """The ads of the other side that nothing but one condition rejects, and how many each stands for, (R,).
 
-    :param opened: the slots, (N,), that nothing but this condition rejects.
+    ``sides`` has their side in the conditions, by code: ``SLOTS`` or ``JOBS``.
     """
-    side = _SIDES.get(reason.code)
-    if side is None or not opened.any():
+
+    ads: Table
+    counts: NDArray[np.int64]
+    sides: Mapping[str, Side] = SLOTS
+
+    @classmethod
+    def slots(cls, slots: Table, opened: Mask) -> MissedAds:
+        """Return the slots of a mask, (N,)."""
+        rows = np.flatnonzero(opened)
+        return cls(slots.take(rows), np.ones(len(rows), np.int64))
+
+
+def near_miss(reason: Reason, missed: MissedAds, own: ClassAd, env: Environment) -> NearMiss | None:
+    """Return the least change of an ad that meets a condition; None if the condition does not compare it with the others.
+
+    :param missed: the slots, if the ad is a job's; the jobs, if it is a slot's.
+    """
+    side = missed.sides.get(reason.code)
+    if side is None or not len(missed.ads):
         return None
     comparison = _comparison(reason.provenance.rule)
     if comparison is None:
         return None
     operator, left, right = comparison
-    names, others = (_of_job(each, side, job, slots) for each in (left, right))
+    names, others = (_of_own(each, side, own, missed.ads) for each in (left, right))
     if not names:
         operator, left, right, names, others = _TURNED[operator], right, left, others, names
-    of_job, of_slots = (evaluate_table(each, slots, job, side=side, env=env) for each in (left, right))
-    if not names or others or not of_job.is_constant:
+    of_own, found = (evaluate_table(each, missed.ads, own, side=side, env=env) for each in (left, right))
+    if not names or others or not of_own.is_constant:
         return None
-    subject, now = _shown(left), of_job.value(0)
-    found = of_slots.take(np.flatnonzero(opened))
+    subject, now = _shown(left), of_own.value(0)
+    near = None
     if isinstance(now, str) and operator in _EQUAL:
-        return _other_text(subject, now, found)
-    if isinstance(now, (int, float)) and not isinstance(now, bool):
-        return _other_number(subject, float(now), operator, found)
-    return None
+        near = _other_text(subject, now, found, missed.counts)
+    elif isinstance(now, (int, float)) and not isinstance(now, bool):
+        near = _other_number(subject, float(now), operator, found, missed.counts)
+    return near if near is None or missed.sides is SLOTS else attrs.evolve(near, noun="job")
 
 
 def _comparison(text: str) -> tuple[str, Expr, Expr] | None:
@@ -102,8 +125,8 @@ def _shown(operand: Expr) -> str:
     return operand.name if isinstance(operand, Attr) else unparse(operand)
 
 
-def _of_job(operand: Expr, side: Side, job: ClassAd, slots: Table) -> tuple[str, ...]:
-    """Return the attributes of the job that an operand reads, as the job spells them, and an empty name for a constant.
+def _of_own(operand: Expr, side: Side, own: ClassAd, others: Table) -> tuple[str, ...]:
+    """Return the attributes of the own ad that an operand reads, as the ad spells them, and an empty name for a constant.
 
     Nothing if it reads anything else.
     """
@@ -112,33 +135,39 @@ def _of_job(operand: Expr, side: Side, job: ClassAd, slots: Table) -> tuple[str,
     found = references(operand)
     if found.dynamic:
         return ()
-    own, other = (found.my, found.target) if side is Side.TARGET else (found.target, found.my)
-    spelled = {name.lower(): name for name in job}
-    of_job = set(own)
+    scoped, other = (found.my, found.target) if side is Side.TARGET else (found.target, found.my)
+    spelled = {name.lower(): name for name in own}
+    names = set(scoped)
     for name in found.unscoped:
-        in_slots = slots.column(name).kind is not Kind.ABSENT
-        if name not in spelled or (side is Side.MY and in_slots):
+        in_others = others.column(name).kind is not Kind.ABSENT
+        if name not in spelled or (side is Side.MY and in_others):
             return ()
-        of_job.add(name)
-    if other or not of_job <= spelled.keys():
+        names.add(name)
+    if other or not names <= spelled.keys():
         return ()
-    return tuple(spelled[name] for name in sorted(of_job))
+    return tuple(spelled[name] for name in sorted(names))
 
 
-def _other_number(subject: str, now: float, operator: str, slots: Column) -> NearMiss | None:
-    numbers = slots.numbers()
-    numbers = numbers[np.isfinite(numbers)]
+def _other_number(
+    subject: str, now: float, operator: str, others: Column, counts: NDArray[np.int64]
+) -> NearMiss | None:
+    numbers = others.numbers()
+    finite = np.isfinite(numbers)
+    numbers, counts = numbers[finite], counts[finite]
     if not len(numbers):
         return None
     if operator in _EQUAL:
         needed = float(numbers[np.abs(numbers - now).argmin()])
-        return NearMiss(subject, now, "==", needed, int((numbers == needed).sum()))
+        return NearMiss(subject, now, "==", needed, int(counts[numbers == needed].sum()))
     needed = float(numbers.max() if operator in {"<", "<="} else numbers.min())
-    return NearMiss(subject, now, operator, needed, int((numbers == needed).sum()))
+    return NearMiss(subject, now, operator, needed, int(counts[numbers == needed].sum()))
 
 
-def _other_text(subject: str, now: str, slots: Column) -> NearMiss | None:
-    texts = Counter(each for each in slots.values(np.arange(len(slots))) if isinstance(each, str))
+def _other_text(subject: str, now: str, others: Column, counts: NDArray[np.int64]) -> NearMiss | None:
+    texts = Counter[str]()
+    for each, count in zip(others.values(np.arange(len(others))), counts.tolist(), strict=True):
+        if isinstance(each, str):
+            texts[each] += count
     if not texts:
         return None
     ((needed, count),) = texts.most_common(1)

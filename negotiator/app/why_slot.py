@@ -1,0 +1,176 @@
+"""Use case: why a slot of a pool runs no idle job, or what it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.job_lookup import find_slot
+from negotiator.app.pool_view import PoolView, require_pool
+from negotiator.app.why import near_values
+from negotiator.audit.errors import AuditError
+from negotiator.audit.values import reason_fields
+from negotiator.classad import ClassAd
+from negotiator.cycle.claims import slot_claims, slots_of, undivided
+from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.loop import run_cycle
+from negotiator.explain.slot import JobCondition as JobCondition
+from negotiator.explain.slot import RefusedJobs as RefusedJobs
+from negotiator.explain.slot import SlotAlone as SlotAlone
+from negotiator.explain.slot import SlotOutcome as SlotOutcome
+from negotiator.explain.slot import explain_jobs, slot_outcome
+from negotiator.hooks.records import Cycle
+
+#: What a slot has, and what it has of it before jobs took parts of it (HTCondor manual, Machine ClassAd Attributes).
+_RESOURCES: Final = ("Cpus", "Memory", "GPUs")
+
+
+@attrs.frozen
+class RunningOnSlot:
+    """The jobs that a slot runs, and its user, both as its ad or those of the jobs name them; empty where nothing does."""
+
+    jobs: tuple[str, ...] = ()
+    user: str = ""
+
+
+@attrs.frozen
+class SlotAmount:
+    """How much a slot has of a resource, and how much it has in all, in HTCondor's units; ``total`` is None if unknown."""
+
+    resource: str
+    left: float
+    total: float | None
+
+
+@attrs.frozen
+class WhySlot:
+    """Why a slot runs no idle job, or what it runs.
+
+    ``state`` and ``activity`` are HTCondor's. ``use`` is None if no job has the slot; ``parts`` counts the dynamic slots taken from it. ``alone`` is what becomes of each idle job on this slot
+    when no other idle job competes with it. ``competing`` is what a cycle now would decide; None if it is known that no
+    job gets the slot. ``decided`` is the audit record of the last match with it; None if there is none.
+    """
+
+    slot: str
+    state: str
+    activity: str
+    amounts: tuple[SlotAmount, ...]
+    use: RunningOnSlot | None
+    parts: int
+    alone: SlotAlone
+    competing: SlotOutcome | None = None
+    decided: Mapping[str, Any] | None = None
+
+
+def why_slot(view: PoolView, name: str) -> WhySlot:
+    """Return why a slot runs no idle job, or what it runs; nothing is changed.
+
+    :raises InvalidCallError: no pool is named.
+    :raises NotFoundError: the pool has no such slot.
+    :raises PoolError, StateError: the pool or the state cannot be read.
+    """
+    require_pool(view.targets)
+    row = find_slot(view.snapshot.slots, name)
+    ad = view.snapshot.slots.ad(row)
+    cycle = Cycle(0, view.now, view.bundle.digest)
+    alone = explain_jobs(view.snapshot, view.bundle, cycle, view.cycle_state, row)
+    own, competing = ad.string("Name") or name, None
+    if alone.possible:
+        whole = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
+        competing = slot_outcome(whole, own, alone.ids)
+    return WhySlot(
+        slot=own,
+        state=ad.string("State") or "",
+        activity=ad.string("Activity") or "",
+        amounts=_amounts(ad),
+        use=_use(view, row, ad),
+        parts=_parts(view, own),
+        alone=alone,
+        competing=competing,
+        decided=_decided(view, own),
+    )
+
+
+def _amounts(ad: ClassAd) -> tuple[SlotAmount, ...]:
+    found = []
+    for name in _RESOURCES:
+        left = ad.real(name)
+        if left is not None:
+            found.append(SlotAmount(name, left, ad.real(f"TotalSlot{name}")))
+    return tuple(found)
+
+
+def _use(view: PoolView, row: int, ad: ClassAd) -> RunningOnSlot | None:
+    one, running = view.snapshot.slots.take([row]), view.snapshot.running
+    own = running.take(np.flatnonzero(slots_of(running, one) >= 0))
+    claim = slot_claims(one).get(0)
+    if claim is None and not len(own):
+        return None
+    jobs: Sequence[str] = job_ids(own) or ([claim.job] if claim is not None and claim.job else [])
+    users = [ad.string("RemoteUser"), ad.string("RemoteOwner"), *own.strings("Owner").tolist()]
+    return RunningOnSlot(tuple(jobs), next(filter(None, users), ""))
+
+
+def _parts(view: PoolView, slot: str) -> int:
+    return sum(undivided(name or "") == slot for name in view.snapshot.slots.strings("Name").tolist())
+
+
+def _decided(view: PoolView, slot: str) -> Mapping[str, Any] | None:
+    """Return the last match with a slot; None without a log, such as of a pool of files."""
+    if view.targets.state_location is None:
+        return None
+    query = AuditQuery(kinds=frozenset({"match"}), slot=slot)
+    try:
+        page = audit_page(view.targets.audit_log, query, 1)
+    except AuditError:
+        return None
+    return next(iter(page.records), None)
+
+
+def why_slot_values(found: WhySlot) -> dict[str, Any]:
+    """Return the answer as JSON values."""
+    alone, competing = found.alone, found.competing
+    return {
+        "slot": found.slot,
+        "state": found.state,
+        "activity": found.activity,
+        "amounts": [attrs.asdict(each) for each in found.amounts],
+        "use": None if found.use is None else attrs.asdict(found.use),
+        "parts": found.parts,
+        "jobs": alone.jobs,
+        "classes": alone.classes,
+        "fitting": alone.fitting,
+        "possible": alone.possible,
+        "decisive": None if alone.decisive is None else reason_fields(alone.decisive),
+        "discarded": [reason_fields(each) for each in alone.discarded],
+        "conditions": [_condition(each) for each in alone.conditions],
+        "remedies": [
+            {"conditions": [alone.conditions.index(each) for each in remedy.conditions], "jobs": remedy.jobs}
+            for remedy in alone.remedies
+        ],
+        "quotas": _refused(alone.quotas),
+        "no_part": _refused(alone.no_part),
+        "competing": None
+        if competing is None
+        else {**attrs.asdict(competing), "waiting": _refused(competing.waiting)},
+        "decided": found.decided,
+    }
+
+
+def _condition(condition: JobCondition) -> dict[str, Any]:
+    near = condition.near
+    return {
+        "reason": reason_fields(condition.reason),
+        "rejected": condition.rejected,
+        "alone": condition.alone,
+        "lever": condition.lever.name.lower(),
+        "near": None if near is None else near_values(near, "jobs"),
+    }
+
+
+def _refused(found: Sequence[RefusedJobs]) -> list[dict[str, Any]]:
+    return [{**reason_fields(each.reason), "jobs": each.jobs} for each in found]
