@@ -48,6 +48,7 @@ def audit() -> None:
       negotiator audit who slot1@node1.example.org var/audit --since 7d
       negotiator audit search var/audit --user sue --kind denial
       negotiator audit changes var/audit
+      negotiator audit sql "SELECT kind, count(*) FROM records GROUP BY kind" var/audit
     """
 
 
@@ -235,3 +236,72 @@ def changes_command(**given: Any) -> None:
     from negotiator.cli import audit_search as implementation
 
     implementation.changes(**given)
+
+
+@audit.command("sql", short_help="Query the audit log in SQL.")
+@click.argument("query", metavar="QUERY")
+@click.argument("path", type=_FOLDER)
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Rows to print at most.  [default: 40 in a table, else all]"
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=86400),
+    default=60.0,
+    show_default=True,
+    help="Seconds that the query may take.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the rows as CSV.")
+def sql_command(**given: Any) -> None:
+    """Print the result of QUERY, one SELECT in DuckDB's SQL, over the audit log in the folder PATH.
+
+    The tables are records (a row for each record, with the reason that decided), reasons (a row for each reason of a denial and each
+    warning of a match) and log (each record as JSON); "DESCRIBE records" prints the columns. PATH may also be a file of
+    negotiator audit export. The query cannot write, and reads no other file; it takes at most 2 GB of memory. DuckDB is needed: pip install
+    'negotiator[sql]'. The chain of the log is not verified: see negotiator audit verify.
+
+    \b
+    Examples:
+      negotiator audit sql "SELECT rule, source, sum(jobs) FROM records WHERE kind = 'denial' AND user = 'sue' GROUP BY ALL ORDER BY 3 DESC" var/audit
+      negotiator audit sql "SELECT user, count(*) FROM records WHERE kind = 'match' GROUP BY ALL" var/audit --csv
+
+    \b
+    Exit codes:
+      0  the result was printed
+      1  the query is refused or failed, or DuckDB is not installed
+      2  invalid command line
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit_sql as implementation
+
+    if given["as_json"] and given["as_csv"]:
+        raise click.UsageError("--json and --csv exclude each other")
+    implementation.sql(**given)
+
+
+@audit.command("export", short_help="Write the records as Parquet.")
+@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@_SINCE
+@_UNTIL
+def export_command(**given: Any) -> None:
+    """Write the records of the audit log in the folder PATH to FILE, as Parquet: the table records of negotiator audit sql.
+
+    An old FILE is replaced once the new one is complete. Like the log, FILE is not open to everybody. DuckDB is needed: pip install
+    'negotiator[sql]'.
+
+    \b
+    Example:
+      negotiator audit export november.parquet var/audit --since 2026-11-01 --until 2026-12-01
+
+    \b
+    Exit codes:
+      0  written
+      1  DuckDB is not installed
+      2  invalid command line
+      3  no log, it cannot be read, or the file cannot be written
+    """
+    from negotiator.cli import audit_sql as implementation
+
+    implementation.export(**given)

@@ -1,0 +1,61 @@
+"""``negotiator audit sql`` and ``export``, as auditors call them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from negotiator.audit.log import AuditLog
+from negotiator.cli import main
+
+
+@pytest.fixture(autouse=True)
+def log(tmp_path, monkeypatch):
+    """A log of 60 matches, of which one names a user who wrote an escape sequence."""
+    monkeypatch.chdir(tmp_path)
+    common = {"kind": "match", "time": "2026-11-20T14:30:00.000Z"}
+    with AuditLog.open(tmp_path / "log", rotate_bytes=10**6) as opened:
+        opened.append([{**common, "user": "e\x1b[31mve" if n == 0 else f"u{n}"} for n in range(60)])
+
+
+def ask(*words):
+    return CliRunner().invoke(main, ["audit", *words])
+
+
+def test_a_table_has_forty_rows_and_the_number_of_the_others():
+    done = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log")
+    title, headers, first, *_ = done.stdout.splitlines()
+    assert (done.exit_code, title, headers.split()) == (0, "60 rows", ["SEQ", "USER"])
+    assert "\x1b" not in first
+    assert len(done.stdout.splitlines()) == 43
+    assert "and 20 more rows: use --limit, --csv or --json" in done.stderr
+
+
+def test_csv_and_json_have_all_rows():
+    lines = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log", "--csv").stdout.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("seq,user", "60,u59", 61)
+    objects = ask(
+        "sql", "SELECT seq, NULL AS x FROM records ORDER BY seq", "log", "--json"
+    ).stdout.splitlines()
+    assert (json.loads(objects[0]), len(objects)) == ({"seq": 1, "x": None}, 60)
+
+
+def test_exported_records_are_queried_like_the_log():
+    assert ask("export", "x.parquet", "log").stdout == "x.parquet: 60 records\n"
+    assert ask("sql", "SELECT count(*) AS n FROM records", "x.parquet", "--csv").stdout == "n\n60\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["sql", "DROP VIEW records", "log"], 1, "only one SELECT is permitted"),
+        (["sql", "SELECT x FROM records", "log"], 1, 'Referenced column "x" not found'),
+        (["sql", "SELECT 1", "nowhere"], 3, "read the folder of the audit log"),
+        (["sql", "SELECT 1", "log", "--csv", "--json"], 2, "exclude each other"),
+        (["sql", "SELECT 1", "log", "--timeout", "0"], 2, "--timeout"),
+        (["export", "missing/x", "log"], 3, "missing/x: cannot write"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(words, code, message):
+    done = ask(*words)
+    assert (done.exit_code, message in done.output) == (code, True), done.output
