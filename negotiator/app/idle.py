@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -12,7 +12,7 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.values import reason_fields
 from negotiator.cycle.jobs import NOT_IDLE
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.result import CycleResult
+from negotiator.cycle.result import DiscardedAds, RequestOutcome
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Cycle
@@ -50,16 +50,21 @@ def idle_report(view: PoolView) -> IdleReport:
     require_pool(view.targets)
     cycle = Cycle(0, view.now, view.bundle.digest)
     result = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
-    found = sorted((*_without_slot(result), *_discarded(result)), key=lambda each: -each.jobs)
+    found = (*without_slot(result.outcomes), *without_part(result.discarded))
     failures = (*view.group_failures, *result.failures)
-    return IdleReport(len(result.matches), tuple(found), tuple(dict.fromkeys(failures)))
+    return IdleReport(len(result.matches), most_first(found), tuple(dict.fromkeys(failures)))
 
 
-def _without_slot(result: CycleResult) -> Iterator[IdleJobs]:
+def most_first(found: Iterable[IdleJobs]) -> tuple[IdleJobs, ...]:
+    """Return jobs without a slot, the reasons of most of them first."""
+    return tuple(sorted(found, key=lambda each: -each.jobs))
+
+
+def without_slot(outcomes: Iterable[RequestOutcome]) -> Iterator[IdleJobs]:
     """Yield the jobs without a slot; those of equal user, queue and reason together."""
     jobs: Counter[tuple[str, str, str, str, str]] = Counter()
     examples: dict[tuple[str, str, str, str, str], IdleJobs] = {}
-    for outcome in result.outcomes:
+    for outcome in outcomes:
         rejection = outcome.rejection
         if rejection is None:
             continue
@@ -72,8 +77,9 @@ def _without_slot(result: CycleResult) -> Iterator[IdleJobs]:
         yield attrs.evolve(examples[key], jobs=count)
 
 
-def _discarded(result: CycleResult) -> Iterator[IdleJobs]:
-    for each in result.discarded:
+def without_part(discarded: Iterable[DiscardedAds]) -> Iterator[IdleJobs]:
+    """Yield the idle jobs that took no part in a cycle, by reason."""
+    for each in discarded:
         is_decisive = each.reason.mode is Mode.ENFORCE and each.reason.code not in NOT_IDLE
         if each.kind is AdKind.JOB and is_decisive:
             yield IdleJobs("", "", each.reason, each.count)
@@ -81,8 +87,12 @@ def _discarded(result: CycleResult) -> Iterator[IdleJobs]:
 
 def idle_values(report: IdleReport) -> dict[str, Any]:
     """Return the report as JSON values."""
-    idle = [
+    return {"matched": report.matched, "idle": idle_rows(report.idle)}
+
+
+def idle_rows(idle: Iterable[IdleJobs]) -> list[dict[str, Any]]:
+    """Return jobs without a slot as JSON values."""
+    return [
         {"user": each.user, "queue": each.queue, "jobs": each.jobs, "reason": reason_fields(each.reason)}
-        for each in report.idle
+        for each in idle
     ]
-    return {"matched": report.matched, "idle": idle}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final, Protocol, TypeAlias
 
 import click
 
+from negotiator.app.pool_view import PoolView
 from negotiator.app.record_words import record_words
 from negotiator.app.why import (
     Condition,
@@ -21,34 +23,67 @@ from negotiator.app.why import (
     why_values,
 )
 from negotiator.app.why import why_not as find_why_not
+from negotiator.app.why_holder import why_holder, why_holder_values
 from negotiator.app.why_slot import why_slot, why_slot_values
-from negotiator.app.why_subject import WhyKind, find_subject
+from negotiator.app.why_subject import WhyKind, WhySubject, find_subject
+from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import number, rule, sentence
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, print_wrapped, printable
+from negotiator.cli.why_holder import print_why_holder
 from negotiator.cli.why_slot import print_why_slot
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import CORE
 
 
+class _Draw(Protocol):
+    """Prints an answer; at most a screen unless ``full``."""
+
+    def __call__(self, *, full: bool) -> None: ...
+
+
+#: An answer as JSON values, and what prints it.
+_Answer: TypeAlias = tuple[dict[str, Any], _Draw]
+
+
 def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_json: bool) -> None:
-    """Print why a job gets no slot, or a slot no job; the decisive reason first."""
+    """Print why a job, or the jobs of a user or a queue, get no slot, or a slot no job; the decisive reason first."""
     view = load_view(targets)
     subject = find_subject(view, word, WhyKind(kind) if kind else None)
-    if subject.kind is WhyKind.SLOT:
-        slot = why_slot(view, subject.name)
-        if as_json:
-            click.echo(json.dumps(why_slot_values(slot), indent=2))
-            return
-        print_problems(view.snapshot.problems[:1], err=True)
-        print_why_slot(slot, full=full)
-        return
-    found = why_job(view, subject.name)
+    answer, draw = _ANSWERS[subject.kind](view, subject)
     if as_json:
-        click.echo(json.dumps(why_values(found), indent=2))
+        click.echo(json.dumps(answer, indent=2))
         return
     print_problems(view.snapshot.problems[:1], err=True)
+    draw(full=full)
+
+
+def _of_job(view: PoolView, subject: WhySubject) -> _Answer:
+    found = why_job(view, subject.name)
+    return why_values(found), partial(_print_job, found)
+
+
+def _of_slot(view: PoolView, subject: WhySubject) -> _Answer:
+    found = why_slot(view, subject.name)
+    return why_slot_values(found), partial(print_why_slot, found)
+
+
+def _of_holder(view: PoolView, subject: WhySubject) -> _Answer:
+    found = why_holder(view, subject)
+    print_failures(found.failures)
+    return why_holder_values(found), partial(print_why_holder, found)
+
+
+_ANSWERS: Final[Mapping[WhyKind, Callable[[PoolView, WhySubject], _Answer]]] = {
+    WhyKind.JOB: _of_job,
+    WhyKind.SLOT: _of_slot,
+    WhyKind.USER: _of_holder,
+    WhyKind.QUEUE: _of_holder,
+}
+
+
+def _print_job(found: WhyJob, *, full: bool) -> None:  # noqa: ARG001 - its tables are always complete
     for line in _answer(found):
         print_wrapped(printable(line))
     click.echo()

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.classad import Table
 from negotiator.pool.snapshot_codec import SnapshotParts, read_snapshot, write_snapshot
@@ -18,6 +19,11 @@ _RUNNING = (2, 6, 7)
 
 def _frozen(table: Table) -> Table:
     return table.frozen()
+
+
+def has_slot(jobs: Table) -> NDArray[np.bool_]:
+    """Return which jobs of a table have a slot, (N,)."""
+    return np.isin(jobs.numbers("JobStatus", default=0.0), _RUNNING)
 
 
 @attrs.frozen
@@ -43,7 +49,7 @@ class Snapshot:
     @cached_property
     def running(self) -> Table:
         """The jobs that have a slot."""
-        return self.jobs.take(np.isin(self.jobs.numbers("JobStatus", default=0.0), _RUNNING))
+        return self.jobs.take(has_slot(self.jobs))
 
     def encode(self) -> bytes:
         """Return the snapshot as bytes of one canonical form.

@@ -121,8 +121,10 @@ def test_the_json_has_the_conditions_by_their_places():
         ("12.9", 1, "no job 12.9 in the pool; of this cluster it has 12.0-3"),
         ("77", 1, "no job 77 in the pool of 4 jobs"),
         ("other#12.1", 1, "no job other#12.1 in the pool"),
-        ("twelve", 1, "no job or slot 'twelve' in the pool"),
-        ("s2@h", 1, "no job or slot 's2@h' in the pool: did you mean s1@h?"),
+        ("twelve", 1, "no job, slot, user or queue 'twelve' in the pool"),
+        ("s2@h", 1, "no job, slot, user or queue 's2@h' in the pool: did you mean s1@h (slot)?"),
+        ("aad", 1, "did you mean ada (user)?"),
+        ("user", 1, "did you mean users (queue)?"),
         ("h", 1, "'h' is a machine: name one of its slots, s0@h, s1@h"),
     ],
 )
@@ -284,3 +286,64 @@ def test_the_json_of_a_slot_has_what_is_printed():
     assert (condition["rejected"], condition["lever"], condition["near"]["jobs"]) == (1, "job", 1)
     assert (found["possible"], found["competing"]["elsewhere"], found["competing"]["job"]) == (2, 1, "")
     assert found["competing"]["waiting"][0]["jobs"] == 1
+
+
+def test_why_user_has_the_idle_jobs_by_reason_the_fair_share_and_the_limits_on_one_screen(site):
+    own = {"Owner": '"ada"', "User": '"ada@d"', "ClusterId": "12", "RequestCpus": "1"}
+    running = job(4, **own, JobStatus="2", RemoteHost='"s9@h"')
+    write_ads(site / "slots.ads", slot(0), slot(1), running)
+    lines = printed("why", "ada").splitlines()
+    assert lines[0] == "User ada: 1 job with a slot, 2 idle"
+    assert lines[1].startswith("Waiting: user ada in root.users: vcore uses 1, needs 1, may have 1 (limits: ")
+    assert lines[2] == "A cycle now would give slots to 0 of the idle jobs."
+    rows = {line.split()[0]: line.split() for line in lines[3:] if line.startswith("  ")}
+    assert rows["2"][1] == "waiting"
+    assert rows["ada@d"][-2:] == ["slot", "weight"]
+    assert rows["user"][1:6] == ["ada", "root.users", "vcore", "1", "1"]
+    assert len(lines) <= 24
+
+
+@pytest.mark.parametrize("word", ["users", "ROOT.users"])
+@pytest.mark.usefixtures("site")
+def test_why_queue_has_the_jobs_of_all_its_users_and_the_limits_in_it(word):
+    found = json.loads(printed("why", word, "--json"))
+    assert (found["kind"], found["name"]) == ("queue", "root.users")
+    assert (found["running"], found["matched"]) == (1, 1)
+    assert [(each["user"], each["jobs"]) for each in found["idle"]] == [("ada", 1), ("bob", 1)]
+    limits = {(each["kind"], each["name"], each["resource"]): each for each in found["limits"]}
+    assert (limits["user", "bob", "vcore"]["used"], limits["user", "bob", "vcore"]["limit"]) == (1000, 1000)
+
+
+@pytest.mark.usefixtures("site")
+def test_a_submitter_is_a_user_by_another_name():
+    assert printed("why", "bob@d").startswith(
+        "User bob@d: 1 job with a slot, 1 idle\nDenied: the job's Requirements"
+    )
+
+
+def test_a_word_for_several_is_refused_with_their_names_and_options(site):
+    """The user bob, and a queue of that name."""
+    text = QUEUES.replace("          - name: users", "          - {name: bob}\n          - name: users")
+    (site / "bundle" / "queues.yaml").write_text(text)
+    done = invoke("why", "bob")
+    assert done.exit_code == 2
+    assert "'bob' may be the user bob, the queue root.bob: use --user or --queue" in done.output
+    assert printed("why", "--user", "bob").startswith("User bob: ")
+    assert printed("why", "bob", "--queue").startswith("Queue root.bob: 0 jobs with a slot, 0 idle")
+    assert "no user 'users' in the pool" in invoke("why", "--user", "users").output
+
+
+def test_jobs_of_a_user_that_no_queue_accepts_have_their_reason(site):
+    (site / "bundle" / "queues.yaml").write_text(QUEUES.replace('submitacl: "*"', 'submitacl: "ada"'))
+    lines = printed("why", "--user", "bob").splitlines()
+    assert lines[0] == "User bob: 1 job with a slot, 1 idle"
+    assert lines[1].startswith("Denied: ")
+    assert "12 jobs" not in lines[1]
+
+
+def test_a_user_without_queues_is_found_by_the_submitter(site):
+    """Without placement rules jobs have no queues."""
+    (site / "bundle" / "queues.yaml").unlink()
+    (site / "bundle" / "pool.yaml").write_text("")
+    found = json.loads(printed("why", "bob", "--json", "--disable", "placement"))
+    assert (found["running"], sum(each["jobs"] for each in found["idle"]), found["limits"]) == (1, 1, [])

@@ -74,6 +74,8 @@ def test_the_use_of_a_slot_is_decisive_and_the_jobs_that_would_fit_are_counted(b
     assert counts(found).get("State") == rejected
     if rejected:
         assert (found.decisive.code, found.possible) == ("in_use", 0)
+        too_small = snapshot([slot(0, State='"Claimed"', OpSys='"LINUX"')], sized(9000))
+        assert explained(too_small, bundle).decisive.code == "in_use"
 
 
 def test_a_gate_that_discards_a_slot_is_named_with_its_line(tmp_path):

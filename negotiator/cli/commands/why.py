@@ -9,9 +9,13 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print why a job gets no slot, or a slot no job, and what would have to change.")
-@click.argument("word", metavar="JOB|SLOT")
+@click.command(short_help="Print why jobs get no slot, or a slot no job, and what would have to change.")
+@click.argument("word", metavar="JOB|USER|QUEUE|SLOT")
 @click.option("--job", "kind", flag_value="job", help="The word is the id of a job.")
+@click.option("--user", "kind", flag_value="user", help="The word is the name of a user or a submitter.")
+@click.option(
+    "--queue", "kind", flag_value="queue", help="The word is the path of a queue, or its last part."
+)
 @click.option("--slot", "kind", flag_value="slot", help="The word is the name of a slot.")
 @options.targets(
     "pool",
@@ -27,7 +31,7 @@ from negotiator.cli import options
 @options.full
 @options.as_json
 def why(**given: Any) -> None:
-    """Print why a JOB gets no slot, or why a SLOT runs no idle job.
+    """Print why a JOB, or the idle jobs of a USER or a QUEUE, get no slot, or why a SLOT runs no idle job.
 
     A JOB is 12.7, submit1#12.7, or 12 for the first idle job of a cluster. The job is considered alone first, against all slots under the present use of the pool, by the rules of a cycle; nothing is
     changed. The table has each condition that rejects slots: how many, how many that nothing else rejects, and who can change it. Below a
@@ -37,13 +41,15 @@ def why(**given: Any) -> None:
     A job that could get a slot alone waits for others: with --state, its last decision and the share of its submitter in the last
     cycle say for whom.
 
+    For a USER or a QUEUE: the idle jobs by reason, the fair share, and the limits with what is used of them.
+
     For a SLOT, the table has each condition that keeps idle jobs from it: how many jobs it rejects, and how many that nothing else rejects.
 
     \b
     Exit codes:
       0  the reasons were printed
-      1  the pool has no such job or slot, or the policy bundle has errors
-      2  invalid command line, or several schedds have the job
+      1  the pool has no such job, user, queue or slot, or the policy bundle has errors
+      2  invalid command line, or the word names several
       4  the pool could not be read
       6  the state could not be read
 
@@ -52,6 +58,7 @@ def why(**given: Any) -> None:
       negotiator why 12.7 --pool examples/first-pool
       negotiator why 12 --state var/state --bundle policies/site
       negotiator why slot1@node1.example.org --pool examples/first-pool
+      negotiator why --user tester --pool examples/first-pool --bundle policies/limits
       negotiator why submit1.example.org#12.7 --pool pool/ --json
     """
     from negotiator.cli import why as implementation
