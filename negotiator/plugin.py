@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.command_targets import CommandTargets as CommandTargets
     from negotiator.hooks.declarations import Constraint as Constraint
     from negotiator.hooks.declarations import ConstraintSide as ConstraintSide
+    from negotiator.hooks.declarations import DeclaredRule as DeclaredRule
     from negotiator.hooks.declarations import Expression as Expression
     from negotiator.hooks.declarations import RankExpression as RankExpression
     from negotiator.hooks.declarations import Section as Section
@@ -162,6 +163,7 @@ if TYPE_CHECKING:
     from negotiator.queues.names import parent_of as parent_of
     from negotiator.queues.names import upwards as upwards
     from negotiator.queues.quantities import Resources as Resources
+    from negotiator.queues.quantities import format_amounts as format_amounts
     from negotiator.queues.quantities import format_quantity as format_quantity
     from negotiator.records import Mode as Mode
     from negotiator.records import Problem as Problem
@@ -197,7 +199,9 @@ else:
         "negotiator.hooks.claims_in_use": "ClaimsInUse",
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",
-        "negotiator.hooks.declarations": "Constraint ConstraintSide Expression RankExpression Section",
+        "negotiator.hooks.declarations": (
+            "Constraint ConstraintSide DeclaredRule Expression RankExpression Section"
+        ),
         "negotiator.hooks.delivery": "Delivery DeliveryStatus",
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
@@ -229,7 +233,7 @@ else:
         "negotiator.queues.checks.limits": "SubjectKind",
         "negotiator.queues.modes": "LIMITS_MODE MAXIMA_MODE configured_modes",
         "negotiator.queues.names": "WILDCARD parent_of upwards",
-        "negotiator.queues.quantities": "Resources format_quantity",
+        "negotiator.queues.quantities": "Resources format_amounts format_quantity",
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
         "negotiator.records.source": "SERVICE_CONFIGURATION",
         "negotiator.records.text": "printable suggest",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 import attrs
@@ -22,15 +23,18 @@ _LONGEST: Final = 500  # characters of a text
 _RuleKey: TypeAlias = tuple[str, ...]
 
 
-def cycle_details(result: CycleResult, ended: float, plugins: Iterable[PluginInfo]) -> CycleDetails:
+def cycle_details(
+    result: CycleResult, ended: float, effects: Sequence[RuleEffect], plugins: Iterable[PluginInfo]
+) -> CycleDetails:
     """Return the details of a cycle.
 
     :param ended: when it ended, in seconds since the epoch.
+    :param effects: the effect of each rule.
     """
     return CycleDetails(
         number=result.number,
         ended=ended,
-        rules=tuple(_rules(result)),
+        rules=tuple(effects[:_MOST]),
         shares=tuple(_shares(result)),
         plugins=tuple(map(_plugin, plugins)),
     )
@@ -46,6 +50,8 @@ class _Sums:
     removed: int = 0
     rejected: int = 0
     decisive: int = 0
+    jobs: int = 0
+    warned: int = 0
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -53,8 +59,8 @@ class _Sums:
         return attrs.asdict(self, filter=lambda field, _: field.name != "example")
 
 
-def _rules(result: CycleResult) -> Iterator[RuleEffect]:
-    """Yield the effect of each rule, those first that were decisive for most jobs, then those that removed most."""
+def rule_effects(result: CycleResult) -> list[RuleEffect]:
+    """Return the effect of each rule in a cycle, those first that were decisive for most jobs, then those that removed most."""
     found: dict[_RuleKey, _Sums] = {}
 
     def sums(reason: Reason) -> _Sums:
@@ -66,18 +72,21 @@ def _rules(result: CycleResult) -> Iterator[RuleEffect]:
     for discarded in result.discarded:
         sums(discarded.reason).ads += discarded.count
     for outcome in result.outcomes:
+        unmatched = outcome.unmatched
         for removal in outcome.removals:
             own = sums(removal.reason)
             own.requests += 1
+            own.jobs += unmatched
             own.removed += removal.removed
             own.rejected += removal.rejected
+        for reason in itertools.chain.from_iterable(match.warnings for match in outcome.matches):
+            sums(reason).warned += 1
     for rejection in result.rejections:
         sums(rejection.reason).decisive += rejection.jobs
     order = sorted(
         found.items(), key=lambda item: (-item[1].decisive, -item[1].removed, -item[1].ads, item[0])
     )
-    for key, own in order[:_MOST]:
-        yield RuleEffect(**_names(key), text=_text(own.example.text), **own.counts)
+    return [RuleEffect(**_names(key), text=_text(own.example.text), **own.counts) for key, own in order]
 
 
 def _names(key: _RuleKey) -> dict[str, Any]:

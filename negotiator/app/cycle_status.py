@@ -9,15 +9,16 @@ from typing import Any, Final, Self
 
 import attrs
 
-from negotiator.app.cycle_details import cycle_details
+from negotiator.app.cycle_details import cycle_details, rule_effects
 from negotiator.bundle import Bundle
 from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.rules import BundleRules, bundle_rules
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.hooks.delivery import DeliveryStatus
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.pool.secrets import redact
-from negotiator.records import Problem
+from negotiator.records import CORE, Problem
 from negotiator.records.text import printable
 from negotiator.runtime.cycle_history import (
     CycleDetails,
@@ -26,6 +27,7 @@ from negotiator.runtime.cycle_history import (
     read_history,
     write_history,
 )
+from negotiator.runtime.rule_activity import RuleActivity, with_cycle
 from negotiator.runtime.run import CycleReport
 from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, UnmatchedJobs, write_status
 
@@ -50,6 +52,7 @@ class CycleStatus:
     report: Callable[[str], None]
     _status: NegotiatorStatus
     _history: CycleHistory = attrs.field(factory=CycleHistory)
+    _rules: tuple[Bundle, BundleRules] | None = None  # those of the last bundle
 
     @classmethod
     def begin(
@@ -122,7 +125,7 @@ class CycleStatus:
                 undelivered=last.undelivered,
                 overfills=last.overfills,
             ),
-            cycle_details(result, last.ended, bundle.hooks.plugins),
+            *self._details(result, last.ended, bundle),
         )
 
     def cycle_failed(self, error: Exception) -> None:
@@ -135,11 +138,31 @@ class CycleStatus:
         bundle = self._status.bundle
         self._add_to_history(CycleEntry(begun=since, ended=now, bundle=bundle, failure=text))
 
+    def _details(
+        self, result: CycleResult, ended: float, bundle: Bundle
+    ) -> tuple[CycleDetails, tuple[RuleActivity, ...]]:
+        """Return the details of a cycle, and what each rule of the bundle did until its end."""
+        if self._rules is None or self._rules[0] is not bundle:
+            self._rules = bundle, bundle_rules(bundle)
+        rules, effects = self._rules[1], rule_effects(result)
+        active = {
+            rule.digest
+            for each in effects
+            if each.plugin != CORE and (rule := rules.find(each.plugin, each.rule, each.source))
+        }
+        details = cycle_details(result, ended, effects, bundle.hooks.plugins)
+        return details, with_cycle(self._history.rules, rules.rules, active, ended)
+
     def _next(self, begun: float) -> float | None:
         return None if self.intervals is None else self.intervals().due(begun, self.clock())
 
-    def _add_to_history(self, entry: CycleEntry, details: CycleDetails | None = None) -> None:
-        self._history = self._history.with_cycle(entry, details)
+    def _add_to_history(
+        self,
+        entry: CycleEntry,
+        details: CycleDetails | None = None,
+        rules: Sequence[RuleActivity] = (),
+    ) -> None:
+        self._history = self._history.with_cycle(entry, details, rules)
         if self.folder is None:
             return
         try:

@@ -11,6 +11,7 @@ from negotiator.runtime.cycle_history import HolderShare as HolderShare
 from negotiator.runtime.cycle_history import PluginUse as PluginUse
 from negotiator.runtime.cycle_history import RuleEffect as RuleEffect
 from negotiator.runtime.cycle_history import read_history
+from negotiator.runtime.rule_activity import RuleActivity as RuleActivity
 
 
 def last_cycles(state: Path) -> CycleHistory:

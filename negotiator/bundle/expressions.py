@@ -24,7 +24,7 @@ _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
 class BundleExpression:
     """An expression of the bundle, and the kinds of ads that are MY and TARGET in it.
 
-    ``rule`` names it in messages. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
+    ``rule`` names it in messages; ``plugin`` is that of a gate or a match expression, and ``mode`` is its mode. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
     plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
     plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard. ``is_constraint`` is true for a
     match expression, in any mode.
@@ -40,6 +40,8 @@ class BundleExpression:
     forbids: bool = False
     discarded: Mapping[AdKind, int] = attrs.field(factory=dict)
     is_constraint: bool = False
+    plugin: str = ""
+    mode: Mode = Mode.ENFORCE
 
 
 def bundle_expressions(
@@ -78,7 +80,8 @@ def _gates(
             settings=bundle.settings,
         )
         failures += answers.failures
-        for gate in (answer.record for answer in answers.records):
+        for answer in answers.records:
+            gate = answer.record
             key = (gate.rule, gate.source)
             if gate.source not in known:
                 continue
@@ -92,12 +95,15 @@ def _gates(
                 my=(*(before.my if before else ()), kind),
                 alone=True,
                 discarded={**(before.discarded if before else {}), kind: int(gate.discard.sum())},
+                plugin=answer.plugin,
+                mode=gate.mode,
             )
     return tuple(found.values()), tuple(failures)
 
 
 def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
-    for constraint in (bound.record for bound in bundle.constraints):
+    for bound in bundle.constraints:
+        constraint = bound.record
         written = known.get(constraint.source)
         my, target = AdKind.STARTD, AdKind.JOB
         if constraint.side is ConstraintSide.JOB:
@@ -112,6 +118,8 @@ def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
             target=(target,),
             forbids=constraint.mode is Mode.ENFORCE,
             is_constraint=True,
+            plugin=bound.conjuncts[0].reason.provenance.plugin,
+            mode=constraint.mode,
         )
 
 

@@ -15,7 +15,7 @@ from negotiator.cli.screen import ScreenTable
 from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueLimit, QueueTree
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.modes import LIMITS_MODE, MAXIMA_MODE
-from negotiator.queues.quantities import Resources, format_quantity
+from negotiator.queues.quantities import format_amounts, format_quantity
 from negotiator.queues.usage import QueueUsage
 
 #: The number of applications in each queue and below it; None if unknown.
@@ -182,11 +182,7 @@ def _applications(queue: Queue, applications: Applications) -> str:
 
 def _resources(config: QueueConfig | ChildTemplate) -> str:
     parts = (("guaranteed", config.guaranteed), ("max", config.max))
-    return "; ".join(f"{word} {_amounts(amounts)}" for word, amounts in parts if amounts)
-
-
-def _amounts(amounts: Resources) -> str:
-    return ", ".join(f"{name} {format_quantity(name, amount)}" for name, amount in amounts.items())
+    return "; ".join(f"{word} {format_amounts(amounts)}" for word, amounts in parts if amounts)
 
 
 def _names(acl: Acl) -> str:
@@ -203,7 +199,7 @@ def _limited(limit: QueueLimit) -> str:
         for noun, names in (("user", limit.users), ("group", limit.groups))
         if names
     ]
-    amounts = [_amounts(limit.resources)] if limit.resources else []
+    amounts = [format_amounts(limit.resources)] if limit.resources else []
     if limit.applications:
         amounts.append(f"{limit.applications} application{'' if limit.applications == 1 else 's'}")
     return f"{' and '.join(subjects)}: {', '.join(amounts)}"

@@ -78,7 +78,7 @@ class QuotaRefusals:
     _uniform: dict[tuple[int, str], Sequence[Attributed[Charge]]] = attrs.field(factory=dict, init=False)
 
     def of(self, queued: QueuedRequest, code: str) -> tuple[QuotaRefusal, ...]:
-        """Return the refusals, in the order in which plugins declare their charges."""
+        """Return the refusals by quotas with a code, or of all if it is empty, in the order in which plugins declare their charges."""
         charges = self._uniform.get((queued.number, code))
         if charges is None:
             charges = self._charges(queued, code)
@@ -91,7 +91,7 @@ class QuotaRefusals:
         if is_exceeded(paid):  # it will get no slot, whatever its quotas
             return ()
         answers = self.declared.of(request, paid)
-        chosen = [each for each in answers.records if quota_of(each).code == code]
+        chosen = [each for each in answers.records if quota_of(each).code == code or not code]
         charges = Charges.of(chosen, enforcing=True)
         if charges.is_uniform and not answers.failures and not is_exceeded(paid):
             self._uniform[queued.number, code] = charges.sums

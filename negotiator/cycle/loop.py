@@ -109,7 +109,7 @@ def run_cycle(
         time=time,
     )
     time.begin_turns()
-    order = make_order(context) if make_order is not None else _allocator(bundle, context)
+    order = make_order(context) if make_order is not None else allocator(bundle, context)
     offered = OfferedSlots.of(order.offer(), admitted.slots, bundle.ordering.chosen)
     if divisible is not None:
         divisible.offered(offered.slots)
@@ -189,7 +189,8 @@ def run_cycle(
     )
 
 
-def _allocator(bundle: Bundle, context: OrderContext) -> RequestOrder:
+def allocator(bundle: Bundle, context: OrderContext) -> RequestOrder:
+    """Return the allocator of a cycle: the one that the bundle names, or the core's."""
     chosen = bundle.ordering.chosen
     return BY_NAME.make(context) if chosen is None else GuardedOrder.of(chosen, context)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from negotiator.classad import Expr
 from negotiator.hooks.known_settings import KnownSetting
 from negotiator.records import Mode, Problem, Source
+
+if TYPE_CHECKING:
+    from negotiator.queues import QueueConfig
 
 
 class ConstraintSide(enum.StrEnum):
@@ -62,6 +65,20 @@ class RankExpression(Expression):
 
 
 @attrs.frozen(kw_only=True)
+class DeclaredRule:
+    """A rule of a plugin that may deny something, as the bundle configures it.
+
+    ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is all that it says, such as its limits: another text is another
+    rule.
+    """
+
+    rule: str
+    text: str
+    source: Source | None = None
+    mode: Mode = Mode.ENFORCE
+
+
+@attrs.frozen(kw_only=True)
 class Section:
     """A part of ``pool.yaml`` that a plugin owns.
 
@@ -96,6 +113,9 @@ class Section:
 
     ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
     bundle and a line is shown with that line.
+
+    ``rules`` is called with the finished object and the configuration of the root queue, and returns the rules that may deny
+    something, for reports of the rules that do nothing. Gates and constraints that are expressions of the settings are known without it.
     """
 
     schema: type
@@ -104,6 +124,7 @@ class Section:
     apart: tuple[str, ...] = ()
     knobs: tuple[str, ...] = ()
     known: tuple[KnownSetting, ...] = ()
+    rules: Callable[[Any, QueueConfig], Iterable[DeclaredRule]] | None = None
 
     @property
     def patterns(self) -> tuple[str, ...]:

@@ -99,6 +99,11 @@ def format_quantity(resource: str, amount: int) -> str:
     return str(amount)
 
 
+def format_amounts(amounts: Resources) -> str:
+    """Return ``vcore 8, memory 2Gi``."""
+    return ", ".join(f"{name} {format_quantity(name, amount)}" for name, amount in amounts.items())
+
+
 def fits(amounts: Resources, limit: Resources) -> bool:
     """True if amounts stay within a limit; resources that the limit does not list are unlimited."""
     return all(amount <= limit[name] for name, amount in amounts.items() if name in limit)

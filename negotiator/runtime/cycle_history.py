@@ -1,14 +1,14 @@
 """The last cycles of a negotiator, as a file in the folder of its state: for people, never read back by a cycle.
 
-Times and sizes of the last cycles, and details of the last one: what each rule removed, what each submitter or queue was entitled to,
-and the calls of each plugin.
+Times and sizes of the last cycles; details of the last one: what each rule removed, what each submitter or queue was entitled to, and
+the calls of each plugin; and for each rule of the bundle, since when it did nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +18,13 @@ from attrs.validators import instance_of, optional
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
 from negotiator.runtime import stored_fields
+from negotiator.runtime.rule_activity import RuleActivity
 
 HISTORY_FILE: Final = "cycles.json"
 #: Cycles that are kept.
 MOST_CYCLES: Final = 500
+#: Rules of the bundle that are kept.
+MOST_RULES: Final = 1000
 
 _VERSION: Final = 1
 _MODE: Final = 0o640
@@ -57,7 +60,8 @@ class RuleEffect:
 
     ``ads`` counts those that it discarded. ``requests`` counts those that it took slots from; ``removed`` and ``rejected`` are the sums of
     the slots over these requests (a slot counts once for each request): those that were still candidates, and those that it rejects by
-    itself. ``decisive`` counts the jobs without a slot of which it took the last candidates. ``text`` is one of its sentences.
+    itself. ``jobs`` counts the jobs of these requests that got no slot, ``decisive`` those of which it took the last candidates.
+    ``warned`` counts the matches that it would have denied if it enforced. ``text`` is one of its sentences.
     """
 
     station: str = stored_fields.text()
@@ -73,6 +77,8 @@ class RuleEffect:
     removed: int = stored_fields.counter()
     rejected: int = stored_fields.counter()
     decisive: int = stored_fields.counter()
+    jobs: int = stored_fields.counter()
+    warned: int = stored_fields.counter()
 
 
 @attrs.frozen(kw_only=True)
@@ -122,14 +128,28 @@ class CycleDetails:
 
 @attrs.frozen(kw_only=True)
 class CycleHistory:
-    """The last cycles, the oldest one first, and the details of the last one that took place."""
+    """The last cycles, the oldest one first, the details of the last one that took place, and what each rule of the bundle did in all.
+
+    ``rules_left_out`` counts the rules of the bundle beyond those that are kept.
+    """
 
     cycles: tuple[CycleEntry, ...] = stored_fields.records(CycleEntry)
     last: CycleDetails | None = attrs.field(default=None, validator=optional(instance_of(CycleDetails)))
+    rules: tuple[RuleActivity, ...] = stored_fields.records(RuleActivity)
+    rules_left_out: int = stored_fields.counter()
 
-    def with_cycle(self, entry: CycleEntry, details: CycleDetails | None = None) -> CycleHistory:
-        """Return the history with one more cycle; the details of a failed one are None."""
-        return CycleHistory(cycles=(*self.cycles, entry)[-MOST_CYCLES:], last=details or self.last)
+    def with_cycle(
+        self,
+        entry: CycleEntry,
+        details: CycleDetails | None = None,
+        rules: Sequence[RuleActivity] = (),
+    ) -> CycleHistory:
+        """Return the history with one more cycle; a failed one has neither details nor rules, and counts for no rule."""
+        cycles = (*self.cycles, entry)[-MOST_CYCLES:]
+        if details is None:
+            return attrs.evolve(self, cycles=cycles)
+        kept = tuple(rules[:MOST_RULES])
+        return CycleHistory(cycles=cycles, last=details, rules=kept, rules_left_out=len(rules) - len(kept))
 
 
 def write_history(folder: Path, history: CycleHistory) -> None:
@@ -160,8 +180,13 @@ def read_history(folder: Path) -> CycleHistory:
 def _history(values: Any) -> CycleHistory:
     if values["version"] != _VERSION:
         raise ValueError("another version of the program wrote it")
-    cycles = tuple([CycleEntry(**each) for each in values["cycles"]])
-    return CycleHistory(cycles=cycles, last=None if values["last"] is None else _details(values["last"]))
+    return CycleHistory(
+        cycles=tuple([CycleEntry(**each) for each in values["cycles"]]),
+        last=None if values["last"] is None else _details(values["last"]),
+        # Earlier versions have none.
+        rules=tuple([RuleActivity(**each) for each in values.get("rules", ())]),
+        rules_left_out=values.get("rules_left_out", 0),
+    )
 
 
 def _details(values: dict[str, Any]) -> CycleDetails:

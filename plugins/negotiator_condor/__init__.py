@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 @hookimpl
 def negotiator_section() -> Section:
     """Declare the keys of ``pool.yaml``, and HTCondor's settings of single limits."""
-    return Section(schema=ConcurrencyLimits, check=ConcurrencyLimits.problems, knobs=PATTERNS, known=KNOWN)
+    return Section(
+        schema=ConcurrencyLimits,
+        check=ConcurrencyLimits.problems,
+        knobs=PATTERNS,
+        known=KNOWN,
+        rules=ConcurrencyLimits.rules,
+    )
 
 
 @hookimpl

@@ -11,9 +11,19 @@ from functools import cached_property
 import attrs
 
 from negotiator import plugin
-from negotiator.plugin import Mode, NegotiatorError, Problem, ScalarText, Severity, Source, parse
+from negotiator.plugin import (
+    DeclaredRule,
+    Mode,
+    NegotiatorError,
+    Problem,
+    QueueConfig,
+    ScalarText,
+    Severity,
+    Source,
+    parse,
+)
 from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
-from negotiator_condor.modes import mode_of, mode_problems
+from negotiator_condor.modes import OTHERS, mode_of, mode_problems
 
 DEFAULT = "CONCURRENCY_LIMIT_DEFAULT"
 _PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
@@ -98,6 +108,17 @@ class ConcurrencyLimits:
         """Return the place of a key; that of the section if it is not configured."""
         knob = self.knobs.get(key)
         return (knob.source if knob else self.sources.get(key)) or self.source or Source("")
+
+    def rules(self, root: QueueConfig) -> Iterator[DeclaredRule]:
+        """Yield the configured limits as rules; a prefix without a limit of its own is named ``large.*``."""
+        del root
+        found = {f"{name}.*": each for name, each in self.prefixes.items() if each.key in self.knobs}
+        if DEFAULT in self.sources or DEFAULT in self.knobs:
+            found[OTHERS] = self.default
+        for name, each in {**self.own, **found}.items():
+            mode = self.mode(name.removesuffix(".*"))
+            text = f"{each.limit / SCALE:g}"
+            yield DeclaredRule(rule=f"concurrency limit {name}", text=text, source=each.source, mode=mode)
 
     def problems(self) -> Iterator[Problem]:
         """Yield an error for each limit that no job can request, that is negative or not a number, or that is set twice."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import Charge, CounterKey, Cycle, Mode, Quota, Request, Table
 from negotiator_fairshare.accounts.numbers import MILLIONTHS, from_millionths
-from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.groups.tree import GroupNode
@@ -64,18 +63,10 @@ class GroupCharges:
     def _of_group(self, group: str) -> Iterator[Charge]:
         tree = self.settings.groups.tree
         # A group that negotiates again takes what is left of the pool, whatever the quotas.
-        bounded = self._is_bounding and not tree.nodes[group].group.autoregroup
+        bounded = self.settings.group_quotas_bound and not tree.nodes[group].group.autoregroup
         for node in tree.upwards(group):
             limit = self._limit(node) if bounded else None
             yield Charge((node.name,), self.amounts, limit, self._quota(node, limit))
-
-    @property
-    def _is_bounding(self) -> bool:
-        settings = self.settings
-        fixed = settings.groups.settings.quirks.group_overrun is Compatible.FIXED
-        return settings.NEGOTIATOR_STRICT_ENFORCE_QUOTA and (
-            fixed or settings.accounting_group_mode is not Mode.ENFORCE
-        )
 
     def _limit(self, node: GroupNode) -> int | None:
         """Return the quota of a group and all below it; None if it accepts surplus."""

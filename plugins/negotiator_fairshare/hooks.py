@@ -42,7 +42,11 @@ _COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare
 def negotiator_section() -> Section:
     """Declare the knobs."""
     return Section(
-        schema=FairShareSettings, check=FairShareSettings.problems, knobs=PATTERNS, known=(_COMPATIBLE,)
+        schema=FairShareSettings,
+        check=FairShareSettings.problems,
+        knobs=PATTERNS,
+        known=(_COMPATIBLE,),
+        rules=FairShareSettings.rules,
     )
 
 

@@ -13,10 +13,12 @@ import attrs
 
 from negotiator.plugin import (
     PRE_JOB_RANK,
+    DeclaredRule,
     Expr,
     Expression,
     Mode,
     Problem,
+    QueueConfig,
     RankExpression,
     ScalarText,
     Severity,
@@ -116,6 +118,24 @@ class FairShareSettings(GroupKnobs):
     def groups_negotiate(self) -> bool:
         """True if accounting groups divide the pool: there are some, and their quotas enforce."""
         return self.accounting_group_mode is Mode.ENFORCE and not self.groups.tree.is_flat
+
+    @property
+    def group_quotas_bound(self) -> bool:
+        """True if quotas of accounting groups are hard limits, or would be in another mode."""
+        fixed = self.groups.settings.quirks.group_overrun is Compatible.FIXED
+        return self.NEGOTIATOR_STRICT_ENFORCE_QUOTA and (
+            fixed or self.accounting_group_mode is not Mode.ENFORCE
+        )
+
+    def rules(self, root: QueueConfig) -> Iterator[DeclaredRule]:
+        """Yield the quotas of accounting groups that are hard limits."""
+        del root
+        for name, source in self.groups.sources.items() if self.group_quotas_bound else ():
+            group = self.groups.tree.nodes[name].group
+            if not group.accept_surplus:
+                text = f"{group.quota:g}{'' if group.static else ' of the group above'}"
+                rule = f"quota of accounting group {name}"
+                yield DeclaredRule(rule=rule, text=text, source=source, mode=self.accounting_group_mode)
 
     def weight_scale(self, env: Environment) -> WeightScale:
         """Return the weights of slots."""

@@ -9,13 +9,29 @@ from negotiator.plugin import Section, hookimpl
 from negotiator_limits.settings import LimitSettings
 
 if TYPE_CHECKING:
-    from negotiator.plugin import Charge, CounterUsage, KeyCharge, PlacedApplication, QueueTree, Request
+    from negotiator.plugin import (
+        Charge,
+        CounterUsage,
+        DeclaredRule,
+        KeyCharge,
+        PlacedApplication,
+        QueueConfig,
+        QueueTree,
+        Request,
+    )
 
 
 @hookimpl
 def negotiator_section() -> Section:
     """Declare the key of ``pool.yaml``."""
-    return Section(schema=LimitSettings)
+    return Section(schema=LimitSettings, rules=_declared_rules)
+
+
+def _declared_rules(settings: LimitSettings, root: QueueConfig) -> Iterable[DeclaredRule]:
+    from negotiator_limits.declared_rules import declared_rules
+
+    del settings
+    return declared_rules(root)
 
 
 @hookimpl

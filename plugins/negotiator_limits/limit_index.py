@@ -56,6 +56,12 @@ class LimitIndex:
         for name in names:
             limits.setdefault(name, EffectiveLimit(kind, name, queue, limit, mode))
 
+    def all(self) -> Iterator[EffectiveLimit]:
+        """Yield the limits of all names in all queues."""
+        for queues in self._limits.values():
+            for limits in queues.values():
+                yield from limits.values()
+
     def names(self, kind: SubjectKind) -> frozenset[str]:
         """Return all names that have a limit in some queue, the wildcard included."""
         return self._names[kind]

@@ -6,13 +6,47 @@ configuration, ``resources: max:`` and ``maxapplications:``. The property ``nego
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from negotiator.plugin import MAXIMA_MODE, Mode, hookimpl, upwards
+import attrs
+
+from negotiator.plugin import MAXIMA_MODE, Mode, Section, hookimpl, upwards
 
 if TYPE_CHECKING:
-    from negotiator.plugin import Charge, KeyCharge, QueueTree, Request
+    from negotiator.plugin import Charge, DeclaredRule, KeyCharge, QueueConfig, QueueTree, Request
+
+
+@attrs.frozen
+class MaximaSettings:
+    """No keys: maxima are part of the queues."""
+
+
+@hookimpl
+def negotiator_section() -> Section:
+    """Name the maxima of the queues as rules."""
+    return Section(schema=MaximaSettings, rules=_declared_rules)
+
+
+def _declared_rules(settings: MaximaSettings, root: QueueConfig) -> Iterator[DeclaredRule]:
+    from negotiator.plugin import DeclaredRule, configured_modes, format_amounts
+
+    del settings
+    modes = configured_modes(root, MAXIMA_MODE)
+    for queue in root.walk():
+        texts = {_maximum(queue.path): format_amounts(queue.max)}
+        texts[_applications(queue.path)] = str(queue.applications or "")
+        for rule, text in texts.items():
+            if text:
+                yield DeclaredRule(rule=rule, text=text, source=queue.source, mode=modes[queue.path])
+
+
+def _maximum(path: str) -> str:
+    return f"maximum of {path}"
+
+
+def _applications(path: str) -> str:
+    return f"maxapplications of {path}"
 
 
 @hookimpl
@@ -34,7 +68,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
         mode = queues.mode(path, MAXIMA_MODE) if config.max or config.applications else Mode.ENFORCE
         for resource, maximum in config.max.items():
             label = Quota(
-                rule=f"maximum of {path}",
+                rule=_maximum(path),
                 text=f"queue {path}",
                 resource=resource,
                 source=config.source,
@@ -43,7 +77,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
             yield Charge((path, resource), request.resources.get(resource, 0), maximum, label)
         if config.applications:
             label = Quota(
-                rule=f"maxapplications of {path}",
+                rule=_applications(path),
                 text=f"running applications of {path}",
                 source=config.source,
                 mode=mode,

@@ -11,13 +11,32 @@ from negotiator_quotasets.settings import FILES, QuotaSettings, check
 if TYPE_CHECKING:
     import click
 
-    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Report, Request, Table
+    from negotiator.plugin import (
+        Charge,
+        CounterUsage,
+        Cycle,
+        DeclaredRule,
+        Filter,
+        QueueConfig,
+        Report,
+        Request,
+        Table,
+    )
 
 
 @hookimpl
 def negotiator_section() -> Section:
     """Own the rule sets, and the objects that they refer to."""
-    return Section(schema=QuotaSettings, check=check, files=(FILES,), apart=("gridengine",))
+    return Section(
+        schema=QuotaSettings, check=check, files=(FILES,), apart=("gridengine",), rules=_declared_rules
+    )
+
+
+def _declared_rules(settings: QuotaSettings, root: QueueConfig) -> Iterable[DeclaredRule]:
+    from negotiator_quotasets.settings.declared_rules import declared_rules
+
+    del root
+    return declared_rules(settings)
 
 
 @hookimpl

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from negotiator.app.cycles import CycleEntry, CycleHistory, last_cycles
 from negotiator.cli import main
 from negotiator.errors import StateError
-from negotiator.runtime.cycle_history import MOST_CYCLES, write_history
+from negotiator.runtime.cycle_history import MOST_CYCLES, MOST_RULES, write_history
 from pools import job, slot, write_ads
 
 BUNDLE = """
@@ -130,3 +130,67 @@ def test_the_oldest_cycles_are_dropped(tmp_path):
 
 def test_a_state_without_cycles_has_no_history(tmp_path):
     assert last_cycles(tmp_path) == CycleHistory()
+
+
+def idle_cycles(site):
+    return {each.rule: (each.cycles, each.active, each.idle) for each in last_cycles(site / "state").rules}
+
+
+def test_each_rule_of_the_bundle_counts_the_cycles_in_which_it_did_nothing(site):
+    run()
+    assert idle_cycles(site) == {
+        "NEGOTIATOR_PE_STARTD_ONLY_EXPR": (1, 1, 0),
+        "not-for-zoe": (1, 1, 0),
+        "maybe-later": (1, 1, 0),
+    }
+    (site / "jobs.ads").write_text("")
+    run()
+    run()
+    assert idle_cycles(site)["NEGOTIATOR_PE_STARTD_ONLY_EXPR"] == (3, 3, 0)
+    assert idle_cycles(site)["maybe-later"] == (3, 1, 2)
+    (entry,) = [each for each in last_cycles(site / "state").rules if each.rule == "maybe-later"]
+    assert entry.last == entry.since == last_cycles(site / "state").cycles[0].ended
+
+
+def test_counting_begins_anew_for_a_rule_with_another_text_and_goes_on_for_one_that_moved(site):
+    run()
+    bundle = site / "bundle" / "pool.yaml"
+    bundle.write_text("# moved\n" + BUNDLE.replace('"zoe"', '"eve"'))
+    run()
+    assert {rule: counts[0] for rule, counts in idle_cycles(site).items()} == {
+        "NEGOTIATOR_PE_STARTD_ONLY_EXPR": 2,
+        "not-for-zoe": 1,
+        "maybe-later": 2,
+    }
+    bundle.write_text("{}")
+    run()
+    assert idle_cycles(site) == {}
+
+
+def test_a_limit_that_only_warns_did_something_in_a_cycle_with_matches_that_it_would_deny(site):
+    (site / "bundle" / "queues.yaml").write_text(
+        "partitions: [{name: default, placementrules: [{name: fixed, value: root.a}], queues: [{name: root, submitacl: '*',"
+        " queues: [{name: a, limits: [{users: ['*'], maxresources: {vcore: 1}}], properties: {negotiator.limits.mode: warn}}]}]}]"
+    )
+    jobs = [job(n, Owner='"ada"', RequestCpus="1") for n in range(2)]
+    write_ads(site / "jobs.ads", *jobs)
+    run()
+    assert idle_cycles(site)["limit of user * at root.a"] == (1, 1, 0)
+    effects = {each.rule: each.warned for each in last_cycles(site / "state").last.rules}
+    assert effects["limit of user * at root.a"] == 1
+    assert effects["maybe-later"] == 2
+
+
+def test_a_failed_cycle_counts_for_no_rule(site):
+    run()
+    history = last_cycles(site / "state")
+    failed = history.with_cycle(CycleEntry(begun=1.0, ended=2.0, bundle="b", failure="no answer"))
+    assert (failed.rules, failed.last, len(failed.cycles)) == (history.rules, history.last, 2)
+
+
+def test_of_too_many_rules_the_first_are_counted_and_the_others_are_a_number(site):
+    run()
+    history = last_cycles(site / "state")
+    (first, *_), details = history.rules, history.last
+    many = history.with_cycle(history.cycles[0], details, [first] * (MOST_RULES + 3))
+    assert (len(many.rules), many.rules_left_out) == (MOST_RULES, 3)

@@ -7,6 +7,7 @@ import attrs
 import pytest
 
 from app_client import app_client
+from negotiator.bundle.rules import bundle_rules
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.cycle_history import (
     CycleDetails,
@@ -17,6 +18,7 @@ from negotiator.runtime.cycle_history import (
     RuleEffect,
     write_history,
 )
+from negotiator.runtime.rule_activity import with_cycle
 from negotiator.runtime.state import StateStore
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.views.cycles import cycles_view, parts_of
@@ -68,6 +70,7 @@ RULE = RuleEffect(
     requests=2,
     removed=1234,
     rejected=5678,
+    warned=3,
     decisive=9,
 )
 SHARES = (
@@ -144,7 +147,10 @@ def client(folder, overviews):
     entry = attrs.evolve(ENTRY, bundle=digest)
     failed = attrs.evolve(ENTRY, number=0, failure=f"the pool did not answer {EVIL}", seconds={})
     details = CycleDetails(number=7, ended=1004.0, rules=(RULE,), shares=SHARES, plugins=USES)
-    write_history(folder / "state", CycleHistory(cycles=(failed, entry), last=details))
+    rules = bundle_rules(overviews.shown.overview.bundle).rules
+    activity = with_cycle(with_cycle((), rules, {rules[0].digest}, 1002.0), rules, {rules[0].digest}, 1004.0)
+    history = CycleHistory(cycles=(failed, entry), last=details, rules=activity)
+    write_history(folder / "state", history)
     return app_client(make_app(overviews))
 
 
@@ -198,9 +204,11 @@ def test_the_page_of_cycles_has_a_picture_and_its_numbers(client):
 def test_rules_have_their_effect_with_mode_and_place_and_those_without_are_listed(client):
     text = words(client, "policies")
     effect, _, idle = text.partition("Without effect")
-    assert "expressions: busy · pool.yaml:4:17 match denied warn only 2 1,234 5,678 9" in effect
-    assert "quiet" in idle
-    assert "pool.yaml:7:17" in idle
+    assert "expressions: busy · pool.yaml:4:17 match denied warn only 2 1,234 5,678 3 9" in effect
+    assert (
+        'expressions: quiet MY.Owner == "bob" pool.yaml:7:17 enforce all 2 cycles since 1970-01-01 00:16:42 UTC'
+        in idle
+    )
     assert "pool.yaml:4:17" not in idle
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "lint": "Find mistakes in expressions.",
     "place": "Print the queue that an application would be placed in, and why.",
     "plugins": "List the plugins of a policy bundle.",
+    "policies": "Print what each policy, limit and quota does, and which did nothing.",
     "queues": "Print the queues.",
     "repl": "Read ClassAd expressions, one a line, and print their values.",
     "replay": "Decide recorded cycles again, and compare the decisions.",

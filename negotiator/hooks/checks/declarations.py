@@ -11,7 +11,7 @@ import click
 
 from negotiator.classad import Expr
 from negotiator.hooks.accounts import OrderAccounts
-from negotiator.hooks.declarations import Constraint, ConstraintSide, Section
+from negotiator.hooks.declarations import Constraint, ConstraintSide, DeclaredRule, Section
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
@@ -43,8 +43,10 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         raise WrongAnswerError(
             f"expected an attrs class as schema of a Section, got {kind_of(record.schema)}"
         )
-    if record.check is not None and not callable(record.check):
-        raise WrongAnswerError(f"expected a function as check of a Section, got {kind_of(record.check)}")
+    for name in ("check", "rules"):
+        function = getattr(record, name)
+        if function is not None and not callable(function):
+            raise WrongAnswerError(f"expected a function as {name} of a Section, got {kind_of(function)}")
     for what, patterns in (("files", record.files), ("knobs", record.knobs)):
         if type(patterns) is not tuple or len(patterns) > MAX_PATTERNS:
             raise WrongAnswerError(
@@ -66,6 +68,13 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         )
     section: Section = attrs.evolve(record, known=tuple(map(_checked_known, record.known)))
     return section
+
+
+def checked_declared_rule(record: Any) -> DeclaredRule:
+    """Return a DeclaredRule whose every field is of its type."""
+    check_exactly(record, DeclaredRule, "a DeclaredRule")
+    rule: DeclaredRule = attrs.evolve(record, **checked_rule(record, "DeclaredRule"))
+    return rule
 
 
 def checked_command(record: Any, arguments: Mapping[str, Any]) -> click.Command:

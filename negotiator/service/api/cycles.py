@@ -15,9 +15,13 @@ def cycles(request: ApiRequest[Page]) -> CycleList:
 
 
 def policies(request: ApiRequest[Page]) -> PolicyEffects:
-    """Return what each rule did in the last cycle."""
-    last = _last(request)
-    return PolicyEffects(last.number, last.ended, len(last.rules), request.given.of(last.rules))
+    """Return what each rule did in the last cycle, and how long it did nothing."""
+    last, history = _last(request), _history(request)
+    activities = sorted(history.rules, key=lambda each: -each.idle)
+    page = request.given.of
+    return PolicyEffects(
+        last.number, last.ended, len(last.rules), page(last.rules), len(activities), page(activities)
+    )
 
 
 def shares(request: ApiRequest[Page]) -> CycleShares:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import attrs
 from msgspec import Meta
 
-from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleEffect
+from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivity, RuleEffect
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
 from negotiator.defaults import MAX_NOTE
@@ -181,12 +181,18 @@ class CycleList:
 
 @attrs.frozen
 class PolicyEffects:
-    """What each rule did in the cycle ``number``, which ended at ``ended``; those first that were decisive for most jobs."""
+    """What each rule did in the cycle ``number``, which ended at ``ended``; those first that were decisive for most jobs.
+
+    ``rules`` are those of the bundle with the cycles in which they did something, those first that did nothing for the most cycles;
+    ``rules_total`` counts all of them.
+    """
 
     number: int
     ended: float
     total: int
     policies: tuple[RuleEffect, ...]
+    rules_total: int
+    rules: tuple[RuleActivity, ...]
 
 
 @attrs.frozen

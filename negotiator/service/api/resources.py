@@ -77,7 +77,7 @@ RESOURCES: Final = (
     ),
     Resource(
         path="/policies",
-        summary="What each rule did in the last cycle, those first that were decisive for most jobs",
+        summary="What each rule did in the last cycle, and how long it did nothing",
         parameters=Page,
         answers=PolicyEffects,
         answer=cycles.policies,

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from negotiator.app.cycles import CycleHistory, last_cycles
 from negotiator.app.overview import PoolOverview
-from negotiator.bundle.expressions import BundleExpression, bundle_expressions
+from negotiator.bundle.rules import BundleRule, bundle_rules
 from negotiator.service.answers import NotReadError
 from negotiator.service.pages.answers import Pages
 from negotiator.service.pages.rendering import HtmlPage
@@ -64,7 +64,7 @@ def _policies(history: CycleHistory, overview: PoolOverview) -> object:
     number = history.last.number
     of_cycle = next((each.bundle for each in reversed(history.cycles) if each.number == number), "")
     bundle = overview.bundle
-    return policies_view(history.last, of_cycle, bundle.digest, bundle.files, _configured(overview))
+    return policies_view(history, of_cycle, bundle.digest, bundle.files, _rules(overview))
 
 
 def _shares(history: CycleHistory, overview: PoolOverview) -> object:
@@ -78,6 +78,6 @@ def _plugins(history: CycleHistory, overview: PoolOverview) -> object:
 
 
 @lru_cache(1)
-def _configured(overview: PoolOverview) -> tuple[BundleExpression, ...]:
-    """Return the expressions of the bundle, which are the same while the overview is."""
-    return bundle_expressions(overview.bundle, {}, overview.now)[0]
+def _rules(overview: PoolOverview) -> tuple[BundleRule, ...]:
+    """Return the rules of the bundle, which are the same while the overview is."""
+    return bundle_rules(overview.bundle).rules

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from negotiator_quotasets.language.parsing import ATTRIBUTES as ATTRIBUTES
     from negotiator_quotasets.language.parsing import ParsedSets as ParsedSets
     from negotiator_quotasets.language.parsing import parse_sets as parse_sets
+    from negotiator_quotasets.language.printing import format_rule as format_rule
     from negotiator_quotasets.language.printing import format_set as format_set
     from negotiator_quotasets.language.printing import format_sets as format_sets
 else:
@@ -32,6 +33,6 @@ else:
             "negotiator_quotasets.language.lexer": "quotable",
             "negotiator_quotasets.language.model": "GROUP SCOPES NameFilter QuotaRule RuleLimit RuleSet",
             "negotiator_quotasets.language.parsing": "ATTRIBUTES ParsedSets parse_sets",
-            "negotiator_quotasets.language.printing": "format_set format_sets",
+            "negotiator_quotasets.language.printing": "format_rule format_set format_sets",
         },
     )

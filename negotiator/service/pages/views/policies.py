@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import attrs
 from markupsafe import Markup
 
-from negotiator.app.cycles import CycleDetails, RuleEffect
-from negotiator.bundle.expressions import BundleExpression
+from negotiator.app.cycles import CycleHistory, RuleActivity, RuleEffect
+from negotiator.bundle.rules import BundleRule
 from negotiator.service.pages.views.elements import Moment, Rows, message, moment, picture
 from negotiator.service.pages.views.sources import SourcePlace, source_place
 
@@ -27,17 +27,23 @@ class EffectRow:
     requests: str
     removed: str
     rejected: str
+    warned: str
     decisive: str
     picture: Markup
 
 
 @attrs.frozen
 class IdleRule:
-    """An expression of the bundle that did nothing in the last cycle."""
+    """A rule of the bundle that did nothing in the last cycles; ``is_all`` if it did nothing since it is counted."""
 
     rule: str
     text: str
     source: SourcePlace
+    mode: str
+    idle: str
+    cycles: str
+    since: Moment | None
+    is_all: bool
 
 
 @attrs.frozen
@@ -52,29 +58,33 @@ class PoliciesView:
 
 
 def policies_view(
-    details: CycleDetails,
+    history: CycleHistory,
     bundle: str,
     digest: str,
     files: Mapping[str, bytes],
-    configured: tuple[BundleExpression, ...],
-) -> PoliciesView:
-    """Return the page.
+    rules: tuple[BundleRule, ...],
+) -> PoliciesView | None:
+    """Return the page; None before the first cycle.
 
     :param bundle: the digest of the bundle of the last cycle; ``digest`` that of the bundle of now.
     :param files: those of the bundle of now, by name.
-    :param configured: the expressions of the bundle of now.
+    :param rules: those of the bundle of now.
     """
+    details = history.last
+    if details is None:
+        return None
     is_present = bundle == digest
     most = max((each.decisive for each in details.rules), default=0)
     known = files if is_present else {}
     effects = [_effect(each, most, known) for each in details.rules]
-    active = {each.source for each in details.rules}
-    idle = [each for each in configured if is_present and each.source and str(each.source) not in active]
+    texts = {each.digest: each.text for each in rules}
+    idle = [each for each in history.rules if each.idle and each.digest in texts]
+    idle.sort(key=lambda each: -each.idle)
     return PoliciesView(
         f"{details.number}",
         moment(details.ended),
         Rows.first(effects, len(effects)),
-        Rows.first((_idle(each, files) for each in idle), len(idle)),
+        Rows.first((_idle(each, texts[each.digest], files) for each in idle), len(idle)),
         is_present,
     )
 
@@ -91,14 +101,22 @@ def _effect(effect: RuleEffect, most: int, files: Mapping[str, bytes]) -> Effect
         _count(effect.requests),
         _count(effect.removed),
         _count(effect.rejected),
+        _count(effect.warned),
         _count(effect.decisive),
         picture(round(effect.decisive * 100 / most, 1) if most else 0.0),
     )
 
 
-def _idle(expression: BundleExpression, files: Mapping[str, bytes]) -> IdleRule:
+def _idle(activity: RuleActivity, text: str, files: Mapping[str, bytes]) -> IdleRule:
     return IdleRule(
-        message(expression.rule), message(expression.text or ""), source_place(str(expression.source), files)
+        message(f"{activity.plugin}: {activity.rule}"),
+        message(text),
+        source_place(activity.source, files),
+        message(activity.mode),
+        f"{activity.idle:,}",
+        f"{activity.cycles:,}",
+        moment(activity.since),
+        not activity.active,
     )
 
 

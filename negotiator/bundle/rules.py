@@ -1,0 +1,112 @@
+"""The rules of a bundle that may deny something: gates, match expressions, limits and quotas, with their texts and places."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from negotiator.bundle.expressions import BundleExpression, bundle_expressions
+from negotiator.bundle.model import Bundle
+from negotiator.hooks import specs
+from negotiator.hooks.answers import Attributed, HookFailure
+from negotiator.hooks.checks.declarations import checked_declared_rule
+from negotiator.hooks.declarations import DeclaredRule, Section
+from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.records import Mode, Source
+
+_DIGITS = 16
+
+
+@attrs.frozen(kw_only=True)
+class BundleRule:
+    """A rule: the plugin that it belongs to, its name, its text, its place in the bundle, and its mode."""
+
+    plugin: str
+    rule: str
+    text: str
+    source: Source
+    mode: Mode
+
+    @property
+    def digest(self) -> str:
+        """The digest of all but the place: a rule that is moved to another line stays the same."""
+        parts = [self.plugin, self.rule, self.text, str(self.mode)]
+        return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:_DIGITS]
+
+
+@attrs.frozen(eq=False)
+class BundleRules:
+    """The rules of a bundle in the order of the plugins, gates and match expressions first; and the plugins that failed to name theirs."""
+
+    rules: tuple[BundleRule, ...]
+    failures: tuple[HookFailure, ...] = ()
+    _by_place: dict[tuple[str, str], list[BundleRule]] = attrs.field(init=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        for each in self.rules:
+            self._by_place.setdefault((each.plugin, str(each.source)), []).append(each)
+
+    @_by_place.default
+    def _nothing(self) -> dict[tuple[str, str], list[BundleRule]]:
+        return {}
+
+    def find(self, plugin: str, rule: str, source: str) -> BundleRule | None:
+        """Return the rule that a reason is of: the one at its place, or of several there the one of its name."""
+        found = self._by_place.get((plugin, source), [])
+        named = [each for each in found if each.rule == rule]
+        return named[0] if named else found[0] if len(found) == 1 else None
+
+
+def bundle_rules(bundle: Bundle) -> BundleRules:
+    """Return the rules of a bundle; a rule whose place is unknown is left out."""
+    expressions, gate_failures = bundle_expressions(bundle, {}, 0.0)
+    failures = list(gate_failures)
+    found = [*_of_expressions(expressions), *_of_sections(bundle, failures)]
+    return BundleRules(tuple({each.digest: each for each in found}.values()), tuple(failures))
+
+
+def _of_expressions(expressions: Iterable[BundleExpression]) -> Iterator[BundleRule]:
+    for each in expressions:
+        if each.plugin and each.source is not None:
+            text = each.text or ""
+            yield BundleRule(
+                plugin=each.plugin, rule=each.rule, text=text, source=each.source, mode=each.mode
+            )
+
+
+def _of_sections(bundle: Bundle, failures: list[HookFailure]) -> Iterator[BundleRule]:
+    answers = bundle.hooks.ask(specs.negotiator_section)
+    failures += answers.failures
+    for section in answers.records:
+        for each in _declared(section, bundle, failures):
+            if each.source is not None:
+                yield BundleRule(
+                    plugin=section.plugin, rule=each.rule, text=each.text, source=each.source, mode=each.mode
+                )
+
+
+def _declared(
+    section: Attributed[Section], bundle: Bundle, failures: list[HookFailure]
+) -> Iterator[DeclaredRule]:
+    """Yield the rules that a plugin names, until it fails."""
+    rules = section.record.rules
+    if rules is None:
+        return
+    try:
+        for each in rules(bundle.settings.get(section.plugin), bundle.partition.root):
+            yield checked_declared_rule(each)
+    except BaseException as error:  # noqa: BLE001 - the function of a plugin may raise anything
+        raise_if_interrupted(error)
+        failures.append(
+            HookFailure(
+                section.plugin,
+                section.version,
+                specs.negotiator_section.name,
+                f"its rules: {describe_error(error)}",
+                failed_line(error, rules),
+            )
+        )

@@ -1,0 +1,6 @@
+"""Counts what each rule does in a cycle: by itself, and of that what no other rule does too."""
+
+from negotiator.explain.rules.counts import RuleCounts as RuleCounts
+from negotiator.explain.rules.counts import RuleKey as RuleKey
+from negotiator.explain.rules.cycle import CountedRules as CountedRules
+from negotiator.explain.rules.cycle import count_rules as count_rules
