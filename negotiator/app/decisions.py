@@ -85,7 +85,7 @@ def decision_page(folder: Path, query: AuditQuery, limit: int) -> DecisionPage:
 def _decision(record: Mapping[str, Any]) -> Decision:
     """Return the decision of a record; earlier versions of the program wrote fewer fields."""
     is_match = record.get("kind") == _MATCH
-    reasons = tuple(map(_reason, record.get("warnings" if is_match else "reasons") or ()))
+    reasons = tuple(map(decision_reason, record.get("warnings" if is_match else "reasons") or ()))
     job = _text(record, "job" if is_match else "first_job")
     return Decision(
         record=_count(record, "seq"),
@@ -102,7 +102,7 @@ def _decision(record: Mapping[str, Any]) -> Decision:
         job_ids=tuple(map(str, record.get("job_ids") or (job,))),
         candidates=_count(record, "candidates"),
         matched=_count(record, "matched"),
-        reason=_reason(record["reason"]) if record.get("reason") else _decisive(record, reasons),
+        reason=decision_reason(record["reason"]) if record.get("reason") else _decisive(record, reasons),
         reasons=reasons,
         reasons_left_out=_count(record, "reasons_left_out"),
     )
@@ -113,7 +113,8 @@ def _decisive(record: Mapping[str, Any], reasons: tuple[DecisionReason, ...]) ->
     return reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else None
 
 
-def _reason(values: Mapping[str, Any]) -> DecisionReason:
+def decision_reason(values: Mapping[str, Any]) -> DecisionReason:
+    """Return the reason of a record."""
     provenance = values.get("provenance") or {}
     return DecisionReason(
         verdict=_text(values, "verdict"),

@@ -23,7 +23,7 @@ class AuditQuery:
     """Which records are wanted: those with all of these properties; an empty one is any.
 
     ``job`` is the id of a job (``12.7``) or of a cluster (``12``) in matches and denials. ``user`` is who owns the jobs, or who requested a
-    change; with ``@`` also a submitter. ``name`` is that of a slot, of a user or of a submitter. ``queue`` and ``slot`` are complete names, ``text`` any part of a record (ASCII letters in any case). ``since``
+    change; with ``@`` also a submitter. ``name`` is that of a slot, of a user or of a submitter, or of an ad that is an example of those set aside. ``queue`` and ``slot`` are complete names, ``text`` any part of a record (ASCII letters in any case). ``since``
     (included) and ``until`` (excluded) are in seconds since the epoch. ``before`` is a number of a record: earlier ones.
     """
 
@@ -44,7 +44,7 @@ class AuditQuery:
             (not self.kinds or record.get("kind") in self.kinds)
             and (not self.job or _concerns(record, self.job))
             and (not self.user or self.user in (record.get("user"), record.get("submitter")))
-            and (not self.name or self.name in map(record.get, ("slot", "user", "submitter")))
+            and (not self.name or self.name in _names(record))
             and (not self.queue or record.get("queue") == self.queue)
             and (not self.slot or record.get("slot") == self.slot)
             and (self.since is None or _time(record) >= instant(self.since))
@@ -109,6 +109,11 @@ def _concerns(record: Record, job: str) -> bool:
 
             return parse_ranges([*record.get("job_ids", ()), str(record.get("first_job"))]).has(job)
     return False
+
+
+def _names(record: Record) -> Iterator[object]:
+    yield from map(record.get, ("slot", "user", "submitter"))
+    yield from record.get("examples") or ()
 
 
 def _time(record: Record) -> str:

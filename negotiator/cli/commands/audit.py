@@ -47,6 +47,7 @@ def audit() -> None:
       negotiator audit bundle 5f0c4a11 var/audit
       negotiator audit who slot1@node1.example.org var/audit --since 7d
       negotiator audit search var/audit --user sue --kind denial
+      negotiator audit why 12.7 var/audit
       negotiator audit changes var/audit
       negotiator audit sql "SELECT kind, count(*) FROM records GROUP BY kind" var/audit
     """
@@ -209,6 +210,36 @@ def who_command(**given: Any) -> None:
     from negotiator.cli import audit_search as implementation
 
     implementation.who(**given)
+
+
+@audit.command("why", short_help="Print what was decided about a job or a slot, and the text of the rules.")
+@click.argument("subject", metavar="JOB|SLOT")
+@click.argument("folder", metavar="PATH", type=_FOLDER)
+@_SINCE
+@_UNTIL
+@options.full
+@options.as_json
+def why_command(**given: Any) -> None:
+    """Print what the audit log in the folder PATH has about a job (12.7, SCHEDD#12.7, or a cluster 12) or a slot, the newest decision first.
+
+    Decisions by the same rule under the same bundle are one line, with their number and times. Below are the lines of each rule as the
+    bundle had them; --full prints all. The pool and the state are not read; for a job that waits now see negotiator why.
+
+    \b
+    Examples:
+      negotiator audit why 12.7 var/audit
+      negotiator audit why slot1@node1.example.org var/audit --since 7d
+
+    \b
+    Exit codes:
+      0  printed
+      1  no record names the job or the slot
+      2  invalid command line, or several schedds have the job
+      3  no log, or it cannot be read
+    """
+    from negotiator.cli import audit_why as implementation
+
+    implementation.why(**given)
 
 
 @audit.command("changes", short_help="Print who changed what, and the bundles that were loaded.")
