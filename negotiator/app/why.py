@@ -13,10 +13,11 @@ from negotiator.app.cycles import last_cycles
 from negotiator.app.job_lookup import find_job, find_slot
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.errors import AuditError
-from negotiator.audit.values import reason_fields
+from negotiator.audit.values import instant, reason_fields
 from negotiator.cycle.jobs import job_ids, schedds, submitters
 from negotiator.cycle.loop import run_cycle
 from negotiator.errors import StateError
+from negotiator.explain.first_end import FirstEnd
 from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
 from negotiator.explain.job import JobOutcome as JobOutcome
@@ -171,6 +172,7 @@ def why_values(found: WhyJob) -> dict[str, Any]:
         ],
         "quotas": [{**reason_fields(each.reason), "rejected": each.rejected} for each in alone.quotas],
         "discarded_slots": [{**reason_fields(each.reason), "slots": each.count} for each in alone.discarded],
+        "first_end": end_values(alone.first_end),
         "competing": None if found.competing is None else _outcome(found.competing),
         "decided": found.decided,
         "share": None if found.share is None else attrs.asdict(found.share),
@@ -190,6 +192,11 @@ def _condition(condition: Condition) -> dict[str, Any]:
         "lever": condition.lever.name.lower(),
         "near": None if near is None else near_values(near, "slots"),
     }
+
+
+def end_values(found: FirstEnd | None) -> dict[str, Any] | None:
+    """Return the first end of running jobs as JSON values."""
+    return None if found is None else {**attrs.asdict(found), "time": instant(found.time)}
 
 
 def near_values(near: NearMiss, opens: str) -> dict[str, Any]:

@@ -13,12 +13,14 @@ from negotiator.app.limits import LimitKind, limit_uses
 from negotiator.app.limits import LimitUse as LimitUse
 from negotiator.app.overview import ApplicationContents, PoolOverview, pool_overview
 from negotiator.app.pool_view import PoolView
+from negotiator.app.why import end_values
 from negotiator.app.why_subject import WhyKind, WhySubject
 from negotiator.classad import Table
 from negotiator.cycle.applications import application_users
-from negotiator.cycle.jobs import IDLE, submitters
+from negotiator.cycle.jobs import IDLE, is_in, job_ids, schedds, submitters
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import RequestOutcome
+from negotiator.explain.first_end import FirstEnd, first_end
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.order import ShareUse as ShareUse
 from negotiator.hooks.records import Cycle, Request
@@ -32,7 +34,7 @@ class WhyHolder:
 
     ``running`` counts the jobs that have a slot, ``matched`` the idle jobs that a cycle now would match. ``idle`` are the others, the reasons of most
     first. ``shares`` are those of the user's submitters, or of the queue, in that cycle; ``limits`` those that hold for these jobs, the
-    fullest first. ``failures`` are of plugins.
+    fullest first. ``first_end`` is of the jobs that have a slot. ``failures`` are of plugins.
     """
 
     subject: WhySubject
@@ -41,6 +43,7 @@ class WhyHolder:
     idle: tuple[IdleJobs, ...]
     shares: tuple[ShareUse, ...]
     limits: tuple[LimitUse, ...]
+    first_end: FirstEnd | None
     failures: tuple[HookFailure, ...]
 
     @property
@@ -65,6 +68,7 @@ def why_holder(view: PoolView, subject: WhySubject) -> WhyHolder:
     return WhyHolder(
         subject=subject,
         running=own.running(applications),
+        first_end=first_end(own.running_jobs(view, applications), view.now),
         matched=sum(len(each.matches) for each in outcomes),
         idle=most_first((*without_slot(outcomes), *own.without_part(view, outcomes, cycle))),
         shares=tuple(each for each in result.shares if each.holder.lower() in own.holders),
@@ -99,6 +103,9 @@ class _User:
 
     def running(self, _applications: Sequence[ApplicationContents]) -> int:
         return int(has_slot(self.jobs).sum())
+
+    def running_jobs(self, _view: PoolView, _applications: Sequence[ApplicationContents]) -> Table:
+        return self.jobs.take(has_slot(self.jobs))
 
     def without_part(
         self, view: PoolView, outcomes: Sequence[RequestOutcome], cycle: Cycle
@@ -150,6 +157,13 @@ class _QueueOfJobs:
     def running(self, applications: Sequence[ApplicationContents]) -> int:
         return sum(len(each.running) for each in applications)
 
+    def running_jobs(self, view: PoolView, applications: Sequence[ApplicationContents]) -> Table:
+        jobs = view.snapshot.running
+        own = {
+            (each.name.rpartition("#")[0].lower(), job.id) for each in applications for job in each.running
+        }
+        return jobs.take(is_in(list(zip(schedds(jobs).tolist(), job_ids(jobs), strict=True)), own))
+
     def without_part(
         self, _view: PoolView, _outcomes: Sequence[RequestOutcome], _cycle: Cycle
     ) -> Iterator[IdleJobs]:
@@ -179,5 +193,6 @@ def why_holder_values(found: WhyHolder) -> dict[str, Any]:
         "matched": found.matched,
         "idle": idle_rows(found.idle),
         "shares": [attrs.asdict(each) for each in found.shares],
+        "first_end": end_values(found.first_end),
         "limits": [{**attrs.asdict(each), "kind": str(each.kind)} for each in found.limits],
     }

@@ -11,13 +11,14 @@ import numpy as np
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.job_lookup import find_slot
 from negotiator.app.pool_view import PoolView, require_pool
-from negotiator.app.why import near_values
+from negotiator.app.why import end_values, near_values
 from negotiator.audit.errors import AuditError
 from negotiator.audit.values import reason_fields
 from negotiator.classad import ClassAd
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.loop import run_cycle
+from negotiator.explain.first_end import FirstEnd, first_end
 from negotiator.explain.slot import JobCondition as JobCondition
 from negotiator.explain.slot import RefusedJobs as RefusedJobs
 from negotiator.explain.slot import SlotAlone as SlotAlone
@@ -31,10 +32,14 @@ _RESOURCES: Final = ("Cpus", "Memory", "GPUs")
 
 @attrs.frozen
 class RunningOnSlot:
-    """The jobs that a slot runs, and its user, both as its ad or those of the jobs name them; empty where nothing does."""
+    """The jobs that a slot runs, and its user, both as its ad or those of the jobs name them; empty where nothing does.
+
+    ``first_end`` is when the first of them ends at the latest.
+    """
 
     jobs: tuple[str, ...] = ()
     user: str = ""
+    first_end: FirstEnd | None = None
 
 
 @attrs.frozen
@@ -112,7 +117,7 @@ def _use(view: PoolView, row: int, ad: ClassAd) -> RunningOnSlot | None:
         return None
     jobs: Sequence[str] = job_ids(own) or ([claim.job] if claim is not None and claim.job else [])
     users = [ad.string("RemoteUser"), ad.string("RemoteOwner"), *own.strings("Owner").tolist()]
-    return RunningOnSlot(tuple(jobs), next(filter(None, users), ""))
+    return RunningOnSlot(tuple(jobs), next(filter(None, users), ""), first_end(own, view.now))
 
 
 def _parts(view: PoolView, slot: str) -> int:
@@ -139,7 +144,7 @@ def why_slot_values(found: WhySlot) -> dict[str, Any]:
         "state": found.state,
         "activity": found.activity,
         "amounts": [attrs.asdict(each) for each in found.amounts],
-        "use": None if found.use is None else attrs.asdict(found.use),
+        "use": None if found.use is None else _use_values(found.use),
         "parts": found.parts,
         "jobs": alone.jobs,
         "classes": alone.classes,
@@ -159,6 +164,10 @@ def why_slot_values(found: WhySlot) -> dict[str, Any]:
         else {**attrs.asdict(competing), "waiting": _refused(competing.waiting)},
         "decided": found.decided,
     }
+
+
+def _use_values(use: RunningOnSlot) -> dict[str, Any]:
+    return {"jobs": use.jobs, "user": use.user, "first_end": end_values(use.first_end)}
 
 
 def _condition(condition: JobCondition) -> dict[str, Any]:

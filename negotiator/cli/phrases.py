@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
 from negotiator.records import CORE, Reason
+
+if TYPE_CHECKING:
+    from negotiator.explain.first_end import FirstEnd
 
 
 def number(count: int, noun: str) -> str:
@@ -16,6 +23,14 @@ def rule(reason: Reason) -> str:
     """Return the rule of a policy with its source; for the core's own reasons, the core."""
     provenance = reason.provenance
     return provenance.plugin if provenance.plugin == CORE else str(provenance)
+
+
+def ends(found: FirstEnd | None, whose: str) -> Iterator[str]:
+    """Yield a sentence about the first of some running jobs to end; nothing if no ad says when."""
+    if found is not None:
+        when = datetime.fromtimestamp(found.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        stated = f"{found.stated} of {number(found.jobs, 'job')} {whose} {'states' if found.stated == 1 else 'state'}"
+        yield f"It may change by {when}: job {found.job} runs no longer ({stated} a longest run time)."
 
 
 def sentence(reason: Reason) -> str:

@@ -28,7 +28,7 @@ from negotiator.app.why_slot import why_slot, why_slot_values
 from negotiator.app.why_subject import WhyKind, WhySubject, find_subject
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
-from negotiator.cli.phrases import number, rule, sentence
+from negotiator.cli.phrases import ends, number, rule, sentence
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import print_table, print_wrapped, printable
 from negotiator.cli.why_holder import print_why_holder
@@ -126,6 +126,8 @@ def _answer(found: WhyJob) -> Iterator[str]:
     else:
         among = f"{alone.candidates} of {number(alone.slots, 'slot')}"
         yield f"Alone it would get {alone.slot}: {among} could run it now."
+    if alone.decisive is not None:
+        yield from ends(alone.first_end, "on slots that it only waits for")
     yield from _among_others(found.competing)
     yield from _last_decision(found.decided)
     yield from _standing(found.share)

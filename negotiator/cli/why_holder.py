@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from negotiator.app.limits import APPLICATIONS, LimitKind
 from negotiator.app.why_holder import LimitUse, WhyHolder
 from negotiator.cli.bars import limited
-from negotiator.cli.phrases import number, rule, sentence
+from negotiator.cli.phrases import ends, number, rule, sentence
 from negotiator.cli.render import Row, printable, wrapped_lines
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.queues.quantities import format_quantity
-from negotiator.records import CORE
+from negotiator.records import CORE, Verdict
 
 
 def print_why_holder(found: WhyHolder, *, full: bool) -> None:
@@ -28,6 +28,8 @@ def _answer(found: WhyHolder) -> Iterator[str]:
         return
     if found.idle:
         yield sentence(found.idle[0].reason)
+        if found.idle[0].reason.verdict is Verdict.WAITING:
+            yield from ends(found.first_end, "with a slot")
     yield f"A cycle now would give slots to {found.matched} of the idle jobs."
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from negotiator.app.record_words import record_words
 from negotiator.app.why_slot import RefusedJobs, SlotOutcome, WhySlot
-from negotiator.cli.phrases import number, rule, sentence
+from negotiator.cli.phrases import ends, number, rule, sentence
 from negotiator.cli.render import printable, wrapped_lines
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.records import CORE, Reason
@@ -55,6 +55,7 @@ def _use(found: WhySlot) -> Iterator[str]:
     jobs = found.use.jobs
     what = f"job {jobs[0]}" if len(jobs) == 1 else number(len(jobs), "job") if jobs else "a job"
     yield f"It runs {what}{f' of {found.use.user}' if found.use.user else ''}."
+    yield from ends(found.use.first_end, "on it")
 
 
 def _fitting(found: WhySlot) -> str:

@@ -347,3 +347,26 @@ def test_a_user_without_queues_is_found_by_the_submitter(site):
     (site / "bundle" / "pool.yaml").write_text("")
     found = json.loads(printed("why", "bob", "--json", "--disable", "placement"))
     assert (found["running"], sum(each["jobs"] for each in found["idle"]), found["limits"]) == (1, 1, [])
+
+
+def test_when_a_running_job_ends_at_the_latest_is_printed_where_it_matters(site):
+    """To a user at a limit, to a job that waits for slots, and for the slot itself."""
+    own = {
+        "Owner": '"ada"',
+        "User": '"ada@d"',
+        "ClusterId": "12",
+        "RequestCpus": "1",
+        "GlobalJobId": '"sub1#12.4#1"',
+    }
+    begun = {"ShadowBday": "1800000000", "AllowedJobDuration": "3600", "RemoteHost": '"s0@h"'}
+    busy = slot(0, State='"Claimed"', RemoteUser='"ada@d"')
+    write_ads(site / "slots.ads", busy, job(4, **own, JobStatus="2", **begun))
+    for word, stated in (
+        ("ada", "1 of 1 job with a slot"),
+        ("users", "1 of 2 jobs with a slot"),
+        ("12.0", "1 of 1 job on slots that it only waits for"),
+        ("s0@h", "1 of 1 job on it"),
+    ):
+        until = f"It may change by 2027-01-15 09:00:00 UTC: job 12.4 runs no longer ({stated} states a longest run time)."
+        assert until in printed("why", word, "--now", "1800000001"), word
+        assert "It may change" not in printed("why", word, "--now", "1900000000")

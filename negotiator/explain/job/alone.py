@@ -10,11 +10,13 @@ import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Table
+from negotiator.cycle.claims import slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
 from negotiator.cycle.submitter_name_order import BY_NAME
+from negotiator.explain.first_end import first_end
 from negotiator.explain.job.conditions import (
     Condition,
     Remedy,
@@ -28,7 +30,7 @@ from negotiator.explain.job.explanation import JobAlone, SlotForJob
 from negotiator.explain.job.near_miss import MissedAds, near_miss
 from negotiator.explain.job.recorded import RecordedCandidates
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Reason, Station
 
@@ -51,7 +53,12 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
     found = attrs.evolve(found, queue=outcome.request.queue)
     if candidates is None:
         return found
-    return _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment)
+    found = _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment)
+    busy = candidates.slots.take(np.flatnonzero(_only_in_use(candidates)))
+    running = snapshot.running
+    return attrs.evolve(
+        found, first_end=first_end(running.take(np.flatnonzero(slots_of(running, busy) >= 0)), cycle.now)
+    )
 
 
 def explain_slot(
@@ -136,6 +143,18 @@ def _explained(
         ),
         quotas=_quotas(outcome),
     )
+
+
+def _only_in_use(candidates: RecordedCandidates) -> Mask:
+    """Return the slots that nothing but their use keeps from the job, (N,)."""
+    found = np.zeros(len(candidates.slots), np.bool_)
+    others = np.zeros(len(candidates.slots), np.bool_)
+    for reason, mask in merged(candidates.rejected):
+        if reason.code == "in_use":
+            found |= mask
+        else:
+            others |= mask
+    return found & ~others
 
 
 def _quotas(outcome: RequestOutcome) -> tuple[Removal, ...]:

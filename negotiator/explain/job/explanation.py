@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator.cycle.result import DiscardedAds, Removal
+from negotiator.explain.first_end import FirstEnd
 from negotiator.explain.job.conditions import Condition, Remedy
 from negotiator.records import Reason
 
@@ -16,7 +17,8 @@ class JobAlone:
     ``slot`` is the one that it would get; empty if it gets none. ``candidates`` is how many it could get, of ``slots`` that take part.
     ``decisive`` is why it gets none (None if it gets one), and ``causes`` why its schedd or submitter was discarded, if that is why. ``conditions`` reject slots, in the order of the cycle; ``together`` are the
     fewest of them that leave no slot, ``remedies`` the fewest that would have to change, for the most slots first. ``quotas`` refused
-    the candidates that were left. ``discarded`` are the slots that took no part.
+    the candidates that were left. ``discarded`` are the slots that took no part. ``first_end`` is of the jobs on slots that nothing but
+    their use keeps from this one.
     """
 
     slots: int
@@ -30,6 +32,7 @@ class JobAlone:
     remedies: tuple[Remedy, ...] = ()
     quotas: tuple[Removal, ...] = ()
     discarded: tuple[DiscardedAds, ...] = ()
+    first_end: FirstEnd | None = None
 
 
 @attrs.frozen
