@@ -9,11 +9,11 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 import attrs
 
-from negotiator.app.targets import load
+from negotiator.app.bundle_cache import BUNDLES
+from negotiator.app.bundle_edits import NO_EDITS, BundleEdits, edited
 from negotiator.audit.errors import naming
 from negotiator.audit.recorded_cycle import RecordedCycle as RecordedCycle
 from negotiator.audit.recorded_cycle import RecordingError as RecordingError
@@ -23,8 +23,6 @@ from negotiator.errors import NotFoundError
 from negotiator.files import check_trusted, open_regular
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.cycle_recorder import SUFFIX, CycleRecorder
-
-_MOST_BUNDLES: Final = 8
 
 
 def keep_all(folder: Path) -> CycleRecorder:
@@ -57,37 +55,29 @@ def read_trusted(file: Path) -> bytes:
         return opened.read()
 
 
-@attrs.define(eq=False)
-class RecordedBundles:
-    """The bundles of recorded cycles, each loaded once: cycles in a row mostly have one and the same.
+def recorded_bundle(
+    recorded: RecordedCycle, targets: CommandTargets, edits: BundleEdits = NO_EDITS
+) -> Bundle:
+    """Return the bundle of a recorded cycle, loaded once: cycles in a row mostly have one and the same.
 
-    A bundle is written into a folder, from which its plugins may read as long as it is in use.
+    It is written into a folder, from which its plugins may read as long as it is in use.
+
+    :param targets: their plugins take part beside those of the bundle.
+    :param edits: what is changed in the bundle.
+    :raises BundleError: it has errors.
+    :raises RecordingError: it has a file outside its folder.
     """
-
-    _loaded: dict[tuple[str, CommandTargets], Bundle] = attrs.field(factory=dict)
-
-    def of(self, recorded: RecordedCycle, targets: CommandTargets) -> Bundle:
-        """Return the bundle of a recorded cycle.
-
-        :param targets: their plugins take part beside those of the bundle.
-        :raises BundleError: it has errors.
-        :raises RecordingError: it has a file outside its folder.
-        """
-        folders = tuple(each.absolute() for each in targets.plugins_dirs)
-        key = digest_of(recorded.files), attrs.evolve(targets, plugins_dirs=folders)
-        bundle = self._loaded.pop(key, None) or _load(recorded.files, targets)
-        self._loaded[key] = bundle
-        if len(self._loaded) > _MOST_BUNDLES:
-            del self._loaded[next(iter(self._loaded))]
-        return bundle
+    folders = tuple(each.absolute() for each in targets.plugins_dirs)
+    key = digest_of(recorded.files), attrs.evolve(targets, plugins_dirs=folders), edits
+    return BUNDLES.of(key, lambda: _load(recorded.files, targets, edits))
 
 
-def _load(files: Mapping[str, bytes], targets: CommandTargets) -> Bundle:
+def _load(files: Mapping[str, bytes], targets: CommandTargets, edits: BundleEdits) -> Bundle:
     """Write the files of a bundle into a folder, and load it; the folder is removed with the bundle."""
     folder = Path(tempfile.mkdtemp(prefix="negotiator-bundle-"))
     try:
         _write(files, folder)
-        bundle = load(attrs.evolve(targets, bundle=folder))
+        bundle = edited(attrs.evolve(targets, bundle=folder), edits)
     except BaseException:
         shutil.rmtree(folder)
         raise
@@ -103,7 +93,3 @@ def _write(files: Mapping[str, bytes], folder: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.write_bytes(content)
         path.chmod(0o600)
-
-
-#: The bundles of this process.
-RECORDED_BUNDLES: Final = RecordedBundles()

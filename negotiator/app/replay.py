@@ -6,7 +6,7 @@ import attrs
 
 from negotiator import __version__
 from negotiator.app.batches import CycleTask
-from negotiator.app.recordings import RECORDED_BUNDLES, RecordedCycle
+from negotiator.app.recordings import RecordedCycle, recorded_bundle
 from negotiator.errors import CommandError
 from negotiator.explain.replay import replay
 from negotiator.hooks.command_targets import CommandTargets
@@ -50,7 +50,7 @@ class ReplayTask(CycleTask[ReplayReport]):
         :raises CommandError: plugins that took part are missing, or have another version.
         :raises BundleError, RecordingError: the bundle of the recording cannot be loaded.
         """
-        bundle = RECORDED_BUNDLES.of(recorded, self.targets)
+        bundle = recorded_bundle(recorded, self.targets)
         missing = sorted(set(recorded.plugins) ^ set(bundle.hooks.plugin_set))
         if missing:
             raise CommandError(f"other plugins take part than in the recorded cycle: {', '.join(missing)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import attrs
 
@@ -21,14 +22,24 @@ def bundle_folder(targets: CommandTargets) -> Path:
     return targets.bundle or default_bundle()
 
 
-def examine(targets: CommandTargets, tracer: Tracer | None = None) -> BundleCheck:
-    """Read and check the bundle; its problems are part of the result."""
+def examine(
+    targets: CommandTargets,
+    tracer: Tracer | None = None,
+    replaced: Mapping[str, bytes] | None = None,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> BundleCheck:
+    """Read and check the bundle; its problems are part of the result.
+
+    :param replaced: contents of files to use instead of those of the folder, by name.
+    :param settings: texts that replace keys of ``pool.yaml``, by key.
+    """
     return examine_bundle(
         bundle_folder(targets),
         extra_folders=targets.plugins_dirs,
         disable=targets.disable,
         tracer=tracer,
-        overrides=overrides(targets),
+        replaced=replaced,
+        overrides={**overrides(targets), **settings},
     )
 
 

@@ -1,4 +1,4 @@
-"""A cycle with everything that it was decided from, as one compressed file: snapshot, state, bundle, stops by time limits, and result.
+"""A cycle with everything that it was decided from, as one compressed file: snapshot, state, bundle, stops by time limits, decisions, and result.
 
 The file is a line of JSON (format, version, names, sizes and digests), and the parts one after the other, each compressed by zlib. What a
 snapshot does not have (claim ids, capabilities) is not in it either.
@@ -20,6 +20,7 @@ from negotiator.audit.records import records_by_kind
 from negotiator.bundle import archive
 from negotiator.cycle.cycle_state import CycleState, CycleStateError
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
+from negotiator.cycle.decisions import CycleDecisions
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.turn_time import TimeLimit
@@ -27,12 +28,12 @@ from negotiator.pool.errors import SnapshotFormatError
 from negotiator.pool.snapshot import Snapshot
 
 FORMAT: Final = "negotiator cycle"
-VERSION: Final = 2  # 1 had the plugins in each record of the result
+VERSION: Final = 3  # 1 had the plugins in each record of the result, 2 no decisions
 
 _LEVEL: Final = 1  # of compression: a snapshot becomes a sixth, and higher levels save little
 _LONGEST_HEAD: Final = 1 << 16
 _LARGEST_PART: Final = 1 << 34  # bytes of a part that is not compressed
-_PARTS: Final = ("snapshot", "state", "bundle", "stops", "result")
+_PARTS: Final = ("snapshot", "state", "bundle", "stops", "decisions", "result")
 
 
 class RecordingError(AuditError):
@@ -43,7 +44,8 @@ class RecordingError(AuditError):
 class RecordedCycle:
     """A cycle that was recorded.
 
-    ``files`` are those of its bundle, by name; ``result`` is its canonical JSON (``result_bytes``). ``program`` is the version that decided it,
+    ``files`` are those of its bundle, by name; ``decisions`` are those about each job, ``result`` is the canonical JSON of its
+    audit records (``result_bytes``), which are shorter. ``program`` is the version that decided it,
     ``plugins`` are names and versions.
     """
 
@@ -53,6 +55,7 @@ class RecordedCycle:
     state: CycleState
     files: Mapping[str, bytes] = attrs.field(repr=False)
     stops: tuple[TimeStop, ...]
+    decisions: CycleDecisions = attrs.field(repr=False)
     result: bytes = attrs.field(repr=False)
     program: str = __version__
 
@@ -66,7 +69,8 @@ class RecordedCycle:
         """
         cycle = Cycle(result.number, result.now, result.digest)
         stops = tuple(each.stop for each in result.reached)
-        return cls(cycle, result.plugins, snapshot, state, files, stops, result_bytes(result))
+        decisions = CycleDecisions.of(result)
+        return cls(cycle, result.plugins, snapshot, state, files, stops, decisions, result_bytes(result))
 
     @property
     def time(self) -> RecordedTime:
@@ -81,6 +85,7 @@ class RecordedCycle:
             "state": self.state.encode(),
             "bundle": archive.encode(self.files),
             "stops": json.dumps(stops).encode("ascii"),
+            "decisions": self.decisions.encode(),
             "result": self.result,
         }
         packed = {name: zlib.compress(content, _LEVEL) for name, content in parts.items()}
@@ -128,10 +133,11 @@ class RecordedCycle:
                     )
                     for each in json.loads(parts["stops"])
                 ),
+                decisions=CycleDecisions.decode(parts["decisions"]),
                 result=parts["result"],
                 program=str(head["program"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError, zlib.error, RecursionError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, zlib.error, RecursionError) as error:
             raise RecordingError(f"the recorded cycle is damaged: {type(error).__name__}: {error}") from None
         except (SnapshotFormatError, CycleStateError) as error:
             raise RecordingError(f"the recorded cycle is damaged: {error}") from None

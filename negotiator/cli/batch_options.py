@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,3 +28,13 @@ def batch(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Processes that decide recorded cycles at the same time; the output is the same.",
     )
     return workers(resume(command))
+
+
+recorded = click.option(
+    "--recorded",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="PATH",
+    help="File of a recorded cycle, or a folder of them, instead of a pool; may be repeated.",
+)
+jobs = click.option("--jobs", "with_jobs", is_flag=True, help="Print the changed jobs too.")

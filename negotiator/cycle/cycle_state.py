@@ -57,6 +57,13 @@ class CycleState:
         """Return the first state: the configured queues, and nothing in them."""
         return cls(QueueTree.of(bundle.partition.root, now))
 
+    def under(self, bundle: Bundle, now: float) -> Self:
+        """Return the state as a reload of another bundle leaves it: with its queues; placed applications stay where they are."""
+        queues = self.queues.mutable()
+        queues.apply(bundle.partition.root, now)
+        queues.clean(self.registry.busy(), now)
+        return attrs.evolve(self, queues=queues.view)
+
     def after(self, entries: tuple[JournalEntry, ...], order: str, rows: OrderRows | None) -> Self:
         """Return the state with further matches in its journal, and the rows that the allocator of an order left.
 

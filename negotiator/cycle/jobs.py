@@ -29,6 +29,9 @@ _UNIVERSE = {7: "scheduler", 9: "grid", 11: "parallel", 12: "local"}
 #: The codes of the reasons of jobs that are not idle.
 NOT_IDLE = frozenset(f"job_{name}" for name in (*_STATUS.values(), "not_idle"))
 
+#: The rules that discard jobs which no negotiator serves.
+NOT_SERVED = frozenset({"JobStatus", "JobUniverse"})
+
 #: The attributes by which a schedd sorts the jobs of one submitter, highest first (condor_schedd, prio_compar).
 PRIORITIES = ("PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2")
 #: Then the older job, then the lower id.

@@ -41,6 +41,12 @@ class _OpenOutcome:
     removals: tuple[Removal, ...]
     matches: list[Match] = attrs.field(factory=list)
 
+    @property
+    def rows_left(self) -> RowNumbers:
+        """The row of each job that got no slot; that of an ad that stands for several jobs as often."""
+        rows = self.queued.rows
+        return np.delete(rows, self.copies) if len(self.copies) else rows
+
 
 @attrs.define(eq=False)
 class Outcomes:
@@ -105,6 +111,7 @@ class Outcomes:
         """The outcomes of all requests, in the order of their first turns."""
         for each in self._by_number.values():
             left = each.queued.ads_without(each.copies)
+            stand_for_one = len({match.job for match in each.matches}) + len(left) == each.request.count
             yield RequestOutcome(
                 request=each.request,
                 matches=tuple(each.matches),
@@ -112,6 +119,7 @@ class Outcomes:
                 candidates=each.candidates,
                 removals=each.removals,
                 jobs_left=self._job_ids.ranges(left),
+                copies_left=() if stand_for_one else self._copies_left(each),
             )
 
     def _matches(
@@ -173,12 +181,20 @@ class Outcomes:
 
     def _first_unmatched(self, outcome: _OpenOutcome) -> str:
         """Return the id of the first job that got no slot, empty where all got one."""
-        rows = outcome.queued.rows
-        if len(outcome.copies):
-            left = np.ones(len(rows), np.bool_)
-            left[outcome.copies] = False
-            rows = rows[left]
+        rows = outcome.rows_left
         return self._job_ids.at(rows[:1])[0] if len(rows) else ""
+
+    def _copies_left(self, outcome: _OpenOutcome) -> tuple[tuple[str, int], ...]:
+        """Return the ids of ads, and the number of jobs without a slot that each of them stands for.
+
+        A request has no rows for jobs that cannot get a slot because there are fewer slots: they count for its last ad.
+        """
+        rows = outcome.rows_left
+        others = outcome.request.count - len(outcome.matches) - len(rows)
+        rows, counts = np.unique(np.append(rows, outcome.queued.ads[-1:]), return_counts=True)
+        counts[rows == outcome.queued.ads[-1]] += others - 1
+        left = zip(self._job_ids.at(rows), counts.tolist(), strict=True)
+        return tuple((job, count) for job, count in left if count)
 
     @cached_property
     def _job_ids(self) -> JobIds:

@@ -128,7 +128,8 @@ class RequestOutcome:
     Jobs are matched in the schedd's order; ``first_unmatched`` is the id ("cluster.proc") of the first that got no
     slot, empty where all got one. ``candidates`` is the number of slots left after all reasons, at the last turn.
     ``removals`` are those of all turns, the last turn's at the end. ``jobs_left`` are the ids of all jobs that got no
-    slot; an ad that stands for several jobs has one id.
+    slot; an ad that stands for several jobs has one id. ``copies_left`` are the ids of ads, and how many of the jobs that each stands for got no slot;
+    empty where each ad stands for one job.
     """
 
     request: Request
@@ -137,6 +138,7 @@ class RequestOutcome:
     candidates: int
     removals: tuple[Removal, ...]
     jobs_left: JobRanges = attrs.field(factory=JobRanges)
+    copies_left: tuple[tuple[str, int], ...] = ()
 
     @property
     def unmatched(self) -> int:
@@ -156,6 +158,12 @@ class RequestOutcome:
     def _decisive(self) -> Reason:
         place = self.decisive_removal
         return NO_SLOTS_LEFT if place is None else self.removals[place].reason
+
+    @property
+    def policies(self) -> tuple[Reason, ...]:
+        """The reasons of rules of policies that took candidate slots, in their order."""
+        enforced = (each for each in self.removals if each.removed and each.reason.mode is Mode.ENFORCE)
+        return tuple(each.reason for each in enforced if each.reason.is_of_policy)
 
     @property
     def decisive_removal(self) -> int | None:

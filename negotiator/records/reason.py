@@ -77,3 +77,8 @@ class Reason:
     provenance: Provenance
     mode: Mode = Mode.ENFORCE
     numbers: Mapping[str, int | float | str] = attrs.field(factory=_no_numbers)
+
+    @property
+    def is_of_policy(self) -> bool:
+        """True if a rule of a policy denies something: neither the ads nor the order of requests."""
+        return self.verdict is Verdict.DENIED and self.provenance.plugin != CORE

@@ -130,7 +130,7 @@ def with_head(data, change):
         (lambda _: b"{" * 70_000, "not a recorded cycle"),
         (
             lambda data: with_head(data, lambda head: head.update(version=1)),
-            "has version 1, this program reads 2",
+            "has version 1, this program reads 3",
         ),
         (lambda data: with_head(data, lambda head: head["parts"].pop()), "other parts"),
         (
@@ -143,5 +143,5 @@ def with_head(data, change):
     ],
 )
 def test_a_damaged_recording_is_refused_with_the_reason(data, damage, message):
-    with pytest.raises(RecordingError, match=message.replace("reads 2", "reads version 2")):
+    with pytest.raises(RecordingError, match=message.replace("reads 3", "reads version 3")):
         RecordedCycle.decode(damage(data))

@@ -11,6 +11,7 @@ COMMANDS = {
     "audit": "Verify the audit log, find records in it, and read the bundles that it names.",
     "check": "Print every problem of a policy bundle.",
     "config": "Print the settings of the service, and what each comes from.",
+    "diff": "Print what another policy bundle would decide otherwise.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",
     "fetch": "Save the ads of a live pool as files.",
     "idle": "Print why the idle jobs of a pool get no slot, by reason, user or queue.",

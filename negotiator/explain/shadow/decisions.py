@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 import attrs
 
+from negotiator.cycle.jobs import NOT_SERVED
 from negotiator.cycle.result import CycleResult, RequestOutcome
 from negotiator.explain.shadow.observation import family
-from negotiator.explain.shadow.report import JobKey, is_policy
+from negotiator.explain.shadow.report import JobKey
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.records import Mode, Reason
-
-_NOT_SERVED: Final = frozenset({"JobStatus", "JobUniverse"})
 
 
 @attrs.frozen
@@ -59,7 +57,7 @@ class JobDecisions:
         for each in result.discarded:
             if each.kind is not AdKind.JOB or each.reason.mode is not Mode.ENFORCE:
                 continue
-            if each.reason.provenance.rule in _NOT_SERVED:
+            if each.reason.provenance.rule in NOT_SERVED:
                 not_served.update(each.jobs)
             else:
                 jobs.update(dict.fromkeys(each.jobs, JobDecision(reason=each.reason, is_final=True)))
@@ -74,7 +72,7 @@ class JobDecisions:
 
 def _of_request(outcome: RequestOutcome, slots: int) -> Iterator[tuple[JobKey, JobDecision]]:
     schedd = outcome.request.schedd.lower()
-    policy = _policy(outcome)
+    policy = outcome.policies[-1] if outcome.policies else None
     for match in outcome.matches:
         yield (schedd, match.job), JobDecision(slot=match.slot.lower(), policy=policy)
     rejection = outcome.rejection
@@ -82,16 +80,8 @@ def _of_request(outcome: RequestOutcome, slots: int) -> Iterator[tuple[JobKey, J
         return
     reason = rejection.reason
     everywhere = max((each.rejected for each in outcome.removals if each.reason == reason), default=0)
-    is_everywhere = is_policy(reason) and everywhere >= slots > 0
+    is_everywhere = reason.is_of_policy and everywhere >= slots > 0
     decision = JobDecision(reason=reason, is_everywhere=is_everywhere, policy=policy)
     for cluster, first, last in outcome.jobs_left.bounds.tolist():
         for proc in range(first, last + 1):
             yield (schedd, f"{cluster}.{proc}"), decision
-
-
-def _policy(outcome: RequestOutcome) -> Reason | None:
-    """Return the last rule of a policy that took candidate slots from a request."""
-    for each in reversed(outcome.removals):
-        if each.removed and each.reason.mode is Mode.ENFORCE and is_policy(each.reason):
-            return each.reason
-    return None

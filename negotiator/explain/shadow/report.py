@@ -9,7 +9,7 @@ from typing import Self, TypeAlias
 
 import attrs
 
-from negotiator.records import CORE, Reason, Verdict
+from negotiator.records import CORE, Reason
 
 JobKey: TypeAlias = tuple[str, str]
 """The schedd in lower case, and the id ("cluster.proc")."""
@@ -80,7 +80,7 @@ class Difference:
         """The rule that made the difference: ours, else the reason of the other negotiator."""
         if self.by_order:
             order = "the order of submitters and jobs"
-            if self.reason is not None and is_policy(self.reason):
+            if self.reason is not None and self.reason.is_of_policy:
                 return f"{self.reason.provenance}, or {order}"
             return order
         if self.reason is None:
@@ -88,11 +88,6 @@ class Difference:
         if self.reason.provenance.plugin == CORE:
             return f"{CORE}: {self.reason.code}"
         return str(self.reason.provenance)
-
-
-def is_policy(reason: Reason) -> bool:
-    """True if a rule of a policy denied something: neither the ads nor the order of requests."""
-    return reason.verdict is Verdict.DENIED and reason.provenance.plugin != CORE
 
 
 @attrs.frozen
