@@ -17,6 +17,7 @@ from negotiator.classad import Column, Environment, Expr, Kind, Side, Table, bin
 from negotiator.classad.lint import names_read
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.pool import Snapshot
+from negotiator.records import Source
 
 MAX_EVALUATED: Final = 64
 """Maximum of different ads of one side that an expression is evaluated for; with more, the pairs are a sample."""
@@ -35,7 +36,7 @@ class PolicyCount:
 
     ``subject`` is "slot", "job", ... or "pair of slot and job". ``invalid`` counts errors and values that are no condition.
     ``counted`` is the sum of the values; it is less than ``total`` if only a sample of the pairs was evaluated.
-    ``discarded`` is None for a policy of matches.
+    ``discarded`` is None for a policy of matches. ``source`` is its place.
     """
 
     rule: str
@@ -46,6 +47,7 @@ class PolicyCount:
     undefined: int
     invalid: int
     discarded: int | None = None
+    source: Source | None = None
 
     @property
     def counted(self) -> int:
@@ -72,8 +74,28 @@ def policy_counts(bundle: Bundle, pool: Snapshot, now: float) -> tuple[PolicyCou
     """
     ads = tables_by_kind(pool)
     expressions, _ = bundle_expressions(bundle, ads, now)
-    env = Environment(now=now)
-    return tuple(count for each in expressions for count in _counts(each, ads, env))
+    return tuple(count for each in expressions for count in expression_counts(each, ads, now))
+
+
+def expression_counts(
+    each: BundleExpression, ads: Mapping[AdKind, Table], now: float
+) -> Iterator[PolicyCount]:
+    """Yield the counts of a gate for each kind of its ads, or that of a match expression for pairs.
+
+    :param ads: all ads of the pool.
+    :param now: the time that the expression sees, in seconds since the epoch.
+    """
+    tree, env = bind(each.tree), Environment(now=now)
+    for kind in each.discarded:
+        column = evaluate_table(tree, ads[kind], env=env)
+        values = _values(column, np.ones(len(ads[kind]), np.int64))
+        yield PolicyCount(each.rule, WORDS[kind], len(ads[kind]), *values, each.discarded[kind], each.source)
+    if each.is_constraint:
+        my, target = ads[each.my[0]], ads[each.target[0]]
+        pairs = _pairs(tree, my, target, env)
+        yield PolicyCount(
+            each.rule, "pair of slot and job", len(my) * len(target), *pairs, source=each.source
+        )
 
 
 def tables_by_kind(pool: Snapshot) -> dict[AdKind, Table]:
@@ -84,19 +106,6 @@ def tables_by_kind(pool: Snapshot) -> dict[AdKind, Table]:
         AdKind.STARTD: pool.slots,
         AdKind.JOB: pool.jobs,
     }
-
-
-def _counts(each: BundleExpression, ads: Mapping[AdKind, Table], env: Environment) -> Iterator[PolicyCount]:
-    tree = bind(each.tree)
-    for kind in each.discarded:
-        column = evaluate_table(tree, ads[kind], env=env)
-        values = _values(column, np.ones(len(ads[kind]), np.int64))
-        yield PolicyCount(each.rule, WORDS[kind], len(ads[kind]), *values, each.discarded[kind])
-    if each.is_constraint:
-        my, target = ads[each.my[0]], ads[each.target[0]]
-        yield PolicyCount(
-            each.rule, "pair of slot and job", len(my) * len(target), *_pairs(tree, my, target, env)
-        )
 
 
 def _pairs(tree: Expr, my: Table, target: Table, env: Environment) -> tuple[int, int, int, int]:

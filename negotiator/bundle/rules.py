@@ -40,10 +40,14 @@ class BundleRule:
 
 @attrs.frozen(eq=False)
 class BundleRules:
-    """The rules of a bundle in the order of the plugins, gates and match expressions first; and the plugins that failed to name theirs."""
+    """The rules of a bundle in the order of the plugins, gates and match expressions first; and the plugins that failed to name theirs.
+
+    ``granting`` are rules that permit something.
+    """
 
     rules: tuple[BundleRule, ...]
     failures: tuple[HookFailure, ...] = ()
+    granting: tuple[BundleRule, ...] = ()
     _by_place: dict[tuple[str, str], list[BundleRule]] = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -65,8 +69,10 @@ def bundle_rules(bundle: Bundle) -> BundleRules:
     """Return the rules of a bundle; a rule whose place is unknown is left out."""
     expressions, gate_failures = bundle_expressions(bundle, {}, 0.0)
     failures = list(gate_failures)
-    found = [*_of_expressions(expressions), *_of_sections(bundle, failures)]
-    return BundleRules(tuple({each.digest: each for each in found}.values()), tuple(failures))
+    declared = [*_of_sections(bundle, failures)]
+    found = [*_of_expressions(expressions), *(rule for rule, grants in declared if not grants)]
+    granting = tuple(rule for rule, grants in declared if grants)
+    return BundleRules(tuple({each.digest: each for each in found}.values()), tuple(failures), granting)
 
 
 def _of_expressions(expressions: Iterable[BundleExpression]) -> Iterator[BundleRule]:
@@ -78,15 +84,17 @@ def _of_expressions(expressions: Iterable[BundleExpression]) -> Iterator[BundleR
             )
 
 
-def _of_sections(bundle: Bundle, failures: list[HookFailure]) -> Iterator[BundleRule]:
+def _of_sections(bundle: Bundle, failures: list[HookFailure]) -> Iterator[tuple[BundleRule, bool]]:
+    """Yield the rules that plugins name, and whether they grant something."""
     answers = bundle.hooks.ask(specs.negotiator_section)
     failures += answers.failures
     for section in answers.records:
         for each in _declared(section, bundle, failures):
             if each.source is not None:
-                yield BundleRule(
+                rule = BundleRule(
                     plugin=section.plugin, rule=each.rule, text=each.text, source=each.source, mode=each.mode
                 )
+                yield rule, each.grants
 
 
 def _declared(

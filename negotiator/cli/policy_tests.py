@@ -23,18 +23,26 @@ _PAUSE: Final = 0.5  # seconds between two looks at the files
 
 
 def test(
-    paths: tuple[Path, ...], targets: CommandTargets, form: str, *, strict_undefined: bool, watch: bool
+    paths: tuple[Path, ...],
+    targets: CommandTargets,
+    form: str,
+    *,
+    strict_undefined: bool,
+    fail_uncovered: bool,
+    watch: bool,
 ) -> None:
     """Run the tests of a policy bundle."""
     if not watch:
         report = run_tests(targets, paths, strict_undefined=strict_undefined)
-        _print(report, form)
-        sys.exit(ExitCode.NOT_DONE if report.failed else ExitCode.DONE)
+        _print(report, form, fail_uncovered=fail_uncovered)
+        is_wrong = report.failed or (fail_uncovered and (report.uncovered or report.failures))
+        sys.exit(ExitCode.NOT_DONE if is_wrong else ExitCode.DONE)
     folders = [path for path in (targets.bundle, *targets.plugins_dirs, *paths) if path is not None]
     for _ in _changes(folders):
         click.clear()
         try:
-            _print(run_tests(targets, paths, strict_undefined=strict_undefined), form)
+            report = run_tests(targets, paths, strict_undefined=strict_undefined)
+            _print(report, form, fail_uncovered=fail_uncovered)
         except NegotiatorError as error:
             print_error(error)
 
@@ -51,11 +59,11 @@ def _changes(paths: Sequence[Path]) -> Iterator[None]:
         time.sleep(_PAUSE)
 
 
-def _print(report: PolicyTestReport, form: str) -> None:
+def _print(report: PolicyTestReport, form: str, *, fail_uncovered: bool) -> None:
     if form == "table":
         _print_table(report)
     else:
-        click.echo(FORMATS[form](report), nl=False)
+        click.echo(FORMATS[form](report, fail_uncovered=fail_uncovered), nl=False)
 
 
 def _print_table(report: PolicyTestReport) -> None:
@@ -66,18 +74,21 @@ def _print_table(report: PolicyTestReport) -> None:
     ]
     print_table("Failed", ("TEST", "WHERE", "MISMATCH"), rows)
     unseen = [
-        (printable(each.rule), str(each.true), str(each.false), str(each.undefined), str(each.invalid))
-        for each in report.expressions
-        if not each.is_covered
+        (
+            printable(each.plugin),
+            printable(each.rule),
+            printable(str(each.source or "")),
+            printable(", ".join(each.missing)),
+        )
+        for each in report.uncovered
     ]
-    title = "Expressions that the tests have not seen both true and false"
-    print_table(title, ("EXPRESSION", "TRUE", "FALSE", "UNDEFINED", "ERROR"), unseen, right=(1, 2, 3, 4))
+    print_table("Not seen by the tests", ("PLUGIN", "RULE", "WHERE", "NEVER SEEN"), unseen)
+    for failure in report.failures:
+        click.echo(f"The rules of a plugin are not known: {printable(str(failure))}")
     passed = len(report.results) - report.failed
     click.echo(f"{number(passed, 'test')} passed, {report.failed} failed{_seen(report)}")
 
 
 def _seen(report: PolicyTestReport) -> str:
-    if not report.expressions:
-        return ""
-    covered = sum(each.is_covered for each in report.expressions)
-    return f"; {covered} of {number(len(report.expressions), 'expression')} seen true and false"
+    total = report.rules_to_cover
+    return f"; {total - len(report.uncovered)} of {number(total, 'rule')} covered" if total else ""

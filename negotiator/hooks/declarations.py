@@ -69,13 +69,15 @@ class DeclaredRule:
     """A rule of a plugin that may deny something, as the bundle configures it.
 
     ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is all that it says, such as its limits: another text is another
-    rule.
+    rule. ``grants`` is true for a rule that permits something instead, such as an access control list; its name and place are those of
+    its answers.
     """
 
     rule: str
     text: str
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
+    grants: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -115,7 +117,7 @@ class Section:
     bundle and a line is shown with that line.
 
     ``rules`` is called with the finished object and the configuration of the root queue, and returns the rules that may deny
-    something, for reports of the rules that do nothing. Gates and constraints that are expressions of the settings are known without it.
+    or grant something, for reports of the rules that do nothing. Gates and constraints that are expressions of the settings are known without it.
     """
 
     schema: type

@@ -12,7 +12,7 @@ from functools import cached_property
 import attrs
 
 from negotiator import __version__
-from negotiator.hooks.access import AccessKind, AccessQuestion
+from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
@@ -207,7 +207,7 @@ class Chain:
         steps: list[PlacementStep] = []
         for number, rule in enumerate(self.rules):
             proposal = proposed[number] if number < len(proposed) else rule.propose(application)
-            path, code, text = _accepts(application, proposal, queues, cache, question)
+            path, code, text, access = _accepts(application, proposal, queues, cache, question)
             steps.append(
                 PlacementStep(
                     rule.configured.name,
@@ -217,6 +217,7 @@ class Chain:
                     rule.type.plugin,
                     rule.type.version,
                     rule.configured.source,
+                    access,
                 )
             )
             if code == MATCHED:
@@ -229,8 +230,8 @@ class Chain:
             return Placement(RECOVERY, MATCHED, tuple(steps))
         if self.fallback:
             proposal = Proposal((QueueLevel(self.fallback, create=False, rule="fallback"),))
-            path, code, text = _accepts(application, proposal, queues, cache)
-            steps.append(_own("fallback", path, code, text))
+            path, code, text, access = _accepts(application, proposal, queues, cache)
+            steps.append(attrs.evolve(_own("fallback", path, code, text), access=access))
             if code == MATCHED:
                 return Placement(path, MATCHED, tuple(steps))
         return Placement("", NO_RULE_MATCHED, tuple(steps))
@@ -264,26 +265,26 @@ def _accepts(
     queues: QueueTree,
     cache: AccessCache,
     question: AccessQuestion | None = None,
-) -> tuple[str, str, str]:
-    """Return the queue of a rule, a code and a text: whether the queue accepts the application."""
+) -> tuple[str, str, str, Access | None]:
+    """Return the queue of a rule, a code and a text: whether the queue accepts the application; and the answer of access policies."""
     path, code, text = walk(proposal, queues)
     if code:
-        return path, code, text
+        return path, code, text, None
     path = path.lower()
     if path.startswith(RECOVERY) and _is_reserved(path, application):
-        return path, "queue_reserved", f"{path} is reserved for forced applications that no rule places"
+        return path, "queue_reserved", f"{path} is reserved for forced applications that no rule places", None
     queue = queues.get(path)
     if queue is not None and not queue.leaf:
-        return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications"
+        return path, "queue_is_parent", f"{path} is a parent queue: only leaves take applications", None
     if question is None or question.queue != path:
         question = AccessQuestion(application.user, application.groups, AccessKind.SUBMIT, path)
     answer = cache.answer(question)
     if not is_granted(answer):
         code = "plugin_error" if answer.record.rule == "plugin_error" else "access_denied"
-        return path, code, answer.record.text
+        return path, code, answer.record.text, answer.record
     if queue is not None and queue.draining:
-        return path, "queue_draining", f"{path} is draining: it takes no new applications"
-    return path, MATCHED, answer.record.text
+        return path, "queue_draining", f"{path} is draining: it takes no new applications", answer.record
+    return path, MATCHED, answer.record.text, answer.record
 
 
 def _is_reserved(path: str, application: Application) -> bool:

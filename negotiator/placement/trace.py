@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from negotiator.hooks.access import Access
 from negotiator.hooks.placement import Application
 from negotiator.records import Source
 
@@ -28,6 +29,7 @@ class PlacementStep:
     plugin: str
     version: str
     source: Source
+    access: Access | None = None  # the answer of the access policies for the queue, if they were asked
 
 
 @attrs.frozen

@@ -27,7 +27,9 @@ from negotiator.plugin import (
     AccessQuestion,
     Acl,
     AclError,
+    DeclaredRule,
     Problem,
+    QueueConfig,
     QueueTree,
     ScalarText,
     Section,
@@ -85,7 +87,20 @@ def _check(settings: AccessSettings) -> Iterable[Problem]:
 @hookimpl
 def negotiator_section() -> Section:
     """Own ``scheduleracl`` and the keys beside it."""
-    return Section(schema=AccessSettings, check=_check)
+    return Section(schema=AccessSettings, check=_check, rules=_rules)
+
+
+def _rules(settings: AccessSettings, root: QueueConfig) -> Iterator[DeclaredRule]:
+    """Yield the lists that grant something to somebody."""
+    for key, text in settings.lists.items():
+        if key in settings.sources and not Acl.parse(text).grants_nobody:
+            yield DeclaredRule(rule=settings.rule(key), text=text, source=settings.sources[key], grants=True)
+    for queue in root.walk():
+        for key, acl in (("submitacl", queue.submit), ("adminacl", queue.admin)):
+            if not acl.grants_nobody:
+                yield DeclaredRule(
+                    rule=_rule(key, queue.path), text=str(acl), source=queue.source, grants=True
+                )
 
 
 @hookimpl
@@ -179,8 +194,12 @@ class _Lists:
 
 @cache
 def _granted(key: str, path: str, entry: str, source: Source) -> Access:
-    rule = f"{key} of {_short(path)}"
+    rule = _rule(key, path)
     return Access(AccessDecision.GRANT, rule, f"{rule} has {entry}", source)
+
+
+def _rule(key: str, path: str) -> str:
+    return f"{key} of {_short(path)}"
 
 
 def _no_entry(question: AccessQuestion) -> str:

@@ -20,7 +20,7 @@ policies:
     expression: MY.Mips < 1000
   - name: not-for-zoe
     applies_to: match
-    expression: MY.Owner != "zoe"
+    expression: MY.Owner =!= "zoe"
 groups: {map: groups.yaml}
 """
 TESTS = """
@@ -28,6 +28,7 @@ slots:
   - {Name: slot1@fast, Mips: 4000}
   - {Name: slot1@slow, Mips: 100}
   - {Name: slot1@other, Mips: 3000}
+  - {Name: slot1@unknown}
 tests:
   - name: jobs run on fast machines
     jobs:
@@ -66,11 +67,11 @@ def test_the_tests_of_the_example_bundles_pass(file):
 
 
 @pytest.mark.usefixtures("site")
-def test_tests_that_pass_are_counted_with_the_expressions_they_have_seen():
+def test_tests_that_pass_are_counted_with_the_rules_they_have_seen():
     done = run()
     assert (done.exit_code, done.output) == (
         0,
-        "1 test passed, 0 failed; 2 of 2 expressions seen true and false\n",
+        "1 test passed, 0 failed; 2 of 2 rules covered\n",
     )
 
 
@@ -91,7 +92,7 @@ def test_a_difference_names_its_line_and_what_was_decided(site, expectation, mes
     done = run()
     (row,) = [line for line in done.output.splitlines() if "a_test.yaml:" in line]
     assert done.exit_code == 1
-    assert "bundle/a_test.yaml:15:15" in row
+    assert "bundle/a_test.yaml:16:15" in row
     assert message in row
 
 
@@ -275,11 +276,115 @@ def test_an_undefined_expression_fails_a_strict_test(site):
     assert "undefined or invalid: fast-machines" in done.output
 
 
-def test_expressions_that_were_seen_with_one_value_only_are_listed(site):
-    (site / "a_test.yaml").write_text(
-        TESTS.replace("zoe", "joe").replace("denied, rule: not-for-joe", "matched")
+def uncovered(*words):
+    """Return what the tests have not seen, by rule: the place of the rule, and the values."""
+    found = json.loads(run("--format", "json", *words).output)["uncovered"]
+    return {each["rule"]: (f"{each['file']}:{each['line']}", each["missing"]) for each in found}
+
+
+def test_expressions_are_covered_if_they_were_seen_true_false_and_undefined(site):
+    text = (
+        TESTS.replace("zoe", "joe").replace("denied, rule: not-for-joe", "matched").replace("matches: 1", "")
     )
-    assert "not-for-zoe" in run().output.partition("not seen both true and false")[2]
+    (site / "a_test.yaml").write_text(text.replace("  - {Name: slot1@unknown}\n", ""))
+    assert uncovered() == {
+        "fast-machines": ("pool.yaml:5", ["undefined (without MY.Mips)"]),
+        "not-for-zoe": ("pool.yaml:8", ["false"]),
+    }
+    assert list(uncovered("--strict-undefined")) == ["not-for-zoe"]
+    row = next(line for line in run().output.splitlines() if "fast-machines" in line)
+    assert row.split() == [
+        "expressions",
+        "fast-machines",
+        "pool.yaml:5:17",
+        "undefined",
+        "(without",
+        "MY.Mips)",
+    ]
+
+
+RULES = {
+    "pool.yaml": """
+concurrency_limits: {matlab: 1, large: 1}
+CONCURRENCY_LIMIT_DEFAULT: 1
+scheduleracl: " operators"
+""",
+    "slots.rqs": "{\n  name hosts\n  enabled TRUE\n  limit users {*} to slots=1\n  limit users * to slots=9\n}\n",
+    "queues.yaml": """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: a
+            adminacl: olga
+            limits: [{users: [sue, "*"], maxresources: {vcore: 1}}, {groups: [g], maxapplications: 1}]
+          - name: b
+            maxapplications: 1
+            resources: {max: {vcore: 1}}
+          - name: c
+    placementrules:
+      - {name: provided}
+      - {name: fixed, value: root.b}
+""",
+}
+
+
+def test_every_kind_of_rule_is_covered_once_it_decides(site):
+    for name, text in RULES.items():
+        (site / name).write_text(text)
+    (site / "a_test.yaml").write_text("tests: [{name: nothing}]\n")
+    assert {rule: place for rule, (place, _) in uncovered().items()} == {
+        "provided": "queues.yaml:16",
+        "fixed": "queues.yaml:17",
+        "scheduleracl": "pool.yaml:4",
+        "submitacl of root": "queues.yaml:5",
+        "adminacl of root.a": "queues.yaml:8",
+        "maximum of root.b": "queues.yaml:11",
+        "maxapplications of root.b": "queues.yaml:11",
+        "limit of user sue at root.a": "queues.yaml:10",
+        "limit of user * at root.a": "queues.yaml:10",
+        "limit of group g at root.a": "queues.yaml:10",
+        "concurrency limit matlab": "pool.yaml:2",
+        "concurrency limit large": "pool.yaml:2",
+        "concurrency limit *": "pool.yaml:3",
+        "hosts/1": "slots.rqs:4",
+        "hosts/2": "slots.rqs:5",
+    }
+    (site / "a_test.yaml").write_text(
+        """
+slots: [{repeat: 5}]
+groups: {olga: [operators], kim: [g], tom: [g]}
+tests:
+  - name: limits of users
+    jobs:
+      - {Owner: olga, Queue: root.a}
+      - {Owner: sue, Queue: root.a, RequestCpus: 2, ClusterId: 2}
+      - {Owner: ann, Queue: root.a, RequestCpus: 2, ClusterId: 3}
+      - {Owner: kim, Queue: root.a, ClusterId: 4}
+      - {Owner: tom, Queue: root.a, ClusterId: 5}
+    expect:
+      - {job: 2.0, rule: limit of user sue at root.a}
+  - name: maxima of a queue
+    jobs:
+      - {Owner: ann, RequestCpus: 2}
+      - {Owner: ann, ClusterId: 2}
+      - {Owner: eve, ClusterId: 3}
+  - name: licences and hosts
+    slots: [{repeat: 2, Machine: a, Cpus: 2}]
+    jobs:
+      - {repeat: 2, Owner: ann, Queue: root.c}
+      - {Owner: bob, Queue: root.c, ClusterId: 6, ConcurrencyLimits: "large.idl:2"}
+      - {Owner: eve, Queue: root.c, ClusterId: 7, ConcurrencyLimits: "spice:2"}
+    access:
+      - {user: olga, may: configure}
+"""
+    )
+    found = uncovered()
+    assert list(found) == ["concurrency limit matlab", "hosts/2"]
+    assert run("--fail-uncovered").exit_code == 1
+    assert run().exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -287,7 +392,7 @@ def test_expressions_that_were_seen_with_one_value_only_are_listed(site):
     [
         (("verdict: matched", "verdict: macthed"), "did you mean matched?"),
         (("job: 1.0", "job: 9.9"), "the test has no job 9.9"),
-        (("{Owner: sue}", "{Owner: sue, Rank: = 1 +}"), "a_test.yaml:9:28: error: Rank: "),
+        (("{Owner: sue}", "{Owner: sue, Rank: = 1 +}"), "a_test.yaml:10:28: error: Rank: "),
         (
             ("jobs:", "running: [{RemoteHost: slot1@x}]\n    jobs:"),
             "needs the name of a slot of the test as RemoteHost",
@@ -314,16 +419,33 @@ def test_reports_for_other_programs_have_every_difference(site):
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
     assert "expected slot1@slow" in suite[0][0].get("message")
     assert run("--format", "github").output.startswith(
-        "::error file=bundle/a_test.yaml,line=15,title=jobs run on fast machines::job 1.0: slot: expected slot1@slow"
+        "::error file=bundle/a_test.yaml,line=16,title=jobs run on fast machines::job 1.0: slot: expected slot1@slow"
     )
     (result,) = json.loads(run("--format", "sarif").output)["runs"][0]["results"]
     region = result["locations"][0]["physicalLocation"]["region"]
-    assert region == {"startLine": 15, "startColumn": 15}
+    assert region == {"startLine": 16, "startColumn": 15}
     found = json.loads(run("--format", "json").output)
     assert (found["failed"], [each["rule"] for each in found["expressions"]]) == (
         1,
         ["fast-machines", "not-for-zoe"],
     )
+
+
+def test_reports_for_other_programs_have_the_rules_that_are_not_covered(site):
+    with_test(site, "  - name: more\n")
+    (site / "pool.yaml").write_text(f"{BUNDLE}concurrency_limits: {{matlab: 1}}\n")
+    text = "no test has seen this rule at work"
+    coverage = ElementTree.fromstring(run("--format", "junit").output.encode())[1]
+    assert (coverage.get("name"), coverage.get("failures"), coverage.get("skipped")) == ("coverage", "0", "1")
+    assert coverage[0][0].get("message") == text
+    done = run("--format", "junit", "--fail-uncovered")
+    assert (done.exit_code, ElementTree.fromstring(done.output.encode())[1].get("failures")) == (1, "1")
+    assert (
+        run("--format", "github").output
+        == f"::notice file=bundle/pool.yaml,line=10,title=concurrency limit matlab::{text}\n"
+    )
+    (result,) = json.loads(run("--format", "sarif", "--fail-uncovered").output)["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("policy-coverage", "error")
 
 
 def test_watching_runs_the_tests_again_when_a_file_changes(site):

@@ -6,8 +6,9 @@ from typing import Self
 
 import attrs
 
+from negotiator.app.access import AccessAnswer, access_report
 from negotiator.app.policy_tests.accounts import set_accounts
-from negotiator.app.policy_tests.file import PolicyTest
+from negotiator.app.policy_tests.file import AccessExpectation, PolicyTest
 from negotiator.app.policy_tests.pool import pool_of
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
@@ -29,6 +30,7 @@ class PolicyTestCycle:
     cycle: Cycle
     state: CycleState
     result: CycleResult
+    access: tuple[AccessAnswer, ...]  # to the questions of the test, in their order
 
     @classmethod
     def of(cls, test: PolicyTest, bundle: Bundle) -> Self:
@@ -46,7 +48,8 @@ class PolicyTestCycle:
             state_manager.adopt(run_cycle(running, bundle, Cycle(1, begun, bundle.digest), before))
         cycle = Cycle(2 if test.since_last_cycle else 1, now, bundle.digest)
         state = _state(test, state_manager, pool, now)
-        return cls(pool, bundle, cycle, state, run_cycle(pool, bundle, cycle, state))
+        access = tuple(_access(each, test, bundle, now) for each in test.access)
+        return cls(pool, bundle, cycle, state, run_cycle(pool, bundle, cycle, state), access)
 
     def outcome(self, row: int, job: str, schedd: str) -> JobOutcome:
         """Return what the cycle decided about a job.
@@ -65,3 +68,12 @@ def _state(test: PolicyTest, state_manager: StateManager, pool: Snapshot, now: f
     state, _ = state_manager.cycle_state(pool, now)
     groups = {user: tuple(own) for user, own in (test.groups or {}).items()}
     return attrs.evolve(state, groups={**state.groups, **groups})
+
+
+def _access(expected: AccessExpectation, test: PolicyTest, bundle: Bundle, now: float) -> AccessAnswer:
+    """Return whether a user may do something; the groups of the test precede those that plugins know."""
+    user = expected.user.text
+    groups = expected.groups or (test.groups or {}).get(user, [])
+    paths = () if expected.may.of_configuration else (expected.queue.lower(),)
+    report = access_report(bundle, user, groups, paths, now)
+    return next(each for each in report.answers if each.kind is expected.may)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from negotiator.app.access import access_report
+from negotiator.app.access import AccessAnswer
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.file import AccessExpectation, Expectation, Outcome, PolicyTest
 from negotiator.audit.records import intent_records
@@ -57,8 +57,8 @@ def mismatches(test: PolicyTest, decided: PolicyTestCycle) -> Iterator[Mismatch]
             yield Mismatch(
                 number.source, f"granted: expected {name} {number}, got {granted[name.lower()]} ({got})"
             )
-    for access in test.access:
-        yield from _access_compared(access, decided, (test.groups or {}).get(access.user.text, ()))
+    for access, answer in zip(test.access, decided.access, strict=True):
+        yield from _access_compared(access, answer)
 
 
 @attrs.frozen
@@ -101,15 +101,9 @@ def _recorded(decided: PolicyTestCycle) -> frozenset[str]:
     return frozenset(each["id"] for each in records if each["kind"] == "match")
 
 
-def _access_compared(
-    expected: AccessExpectation, decided: PolicyTestCycle, of_test: Sequence[str]
-) -> Iterator[Mismatch]:
-    user, queue = expected.user.text, expected.queue.lower()
-    paths = () if expected.may.of_configuration else (queue,)
-    report = access_report(decided.bundle, user, expected.groups or of_test, paths, decided.cycle.now)
-    answer = next(each for each in report.answers if each.kind is expected.may)
+def _access_compared(expected: AccessExpectation, answer: AccessAnswer) -> Iterator[Mismatch]:
     decisive = answer.decided_by.record
-    what = f"{user}: {expected.may} {queue}".rstrip()
+    what = f"{expected.user}: {expected.may} {answer.queue}".rstrip()
     if answer.granted is not expected.granted:
         words = {True: "granted", False: "denied"}
         message = f"expected {words[expected.granted]}, got {words[answer.granted]} ({decisive.text})"

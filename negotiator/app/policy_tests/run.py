@@ -9,13 +9,24 @@ from typing import Final
 import attrs
 
 from negotiator.app.policy_counts import PolicyCount, policy_counts
-from negotiator.app.policy_tests.coverage import ExpressionCoverage, coverage
+from negotiator.app.policy_tests.coverage import (
+    CoveredRules,
+    ExpressionCoverage,
+    RuleCoverage,
+    UncoveredRule,
+    expression_coverage,
+    uncovered_rules,
+)
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.expectations import Mismatch, mismatches
 from negotiator.app.policy_tests.file import PolicyTest, read_policy_tests
+from negotiator.app.policy_tests.undefined import undefined_expressions
 from negotiator.app.targets import load
+from negotiator.bundle.rules import BundleRule
 from negotiator.errors import InvalidCallError
+from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.pool import Snapshot
 from negotiator.records import Source
 
 PATTERN: Final = "*_test.yaml"
@@ -38,15 +49,32 @@ class PolicyTestResult:
 
 @attrs.frozen
 class PolicyTestReport:
-    """The results of all tests, in the order of the files, and which expressions they have seen with which values."""
+    """The results of all tests, in the order of the files, and what of the bundle they have seen.
 
+    ``bundle`` is the folder of the bundle. ``failures`` are of plugins whose rules are not known.
+    """
+
+    bundle: Path
     results: tuple[PolicyTestResult, ...]
     expressions: tuple[ExpressionCoverage, ...]
+    rules: tuple[RuleCoverage, ...] = ()
+    failures: tuple[HookFailure, ...] = ()
 
     @property
     def failed(self) -> int:
         """The number of tests that did not pass."""
         return sum(not each.passed for each in self.results)
+
+    @property
+    def rules_to_cover(self) -> int:
+        """The number of rules and expressions of the bundle."""
+        rules = {(each.rule, each.source) for each in self.rules}
+        return len(rules | {(each.rule, each.source) for each in self.expressions})
+
+    @property
+    def uncovered(self) -> tuple[UncoveredRule, ...]:
+        """What the tests have not seen, in the order of the bundle."""
+        return uncovered_rules(self.rules, self.expressions)
 
 
 def policy_test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path, ...]:
@@ -68,24 +96,33 @@ def run_tests(
     """Run the tests of a bundle.
 
     :param paths: files and folders of tests; by default those of the bundle.
-    :param strict_undefined: a test fails if an expression of the bundle is undefined for one of its ads or pairs.
+    :param strict_undefined: a test fails if an expression of the bundle is undefined for one of its ads or pairs; none then has to be seen so.
     :raises BundleError: the bundle has errors.
     :raises SettingsError: a file of tests has errors.
     :raises InvalidCallError: there are no tests.
     """
     files = policy_test_files(targets.bundle, paths)
     bundle = load(targets)
+    rules = CoveredRules.of(bundle)
     results: list[PolicyTestResult] = []
     counts: list[tuple[PolicyCount, ...]] = []
+    at_work: list[frozenset[BundleRule]] = []
+    pools: list[tuple[Snapshot, float]] = []
     for file in files:
         for test in read_policy_tests(file).tests:
             decided = PolicyTestCycle.of(test, bundle)
-            counts.append(policy_counts(bundle, decided.pool, decided.cycle.now))
+            pools.append((decided.pool, decided.cycle.now))
+            counts.append(policy_counts(bundle, *pools[-1]))
+            at_work.append(rules.at_work(decided))
             found = [*mismatches(test, decided)]
             if strict_undefined:
                 found += _undefined(test, counts[-1])
             results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(found)))
-    return PolicyTestReport(tuple(results), coverage(counts))
+    undefined = {} if strict_undefined else undefined_expressions(bundle, pools)
+    expressions = expression_coverage(counts, undefined)
+    return PolicyTestReport(
+        bundle.folder, tuple(results), expressions, rules.coverage(at_work), rules.failures
+    )
 
 
 def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mismatch]:

@@ -24,6 +24,11 @@ FORMATS = ("table", "json", "junit", "github", "sarif")
     help="A test fails if an expression of the bundle is undefined for one of its ads or pairs.",
 )
 @click.option(
+    "--fail-uncovered",
+    is_flag=True,
+    help="Exit code 1 also if the tests have not seen each rule at work, and each expression with each value.",
+)
+@click.option(
     "--watch", is_flag=True, help="Run them again whenever a file of the bundle or of the tests changes."
 )
 def test(**given: Any) -> None:
@@ -32,13 +37,13 @@ def test(**given: Any) -> None:
     PATHs are files of tests, or folders with files called *_test.yaml; by default the folder of the bundle. Each test is one cycle as the
     program runs it, over the pool in the test, at the time in the test.
 
-    The table has each test that failed, with file and line, and the expressions of the bundle that the tests have not seen both true and
-    false.
+    The table has each test that failed, with file and line, and the rules of the bundle that no test has seen at work, or not with each
+    value of their expression: true, false, and undefined where it can be.
 
     \b
     Exit codes:
       0  all tests passed
-      1  a test failed, or the bundle has errors
+      1  a test failed, or the bundle has errors; with --fail-uncovered, a rule is not covered
       2  invalid command line, there are no tests, or a file of tests has errors
 
     \b

@@ -73,6 +73,7 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
 def checked_declared_rule(record: Any) -> DeclaredRule:
     """Return a DeclaredRule whose every field is of its type."""
     check_exactly(record, DeclaredRule, "a DeclaredRule")
+    check_exactly(record.grants, bool, "a bool as grants of a DeclaredRule")
     rule: DeclaredRule = attrs.evolve(record, **checked_rule(record, "DeclaredRule"))
     return rule
 
