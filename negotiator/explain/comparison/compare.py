@@ -12,7 +12,14 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.decisions import CycleDecisions, DecidedRequest, RuleReason
-from negotiator.explain.comparison.decided_jobs import DecidedJobs, NameCodes, Places, paired, taken
+from negotiator.explain.comparison.decided_jobs import (
+    DecidedJobs,
+    NameCodes,
+    Places,
+    most_matches,
+    paired,
+    taken,
+)
 from negotiator.explain.comparison.report import (
     ChangedJob,
     ChangeKind,
@@ -45,7 +52,7 @@ def compare(
 
 @attrs.frozen(eq=False)
 class _Compared:
-    """The jobs of both decisions, side by side: (J,) places of their requests, -1 if they take no part, and what became of them."""
+    """The jobs of both decisions, side by side, (J,): places of their requests, -1 if they take no part, and what became of how many."""
 
     before: CycleDecisions
     after: CycleDecisions
@@ -53,13 +60,15 @@ class _Compared:
     rows: tuple[Places, Places]
     requests: tuple[Places, Places]
     became: Places
+    counts: Places
     schedds: NameCodes
     slots: NameCodes
 
     @classmethod
     def of(cls, before: CycleDecisions, after: CycleDecisions) -> _Compared:
         schedds, slots = NameCodes(), NameCodes()
-        jobs = DecidedJobs.of(before, schedds, slots), DecidedJobs.of(after, schedds, slots)
+        most = most_matches(before, after)
+        jobs = DecidedJobs.of(before, schedds, slots, most), DecidedJobs.of(after, schedds, slots, most)
         rows = paired(*jobs)
         requests = taken(jobs[0].requests, rows[0]), taken(jobs[1].requests, rows[1])
         old, new = taken(jobs[0].slots, rows[0]), taken(jobs[1].slots, rows[1])
@@ -67,15 +76,15 @@ class _Compared:
         became = np.select(
             [had & has & (old == new), had & has, had, has], [_SAME, _MOVED, _LOST, _GAINED], _WAITS
         )
-        return cls(before, after, jobs, rows, requests, became, schedds, slots)
+        counts = np.maximum(taken(jobs[0].counts, rows[0], 0), taken(jobs[1].counts, rows[1], 0))
+        return cls(before, after, jobs, rows, requests, became, counts, schedds, slots)
 
     def comparison(self, number: int, most_jobs: int) -> CycleComparison:
         """Return the sums, and the first changed jobs."""
         sizes = len(self.before.requests) + 1, len(self.after.requests) + 1
         packed = (self.became * sizes[0] + self.requests[0] + 1) * sizes[1] + self.requests[1] + 1
-        _, first, groups, counts = np.unique(
-            packed, return_index=True, return_inverse=True, return_counts=True
-        )
+        _, first, groups = np.unique(packed, return_index=True, return_inverse=True)
+        counts = np.bincount(groups, self.counts, len(first)).astype(np.int64)
         parts = []
         changed: dict[int, ChangeKind] = {}  # by group
         for group, (row, count) in enumerate(zip(first.tolist(), counts.tolist(), strict=True)):
@@ -93,7 +102,7 @@ class _Compared:
             cycles=1,
             shares=tuple(_shares(self.before.shares, self.after.shares)),
             jobs=jobs,
-            jobs_left_out=total.total.changed - len(jobs),
+            jobs_left_out=total.total.changed - int(self.counts[rows].sum()),
             failures=(self.before.failures, self.after.failures),
             stops=(self.before.stops, self.after.stops),
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeAlias
 
 import attrs
 import numpy as np
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 from negotiator.cycle.decisions import CycleDecisions
 
 Places = NDArray[np.int64]
+#: How many matches an ad has, by schedd and id.
+MatchesOfAds: TypeAlias = Mapping[tuple[str, str], int]
 
 
 @attrs.frozen(eq=False)
@@ -36,37 +39,62 @@ class DecidedJobs:
     """The jobs of one decision, (N,).
 
     ``keys`` (N, 4) are schedd, cluster, proc, and a number for each job that one ad stands for. ``requests`` are places in
-    ``CycleDecisions.requests``, ``slots`` the codes of slots, -1 for none.
+    ``CycleDecisions.requests``, ``slots`` the codes of slots, -1 for none. ``counts`` are 1, but that the jobs of one ad which get no slot in
+    either decision have one row.
     """
 
     keys: Places
     requests: Places
     slots: Places
+    counts: Places
 
     @classmethod
-    def of(cls, decisions: CycleDecisions, schedds: NameCodes, slots: NameCodes) -> Self:
-        """Return the jobs of decisions."""
+    def of(
+        cls, decisions: CycleDecisions, schedds: NameCodes, slots: NameCodes, matches: MatchesOfAds
+    ) -> Self:
+        """Return the jobs of decisions.
+
+        :param matches: the most matches that each ad has in one of the two decisions.
+        """
         rows: list[tuple[int, ...]] = []
         ranges: list[Places] = []
-        seen: Counter[tuple[int, int, int]] = Counter()
+        seen: Counter[tuple[int, str]] = Counter()
+
+        def add(schedd: int, job: str, place: int, slot: int, count: int = 1) -> None:
+            cluster, _, proc = job.partition(".")
+            rows.append((schedd, int(cluster), int(proc), seen[schedd, job], place, slot, count))
+            seen[schedd, job] += 1
+
         for place, request in enumerate(decisions.requests):
             schedd = schedds.of(request.schedd)
-            given = [(job, slots.of(slot)) for job, slot in request.matches]
-            given += [(job, -1) for job, count in request.copies for _ in range(count)]
-            for job, slot in given:
-                cluster, _, proc = job.partition(".")
-                key = schedd, int(cluster), int(proc)
-                rows.append((*key, seen[key], place, slot))
-                seen[key] += 1
+            for job, slot in request.matches:
+                add(schedd, job, place, slots.of(slot))
+            for job, count in request.copies:
+                single = min(count, max(0, matches.get((request.schedd, job), 0) - seen[schedd, job]))
+                for _ in range(single):
+                    add(schedd, job, place, -1)
+                if count > single:
+                    add(schedd, job, place, -1, count - single)
             if len(request.left):
                 bounds = request.left.bounds
                 ranges.append(np.column_stack((np.full((len(bounds), 2), (schedd, place)), bounds)))
         left = _expanded(np.concatenate(ranges) if ranges else np.zeros((0, 5), np.int64))
-        columns = np.concatenate((np.array(rows, np.int64).reshape(-1, 6), left))
-        return cls(columns[:, :4], columns[:, 4], columns[:, 5])
+        columns = np.concatenate((np.array(rows, np.int64).reshape(-1, 7), left))
+        return cls(columns[:, :4], *columns[:, 4:].T)
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+def most_matches(*decisions: CycleDecisions) -> MatchesOfAds:
+    """Return the most matches that each ad has in one of the decisions."""
+    own = [
+        Counter((each.schedd, job) for each in one.requests for job, _ in each.matches) for one in decisions
+    ]
+    most: Counter[tuple[str, str]] = Counter()
+    for each in own:
+        most |= each
+    return most
 
 
 def _expanded(ranges: Places) -> Places:
@@ -75,8 +103,8 @@ def _expanded(ranges: Places) -> Places:
     each = np.repeat(np.arange(len(ranges)), lengths)
     starts = np.concatenate(([0], np.cumsum(lengths)))[:-1]
     procs = ranges[each, 3] + np.arange(len(each)) - starts[each]
-    zeros, none = np.zeros(len(each), np.int64), np.full(len(each), -1)
-    return np.column_stack((ranges[each, 0], ranges[each, 2], procs, zeros, ranges[each, 1], none))
+    zeros, ones = np.zeros(len(each), np.int64), np.ones(len(each), np.int64)
+    return np.column_stack((ranges[each, 0], ranges[each, 2], procs, zeros, ranges[each, 1], -ones, ones))
 
 
 def paired(before: DecidedJobs, after: DecidedJobs) -> tuple[Places, Places]:
@@ -94,6 +122,6 @@ def paired(before: DecidedJobs, after: DecidedJobs) -> tuple[Places, Places]:
     return found[0], found[1]
 
 
-def taken(values: Places, rows: Places) -> Places:
-    """Return the values of rows, -1 for row -1."""
-    return np.append(values, -1)[rows]
+def taken(values: Places, rows: Places, missing: int = -1) -> Places:
+    """Return the values of rows, and another one for row -1."""
+    return np.append(values, missing)[rows]
