@@ -39,7 +39,7 @@ def _json(report: PolicyTestReport, *, fail_uncovered: bool) -> str:
 def _record(record: Any) -> dict[str, Any]:
     """Return a record of coverage, with the place as file, line and column."""
     values = attrs.asdict(record, filter=lambda field, _: field.name != "source")
-    return {**values, **_place(record.source or Source(""))}
+    return {**values, **_place(record.source)}
 
 
 def _junit(report: PolicyTestReport, *, fail_uncovered: bool) -> str:
@@ -83,23 +83,13 @@ def _github(report: PolicyTestReport, *, fail_uncovered: bool) -> str:
         for one in each.mismatches
     ]
     level = "error" if fail_uncovered else "notice"
-    lines += [
-        _command(level, _in_folder(report, each.source), each.rule, _uncovered_text(each))
-        for each in report.uncovered
-    ]
+    lines += [_command(level, each.source, each.rule, _uncovered_text(each)) for each in report.uncovered]
     return "".join(lines)
 
 
 def _command(level: str, source: Source, title: str, message: str) -> str:
     place = f"file={_escaped(source.file, ',:')},line={source.line or 1}"
     return f"::{level} {place},title={_escaped(title, ',:')}::{_escaped(message)}\n"
-
-
-def _in_folder(report: PolicyTestReport, source: Source | None) -> Source:
-    """Return the place of a rule with the folder of the bundle, so that other programs find the file."""
-    found = source or Source("pool.yaml")
-    path = report.bundle / found.file
-    return attrs.evolve(found, file=str(path)) if path.is_file() else found
 
 
 def _uncovered_text(rule: UncoveredRule) -> str:
@@ -128,7 +118,7 @@ def _sarif_results(report: PolicyTestReport, level: str) -> Iterator[Mapping[str
             yield _sarif_result("policy-test", "error", f"{each.name}: {one.message}", one.source)
     for rule in report.uncovered:
         text = f"{rule.rule}: {_uncovered_text(rule)}"
-        yield _sarif_result("policy-coverage", level, text, _in_folder(report, rule.source))
+        yield _sarif_result("policy-coverage", level, text, rule.source)
 
 
 def _sarif_result(rule: str, level: str, text: str, source: Source) -> Mapping[str, Any]:

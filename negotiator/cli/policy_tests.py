@@ -37,7 +37,8 @@ def test(
         _print(report, form, fail_uncovered=fail_uncovered)
         is_wrong = report.failed or (fail_uncovered and (report.uncovered or report.failures))
         sys.exit(ExitCode.NOT_DONE if is_wrong else ExitCode.DONE)
-    folders = [path for path in (targets.bundle, *targets.plugins_dirs, *paths) if path is not None]
+    beside = [path if path.is_dir() else path.parent for path in paths] if targets.bundle is None else paths
+    folders = [path for path in (targets.bundle, *targets.plugins_dirs, *beside) if path is not None]
     for _ in _changes(folders):
         click.clear()
         try:
@@ -77,7 +78,7 @@ def _print_table(report: PolicyTestReport) -> None:
         (
             printable(each.plugin),
             printable(each.rule),
-            printable(str(each.source or "")),
+            printable(str(each.source)),
             printable(", ".join(each.missing)),
         )
         for each in report.uncovered

@@ -60,10 +60,22 @@ def with_test(site, text):
     (site / "a_test.yaml").write_text(f"{TESTS}{text}")
 
 
-@pytest.mark.parametrize("file", sorted(POLICIES.rglob("*_test.yaml")), ids=lambda file: file.name)
-def test_the_tests_of_the_example_bundles_pass(file):
-    done = CliRunner().invoke(main, ["test", "--bundle", str(file.parent), "--strict-undefined", str(file)])
+#: Rules of example bundles that their tests do not see at work: ruleset1 gives out fewer licences than ruleset2, hundreds of
+#: applications are too many for a test.
+NOT_COVERED = {
+    "resource-quotas": "ruleset2/1",
+    "queue-configuration": "maxapplications of ",
+}
+
+
+def test_the_example_bundles_have_tests_that_pass_and_see_all_of_their_rules():
+    done = CliRunner().invoke(main, ["test", str(POLICIES), "--format", "json"])
     assert done.exit_code == 0, done.output
+    found = json.loads(done.output)
+    folders = {path.name for path in POLICIES.iterdir() if path.is_dir() and not path.is_symlink()}
+    assert {Path(each["file"]).parent.name for each in found["tests"]} == folders - {"__pycache__"}
+    uncovered = [(Path(each["file"]).parent.name, each["rule"]) for each in found["uncovered"]]
+    assert [pair for pair in uncovered if not pair[1].startswith(NOT_COVERED.get(pair[0], "nothing"))] == []
 
 
 @pytest.mark.usefixtures("site")
@@ -279,7 +291,7 @@ def test_an_undefined_expression_fails_a_strict_test(site):
 def uncovered(*words):
     """Return what the tests have not seen, by rule: the place of the rule, and the values."""
     found = json.loads(run("--format", "json", *words).output)["uncovered"]
-    return {each["rule"]: (f"{each['file']}:{each['line']}", each["missing"]) for each in found}
+    return {each["rule"]: (f"{Path(each['file']).name}:{each['line']}", each["missing"]) for each in found}
 
 
 def test_expressions_are_covered_if_they_were_seen_true_false_and_undefined(site):
@@ -296,7 +308,7 @@ def test_expressions_are_covered_if_they_were_seen_true_false_and_undefined(site
     assert row.split() == [
         "expressions",
         "fast-machines",
-        "pool.yaml:5:17",
+        "bundle/pool.yaml:5:17",
         "undefined",
         "(without",
         "MY.Mips)",

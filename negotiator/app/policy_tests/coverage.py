@@ -19,7 +19,7 @@ from negotiator.placement.trace import MATCHED
 from negotiator.records import Mode, Provenance, Source
 
 #: An expression by its name and its place.
-_Expression: TypeAlias = tuple[str, Source | None]
+_Expression: TypeAlias = tuple[str, Source]
 
 
 @attrs.frozen
@@ -30,7 +30,7 @@ class ExpressionCoverage:
     """
 
     rule: str
-    source: Source | None = None
+    source: Source
     true: int = 0
     false: int = 0
     undefined: int = 0
@@ -75,7 +75,7 @@ class UncoveredRule:
 
     plugin: str
     rule: str
-    source: Source | None
+    source: Source
     missing: tuple[str, ...]
 
 
@@ -104,7 +104,7 @@ def expression_coverage(
     found: dict[_Expression, ExpressionCoverage] = {}
     for counts in tests:
         for count in counts:
-            key = count.rule, count.source
+            key = count.rule, count.source or Source("pool.yaml")
             known = found.get(key) or ExpressionCoverage(*key, undefined_without=undefined.get(key, ""))
             found[key] = known.plus(count)
     return tuple(found.values())

@@ -22,6 +22,7 @@ from negotiator.app.policy_tests.expectations import Mismatch, mismatches
 from negotiator.app.policy_tests.file import PolicyTest, read_policy_tests
 from negotiator.app.policy_tests.undefined import undefined_expressions
 from negotiator.app.targets import load
+from negotiator.bundle import Bundle
 from negotiator.bundle.rules import BundleRule
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.answers import HookFailure
@@ -51,10 +52,9 @@ class PolicyTestResult:
 class PolicyTestReport:
     """The results of all tests, in the order of the files, and what of the bundle they have seen.
 
-    ``bundle`` is the folder of the bundle. ``failures`` are of plugins whose rules are not known.
+    Places have the folder of the bundle. ``failures`` are of plugins whose rules are not known.
     """
 
-    bundle: Path
     results: tuple[PolicyTestResult, ...]
     expressions: tuple[ExpressionCoverage, ...]
     rules: tuple[RuleCoverage, ...] = ()
@@ -93,15 +93,30 @@ def policy_test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path,
 def run_tests(
     targets: CommandTargets, paths: Sequence[Path], *, strict_undefined: bool = False
 ) -> PolicyTestReport:
-    """Run the tests of a bundle.
+    """Run the tests of one or several bundles; without a bundle, each file is a test of the one in its folder.
 
     :param paths: files and folders of tests; by default those of the bundle.
     :param strict_undefined: a test fails if an expression of the bundle is undefined for one of its ads or pairs; none then has to be seen so.
-    :raises BundleError: the bundle has errors.
+    :raises BundleError: a bundle has errors.
     :raises SettingsError: a file of tests has errors.
     :raises InvalidCallError: there are no tests.
     """
-    files = policy_test_files(targets.bundle, paths)
+    by_bundle: dict[Path, list[Path]] = {}
+    for file in policy_test_files(targets.bundle, paths):
+        by_bundle.setdefault(targets.bundle or file.parent, []).append(file)
+    reports = [
+        _run_tests(attrs.evolve(targets, bundle=folder), files, strict_undefined=strict_undefined)
+        for folder, files in by_bundle.items()
+    ]
+    return PolicyTestReport(
+        tuple(result for each in reports for result in each.results),
+        tuple(expression for each in reports for expression in each.expressions),
+        tuple(rule for each in reports for rule in each.rules),
+        tuple(failure for each in reports for failure in each.failures),
+    )
+
+
+def _run_tests(targets: CommandTargets, files: Sequence[Path], *, strict_undefined: bool) -> PolicyTestReport:
     bundle = load(targets)
     rules = CoveredRules.of(bundle)
     results: list[PolicyTestResult] = []
@@ -120,9 +135,18 @@ def run_tests(
             results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(found)))
     undefined = {} if strict_undefined else undefined_expressions(bundle, pools)
     expressions = expression_coverage(counts, undefined)
+    covered = rules.coverage(at_work)
     return PolicyTestReport(
-        bundle.folder, tuple(results), expressions, rules.coverage(at_work), rules.failures
+        tuple(results),
+        tuple(attrs.evolve(each, source=_in_folder(bundle, each.source)) for each in expressions),
+        tuple(attrs.evolve(each, source=_in_folder(bundle, each.source)) for each in covered),
+        rules.failures,
     )
+
+
+def _in_folder(bundle: Bundle, source: Source) -> Source:
+    """Return a place with the folder of its bundle before the file."""
+    return attrs.evolve(source, file=str(bundle.folder / source.file))
 
 
 def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mismatch]:

@@ -18,17 +18,17 @@ from negotiator.records import Source
 
 def undefined_expressions(
     bundle: Bundle, pools: Iterable[tuple[Snapshot, float]]
-) -> Mapping[tuple[str, Source | None], str]:
+) -> Mapping[tuple[str, Source], str]:
     """Return the expressions that are undefined for the ads of tests without an attribute, by name and place, with this attribute.
 
     :param pools: the ads of each test, and its time.
     """
     expressions, _ = bundle_expressions(bundle, {}, 0.0)
-    found: dict[tuple[str, Source | None], str] = {}
+    found: dict[tuple[str, Source], str] = {}
     for pool, now in pools:
         ads = tables_by_kind(pool)
         for each in expressions:
-            key = each.rule, each.source
+            key = each.rule, each.source or Source("pool.yaml")
             if key not in found and (name := _undefined_without(each, ads, now)):
                 found[key] = name
     return found

@@ -34,7 +34,8 @@ FORMATS = ("table", "json", "junit", "github", "sarif")
 def test(**given: Any) -> None:
     """Run the tests of a policy bundle: files of ads, and what a cycle has to decide about each job, with its reason.
 
-    PATHs are files of tests, or folders with files called *_test.yaml; by default the folder of the bundle. Each test is one cycle as the
+    PATHs are files of tests, or folders with files called *_test.yaml; by default the folder of the bundle. Without --bundle, each file
+    tests the bundle in its folder. Each test is one cycle as the
     program runs it, over the pool in the test, at the time in the test.
 
     The table has each test that failed, with file and line, and the rules of the bundle that no test has seen at work, or not with each
@@ -51,6 +52,7 @@ def test(**given: Any) -> None:
       negotiator test --bundle policies/minimum-machine
       negotiator test --bundle policies/site tests/policies --format junit > report.xml
       negotiator test --bundle policies/site --watch
+      negotiator test policies --fail-uncovered
     """
     from negotiator.cli import policy_tests as implementation
 
