@@ -69,10 +69,10 @@ def recorded_bundle(
     """
     folders = tuple(each.absolute() for each in targets.plugins_dirs)
     key = digest_of(recorded.files), attrs.evolve(targets, plugins_dirs=folders), edits
-    return BUNDLES.of(key, lambda: _load(recorded.files, targets, edits))
+    return BUNDLES.of(key, lambda: load_files(recorded.files, targets, edits))
 
 
-def _load(files: Mapping[str, bytes], targets: CommandTargets, edits: BundleEdits) -> Bundle:
+def load_files(files: Mapping[str, bytes], targets: CommandTargets, edits: BundleEdits = NO_EDITS) -> Bundle:
     """Write the files of a bundle into a folder, and load it; the folder is removed with the bundle."""
     folder = Path(tempfile.mkdtemp(prefix="negotiator-bundle-"))
     try:

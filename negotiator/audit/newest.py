@@ -60,7 +60,7 @@ def newest_records(folder: Path, query: AuditQuery, limit: int, most_bytes: int 
     since = b"" if query.since is None else instant(query.since).encode()
     found: list[Record] = []
     last = size = 0
-    for file, line in _lines(files, query.before):
+    for file, line in lines_from_end(files, query.before):
         if len(found) >= limit or size >= most_bytes:
             return AuditPage(tuple(found), last, searched=len(found) >= limit)
         size += len(line)
@@ -89,7 +89,7 @@ def _record(file: Path, line: bytes) -> Record:
     return found
 
 
-def _lines(files: list[Path], before: int | None) -> Iterator[tuple[Path, bytes]]:
+def lines_from_end(files: list[Path], before: int | None) -> Iterator[tuple[Path, bytes]]:
     """Yield the complete lines of a log from its end, without the files that begin with the record ``before`` or a later one."""
     for file in reversed(files):
         with naming(file, "read the audit log"):

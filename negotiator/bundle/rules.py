@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import attrs
 
@@ -31,7 +32,7 @@ class BundleRule:
     source: Source
     mode: Mode
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The digest of all but the place: a rule that is moved to another line stays the same."""
         parts = [self.plugin, self.rule, self.text, str(self.mode)]

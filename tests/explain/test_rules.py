@@ -35,11 +35,11 @@ def counted(tmp_path):
     """Return a function that counts what rules do under policies (name, kind, expression, mode) and queues."""
     numbers = iter(range(9))
 
-    def count(pool, *policies, queues=""):
+    def count(pool, *policies, queues="", pool_yaml=""):
         folder = tmp_path / f"bundle{next(numbers)}"
         folder.mkdir()
         text = "".join(POLICY.format(*each) for each in policies)
-        (folder / "pool.yaml").write_text(f"policies:{text}" if text else "")
+        (folder / "pool.yaml").write_text(pool_yaml + (f"policies:{text}" if text else ""))
         if queues:
             (folder / "queues.yaml").write_text(queues)
         bundle = load_bundle(folder)
@@ -117,3 +117,20 @@ def test_a_limit_that_only_warns_has_the_matches_that_it_would_deny(counted):
     assert len(result.matches) == 3
     found = counts["limit of user * at root.a"]
     assert (found.matches, found.matches_alone, found.slots) == (2, 2, 0)
+
+
+def test_what_the_requirements_of_a_slot_reject_too_is_not_of_a_policy_alone(counted):
+    own = {"Requirements": 'Number < 2 || TARGET.Owner == "eve"'}
+    pool = snapshot([slot(n, Number=str(n), **own) for n in range(4)], [job(0)])
+    _, counts = counted(pool, ("none", "match", "false", "enforce"))
+    found = counts["none"]
+    assert (found.slots, found.slots_alone, found.jobs_alone) == (4, 2, 1)
+
+
+def test_a_request_that_has_all_that_its_group_may_have_would_get_no_more_without_a_policy(counted):
+    jobs = [job(n, AcctGroup='"g"', AccountingGroup='"g.tester"', User='"g.tester@d"') for n in range(3)]
+    pool = snapshot([slot(n, Number=str(n), Cpus="1") for n in range(4)], jobs)
+    groups = "GROUP_NAMES: g\nGROUP_QUOTA_g: 1\n"
+    result, counts = counted(pool, ("last", "match", "TARGET.Number < 3", "enforce"), pool_yaml=groups)
+    assert len(result.matches) == 1
+    assert (counts["last"].slots_alone, counts["last"].jobs, counts["last"].jobs_alone) == (1, 2, 0)
