@@ -46,7 +46,10 @@ _HINTS = (
     (re.compile("while scanning (a tag|an alias|an anchor|a directive)"), _BLOCK_HINT),
     (re.compile("found character .* that cannot start any token"), _BLOCK_HINT),
     (re.compile("while scanning a quoted scalar"), "is there a quote that is not closed?"),
-    (re.compile("while parsing a flow"), "is there a bracket that is not closed?"),
+    (
+        re.compile("while parsing a flow"),
+        "is there a bracket that is not closed, or a value that needs quotes?",
+    ),
     (
         re.compile("while (parsing a block|scanning a simple key)"),
         "check the indentation, and the colon after the key",

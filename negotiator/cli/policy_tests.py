@@ -68,12 +68,13 @@ def _print(report: PolicyTestReport, form: str, *, fail_uncovered: bool) -> None
 
 
 def _print_table(report: PolicyTestReport) -> None:
-    rows = [
-        (each.name if place == 0 else "", printable(str(mismatch.source)), printable(mismatch.message))
-        for each in report.results
-        for place, mismatch in enumerate(each.mismatches)
-    ]
-    print_table("Failed", ("TEST", "WHERE", "MISMATCH"), rows)
+    for each in report.results:
+        if each.passed:
+            continue
+        click.echo(f"Failed: {printable(each.name)}")
+        for mismatch in each.mismatches:
+            click.echo(f"  {printable(str(mismatch.source))}: {printable(mismatch.message)}")
+        click.echo()
     unseen = [
         (
             printable(each.plugin),

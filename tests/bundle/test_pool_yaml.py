@@ -277,7 +277,10 @@ def test_an_empty_value_of_an_optional_field_is_none(bundle, text):
         ("- a\n- b", "1:1: error: expected keys with their values, such as `audit:`"),
         ("just text", "1:1: error: expected keys with their values, such as `audit:`"),
         ("number: 1\n\ttext: a", "2:1: error: not valid YAML: * (indent with spaces, not with tabs)"),
-        ("number: [1", "*error: not valid YAML: * (is there a bracket that is not closed?)"),
+        (
+            "number: [1",
+            "*error: not valid YAML: * (is there a bracket that is not closed, or a value that needs quotes?)",
+        ),
         ('text: "a', "*error: not valid YAML: * (is there a quote that is not closed?)"),
         (
             'text: "\\d"',

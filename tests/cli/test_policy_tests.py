@@ -160,7 +160,7 @@ def test_accounts_decide_about_shares(site):
     (site / "a_test.yaml").write_text(ACCOUNTS)
     assert run().exit_code == 0
     (site / "a_test.yaml").write_text(ACCOUNTS.replace("ann@test: 2", "ann@test: 3"))
-    assert "a_test.yaml:11:25 " in run().output
+    assert "a_test.yaml:11:25: " in run().output
     assert "granted: expected ann@test 3, got 2 (ann@test 2, root.default 8, sue@test 6)" in run().output
 
 
@@ -272,7 +272,7 @@ tests:
     wrong = text.replace("may: configure, granted: false", "may: configure").replace("adminacl of root", "x")
     (site / "a_test.yaml").write_text(wrong)
     found = run().output
-    assert "a_test.yaml:9:16 " in found
+    assert "a_test.yaml:9:16: " in found
     assert (
         "olga: administer root.a: rule: expected x, got adminacl of root (adminacl of root has user olga)"
         in found
@@ -409,6 +409,8 @@ tests:
             ("jobs:", "running: [{RemoteHost: slot1@x}]\n    jobs:"),
             "needs the name of a slot of the test as RemoteHost",
         ),
+        (("jobs:", "running: [{RemoteHost: slot1@fats}]\n    jobs:"), "hint: did you mean slot1@fast?"),
+        (("jobs:", "running: [{Owner: sue}]\n    jobs:"), "hint: there are: slot1@fast, slot1@other"),
         (("tests:", "test:"), "unknown key 'test'"),
         (("name: jobs", "naem: jobs"), "the key 'name' is missing"),
     ],

@@ -13,6 +13,7 @@ from negotiator.classad import ClassAd, ClassAdError, Expr, LiteralValue, Table,
 from negotiator.errors import SettingsError
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, ScalarText, Severity
+from negotiator.records.text import suggest
 
 _EXPRESSIONS: Final = frozenset({"requirements", "rank", "start"})
 _SCHEDD: Final = "schedd.test"
@@ -56,8 +57,8 @@ def _claim(
     slot = slots.get(host.text.lower()) if host is not None else None
     if slot is None:
         place = host or test.name
-        message = f"a running job needs the name of a slot of the test as {_HOST}"
-        known = f"slots: {', '.join(slots) or 'none'}"
+        message = "a running job needs the name of a slot of the test as RemoteHost"
+        known = suggest(host.text if host else "", (str(each["Name"]) for each in slots.values()))
         raise SettingsError([Problem(Severity.ERROR, place.source, message, known)], place.source.file)
     slot.setdefault("CurrentRank", 0.0)
     slot |= {
