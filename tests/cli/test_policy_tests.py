@@ -78,6 +78,12 @@ def test_the_example_bundles_have_tests_that_pass_and_see_all_of_their_rules():
     assert [pair for pair in uncovered if not pair[1].startswith(NOT_COVERED.get(pair[0], "nothing"))] == []
 
 
+def test_the_bundle_of_the_example_plugin_has_tests_at_different_times():
+    folder = str(POLICIES.parent / "examples" / "maintenance")
+    done = CliRunner().invoke(main, ["test", "--plugins-dir", folder, f"{folder}/bundle"])
+    assert (done.exit_code, done.output) == (0, "4 tests passed, 0 failed\n")
+
+
 @pytest.mark.usefixtures("site")
 def test_tests_that_pass_are_counted_with_the_rules_they_have_seen():
     done = run()
