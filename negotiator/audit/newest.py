@@ -77,6 +77,26 @@ def newest_records(folder: Path, query: AuditQuery, limit: int, most_bytes: int 
     return AuditPage(tuple(found), None, searched=True)
 
 
+def records_backwards(folder: Path, query: AuditQuery) -> Iterator[Record]:
+    """Yield all records that a query accepts, the newest one first; the chain is not verified.
+
+    :raises AuditError: the log is missing or cannot be read, or a line is not a record.
+    """
+    files = chain_files(folder)
+    if not files:
+        raise no_log(folder)
+    test = query.line_test()
+    since = b"" if query.since is None else instant(query.since).encode()
+    kinds = frozenset(map(str.encode, query.kinds))
+    for file, line in lines_from_end(files, query.before):
+        if since and _is_older(line, since):
+            return
+        head = _TO_TIME.match(line)
+        is_other = kinds and head is not None and head[1] not in kinds
+        if not is_other and test(line) and query.accepts(record := _record(file, line)):
+            yield record
+
+
 def _is_older(line: bytes, since: bytes) -> bool:
     head = _TO_TIME.match(line)
     return head is not None and head[2] < since and head[1] != _EARLIER

@@ -100,6 +100,23 @@ class _PastTime(click.types.FloatParamType):
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
+class _MonthType(click.ParamType[tuple[float, float]]):
+    """A month in UTC, such as ``2026-11``: its begin and its end in seconds since the epoch."""
+
+    name = "month"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float]:
+        """Return the times; fail if it is invalid."""
+        try:
+            first = datetime.strptime(value, "%Y-%m").replace(tzinfo=UTC)
+            last = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
+        except ValueError:
+            self.fail(f"{value[:40]!r} is not a month: use 2026-11", param, ctx)
+        return first.timestamp(), last.timestamp()
+
+
 def job_id(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     """Return the id of a job or a cluster; fail if it is invalid."""
     if value and not re.fullmatch(r"\d+(\.\d+)?", value, re.ASCII):
@@ -109,6 +126,7 @@ def job_id(_context: click.Context, _parameter: click.Parameter, value: str | No
 
 QUEUE_PATH = _QueuePath()
 PAST_TIME = _PastTime()
+MONTH = _MonthType()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 full = click.option("--full", is_flag=True, help="Print everything, instead of at most a screen.")
 user = click.option("--user", metavar="NAME", callback=_user, help="The user in question.")

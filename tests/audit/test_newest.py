@@ -7,7 +7,7 @@ import pytest
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
-from negotiator.audit.newest import newest_records
+from negotiator.audit.newest import newest_records, records_backwards
 from negotiator.audit.values import instant
 
 START = 1_700_000_000.0
@@ -125,3 +125,18 @@ def test_a_line_that_is_no_record_is_an_error(folder, line):
 def test_a_folder_without_a_log_is_an_error(tmp_path):
     with pytest.raises(AuditError, match="no audit log"):
         audit_page(tmp_path, AuditQuery())
+
+
+def test_all_records_of_a_time_are_read_backwards_and_nothing_older(folder):
+    """A broken line before that time is not read."""
+    query = AuditQuery(kinds=frozenset({"match", "cycle"}), since=START + 300)
+    assert [each["seq"] for each in records_backwards(folder, query)] == [40, 37, 36, 33, 32]
+    first = min(folder.glob("audit-*"))
+    first.write_bytes(
+        b'{"seq":1,"prev":"0","kind":"match","cycle":1,"time":"2000-01-01T00:00:00.000Z",broken\n'
+    )
+    assert len(list(records_backwards(folder, query))) == 5
+    with pytest.raises(AuditError, match="a line is not a record"):
+        list(records_backwards(folder, AuditQuery(kinds=frozenset({"match"}))))
+    with pytest.raises(AuditError, match="no audit log"):
+        list(records_backwards(folder / "..", query))

@@ -22,6 +22,7 @@ COMMANDS = {
     "queues": "Print the queues.",
     "repl": "Read ClassAd expressions, one a line, and print their values.",
     "replay": "Decide recorded cycles again, and compare the decisions.",
+    "report": "Write a page of HTML: use, shares, what blocks whom, times.",
     "rollout": "Print what rules in mode warn or dryrun would have denied.",
     "run": "Run negotiation cycles over the ads of a pool.",
     "serve": "Serve a pool: run negotiation cycles until it is stopped.",

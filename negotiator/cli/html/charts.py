@@ -1,0 +1,188 @@
+"""Charts over time: stacked bars of names, and the lines of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from negotiator.app.period_report import PeriodFigures, PoolPoint, Series
+from negotiator.cli.html.scales import (
+    Tick,
+    amount,
+    interval_text,
+    number_scale,
+    spread,
+    time_ticks,
+    width_text,
+)
+from negotiator.service.pages.views.elements import shown
+
+_GAP: Final = 0.15  # of the width of an interval, between two bars
+_LABEL: Final = 9.0  # percent of the height of a chart that a label takes
+#: The colour of what is not among the largest; the others have the numbers of their places.
+_REST: Final = "rest"
+
+
+@attrs.frozen
+class Rectangle:
+    """A part of a bar, in percent of the chart, from its left upper corner; ``title`` says what it is."""
+
+    colour: str
+    x: float
+    y: float
+    width: float
+    height: float
+    title: str
+
+
+@attrs.frozen
+class LegendRow:
+    """A name with its colour, its total and its share of all."""
+
+    colour: str
+    name: str
+    total: str
+    share: str
+
+
+@attrs.frozen
+class StackedBars:
+    """A bar for each interval; ``unit`` is that of the scale, ``of`` what a name is."""
+
+    of: str
+    unit: str
+    y_ticks: tuple[Tick, ...]
+    x_ticks: tuple[Tick, ...]
+    bars: tuple[Rectangle, ...]
+    legend: tuple[LegendRow, ...]
+
+
+@attrs.frozen
+class Line:
+    """A line through the averages of the intervals; each part is the points of an SVG polyline. ``label`` is the place of its name."""
+
+    name: str
+    parts: tuple[str, ...]
+    last: str
+    label: float
+
+
+@attrs.frozen
+class LineRow:
+    """The averages of an interval in numbers."""
+
+    time: str
+    values: tuple[str, ...]
+
+
+@attrs.frozen
+class PoolLines:
+    """Slots, running and waiting jobs over time."""
+
+    unit: str
+    y_ticks: tuple[Tick, ...]
+    x_ticks: tuple[Tick, ...]
+    lines: tuple[Line, ...]
+    rows: tuple[LineRow, ...]
+
+
+def stacked_bars(period: PeriodFigures, series: Sequence[Series], of: str) -> StackedBars:
+    """Return the bars of slots handed out, by name."""
+    sums = [sum(each.values[place] for each in series) for place in range(len(period.times))]
+    scale = number_scale(max(sums))
+    total = sum(sums) or 1.0
+    return StackedBars(
+        of=of,
+        unit=f"slots handed out in each {width_text(period.width)}",
+        y_ticks=scale.ticks,
+        x_ticks=time_ticks(period.times, period.width),
+        bars=tuple(_rectangles(period, series, scale.top)),
+        legend=tuple(
+            LegendRow(_colour(place, each), _name(each), amount(each.total), f"{each.total / total:.0%}")
+            for place, each in enumerate(series)
+        ),
+    )
+
+
+def _rectangles(period: PeriodFigures, series: Sequence[Series], top: float) -> Iterator[Rectangle]:
+    width = 100 / len(period.times)
+    for place, begin in enumerate(period.times):
+        floor = 100.0
+        for colour, each in enumerate(series):
+            value = each.values[place]
+            height = 100 * value / top
+            floor -= height
+            if value:
+                yield Rectangle(
+                    _colour(colour, each),
+                    round((place + _GAP / 2) * width, 2),
+                    round(floor, 2),
+                    round(width * (1 - _GAP), 2),
+                    round(height, 2),
+                    f"{_name(each)}: {amount(value)}, {interval_text(begin, period.width)}",
+                )
+
+
+def pool_lines(period: PeriodFigures) -> PoolLines:
+    """Return the lines of slots, running and waiting jobs."""
+    names = ("slots", "running", "waiting")
+    found = [point for point in period.pool if point]
+    scale = number_scale(max(max(getattr(point, name) for name in names) for point in found))
+    ends = [100 - scale.at(getattr(found[-1], name)) for name in names]
+    labels = spread(ends, _LABEL)
+    lines = (
+        Line(
+            name,
+            tuple(
+                _parts(
+                    [None if point is None else 100 - scale.at(getattr(point, name)) for point in period.pool]
+                )
+            ),
+            amount(getattr(found[-1], name)),
+            label,
+        )
+        for name, label in zip(names, labels, strict=True)
+    )
+    rows = (
+        LineRow(interval_text(begin, period.width), tuple(amount(getattr(point, name)) for name in names))
+        for begin, point in zip(period.times, period.pool, strict=True)
+        if point
+    )
+    return PoolLines(
+        unit=f"average over the cycles of each {width_text(period.width)}",
+        y_ticks=scale.ticks,
+        x_ticks=time_ticks(period.times, period.width),
+        lines=tuple(lines),
+        rows=tuple(rows),
+    )
+
+
+def average(points: Sequence[PoolPoint | None], name: str) -> float:
+    """Return the average of the intervals that had a cycle."""
+    values = [getattr(point, name) for point in points if point]
+    return sum(values) / len(values) if values else 0.0
+
+
+def _parts(places: Sequence[float | None]) -> Iterator[str]:
+    """Yield the points of each part of a line without a gap; each value lasts for its interval."""
+    width = 100 / len(places)
+    part: list[str] = []
+    for place, y in enumerate(places):
+        if y is None:
+            if part:
+                yield " ".join(part)
+            part = []
+        else:
+            part += [f"{place * width:.2f},{y:.2f}", f"{(place + 1) * width:.2f},{y:.2f}"]
+    if part:
+        yield " ".join(part)
+
+
+def _colour(place: int, series: Series) -> str:
+    return _REST if series.is_rest else str(place)
+
+
+def _name(series: Series) -> str:
+    return series.name if series.is_rest else shown(series.name)

@@ -1,0 +1,193 @@
+"""Adds up the records of an audit log, in any order, to the figures of a period."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from negotiator.explain.report.figures import (
+    OTHERS,
+    BlockedJobs,
+    PeriodFigures,
+    PoolPoint,
+    Series,
+    interval_width,
+    largest,
+)
+from negotiator.records import CORE
+
+#: Names that have a series of their own, and reasons that have bands of their own.
+MOST_NAMES: Final = 10
+MOST_REASONS: Final = 8
+#: The kinds of records that are added up.
+KINDS: Final = frozenset({"match", "denial", "discard", "cycle"})
+
+_MINUTE: Final = 60
+_RUNNING: Final = "job_running"
+_OTHER_JOBS: Final = "other jobs got the last slots"
+
+_Record: TypeAlias = Mapping[str, Any]
+
+
+@attrs.frozen
+class _Cycle:
+    """The record of a cycle: its time in seconds since the epoch, and its slots."""
+
+    time: float
+    slots: int
+
+
+@attrs.frozen
+class _Reason:
+    """What reasons of one rule have in common; ``rule`` of the program's own reasons is the expression of a job or a slot."""
+
+    plugin: str
+    code: str
+    rule: str
+    source: str
+
+    @property
+    def place(self) -> str:
+        """The place of the rule in the bundle, and its name; empty if no policy decided."""
+        return "" if self.plugin in {"", CORE} else " ".join(filter(None, (self.source, self.rule)))
+
+
+@attrs.define
+class PeriodCollector:
+    """The sums of records; ``add`` takes those of ``KINDS``, of the newest cycle first."""
+
+    _cycles: dict[int, _Cycle] = attrs.field(factory=dict, init=False)
+    _running: Counter[int] = attrs.field(factory=Counter, init=False)
+    _waiting: Counter[int] = attrs.field(factory=Counter, init=False)
+    _users: dict[int, Counter[str]] = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _queues: dict[int, Counter[str]] = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _blocked: Counter[tuple[_Reason, str]] = attrs.field(factory=Counter, init=False)
+    _texts: dict[_Reason, str] = attrs.field(factory=dict, init=False)
+    _missing: int = attrs.field(default=0, init=False)
+    _is_shadow: bool = attrs.field(default=False, init=False)
+
+    def add(self, record: _Record) -> None:
+        """Add a record."""
+        number = int(record.get("cycle", 0))
+        match record.get("kind"):
+            case "match":
+                minute = int(_time(record)) // _MINUTE
+                self._users[minute][_user(record)] += 1
+                self._queues[minute][str(record.get("queue") or "no queue")] += 1
+            case "denial":
+                self._add_denial(number, record)
+            case "discard" if (record.get("reason") or {}).get("code") == _RUNNING:
+                self._running[number] += int(record.get("count", 0))
+            case "cycle":
+                counts = record.get("counts") or {}
+                self._cycles[number] = _Cycle(_time(record), int(counts.get("slots", 0)))
+                self._is_shadow |= bool(record.get("shadow"))
+                for name in ("matches", "denials"):
+                    decided = int(record.get(name, 0))
+                    self._missing += decided - int(record.get(f"{name}_recorded", decided))
+
+    def figures(self) -> PeriodFigures | None:
+        """Return the figures; None without a cycle."""
+        if not self._cycles:
+            return None
+        all_times = [each.time for each in self._cycles.values()]
+        first, last = min(all_times), max(all_times)
+        width = interval_width(last - first)
+        begin = first - first % width
+        places = int((last - begin) // width) + 1
+        totals: Counter[str] = sum(self._users.values(), Counter())
+        waiting_users = {user for _, user in self._blocked}
+        return PeriodFigures(
+            first=first,
+            last=last,
+            width=width,
+            times=tuple(begin + place * width for place in range(places)),
+            cycles=len(self._cycles),
+            matches=totals.total(),
+            users=len(totals.keys() | waiting_users),
+            by_user=_series(self._users, begin, width, places),
+            by_queue=_series(self._queues, begin, width, places),
+            pool=tuple(self._points(begin, width, places)),
+            blocked=tuple(self._blocks()),
+            missing=self._missing,
+            is_shadow=self._is_shadow,
+        )
+
+    def _add_denial(self, number: int, record: _Record) -> None:
+        reasons, place = record.get("reasons") or [], record.get("decisive")
+        found = reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else {}
+        origin = found.get("provenance") or {}
+        reason = _Reason(
+            str(origin.get("plugin") or ""),
+            str(found.get("code") or ""),
+            str(origin.get("rule") or ""),
+            str(origin.get("source") or ""),
+        )
+        jobs = int(record.get("jobs", 0))
+        self._texts.setdefault(reason, str(found.get("text") or _OTHER_JOBS))
+        self._blocked[reason, _user(record)] += jobs
+        self._waiting[number] += jobs
+
+    def _points(self, begin: float, width: int, places: int) -> Iterator[PoolPoint | None]:
+        """Yield the averages of each interval."""
+        numbers: list[list[int]] = [[] for _ in range(places)]
+        for number, cycle in self._cycles.items():
+            numbers[int((cycle.time - begin) // width)].append(number)
+        for each in numbers:
+            if not each:
+                yield None
+                continue
+            slots, running, waiting = (
+                sum(values) / len(each)
+                for values in (
+                    (self._cycles[number].slots for number in each),
+                    (self._running[number] for number in each),
+                    (self._waiting[number] for number in each),
+                )
+            )
+            yield PoolPoint(slots, running, waiting)
+
+    def _blocks(self) -> Iterator[BlockedJobs]:
+        """Yield the jobs of each reason and user, the largest reasons and users first."""
+        by_reason: Counter[_Reason] = Counter()
+        by_user: Counter[str] = Counter()
+        for (reason, user), jobs in self._blocked.items():
+            by_reason[reason] += jobs
+            by_user[user] += jobs
+        reasons = [each for each, _ in by_reason.most_common(MOST_REASONS)]
+        users = [*largest(by_user, MOST_NAMES)]
+        sums: Counter[tuple[_Reason | None, str]] = Counter()
+        for (reason, user), jobs in self._blocked.items():
+            sums[reason if reason in reasons else None, user if user in users else OTHERS] += jobs
+        for shown in (*reasons, None):
+            for name in (*users, OTHERS):
+                jobs = sums[shown, name]
+                if jobs:
+                    text, place = (self._texts[shown], shown.place) if shown else (OTHERS, "")
+                    yield BlockedJobs(text, place, name, jobs / len(self._cycles))
+
+
+def _series(counts: Mapping[int, Counter[str]], begin: float, width: int, places: int) -> tuple[Series, ...]:
+    """Return a series for each of the largest names, and one for the others."""
+    totals: Counter[str] = sum(counts.values(), Counter())
+    names = largest(totals, MOST_NAMES)
+    values: dict[str | None, list[float]] = {name: [0.0] * places for name in (*names, None)}
+    for minute, found in counts.items():
+        place = min(max(int((minute * _MINUTE - begin) // width), 0), places - 1)
+        for name, count in found.items():
+            values[name if name in names else None][place] += count
+    rest = Series(OTHERS, tuple(values.pop(None)), is_rest=True)
+    shown = [Series(str(name), tuple(found)) for name, found in values.items()]
+    return (*shown, rest) if rest.total else tuple(shown)
+
+
+def _user(record: _Record) -> str:
+    return str(record.get("user") or record.get("submitter") or "no name")
+
+
+def _time(record: _Record) -> float:
+    return datetime.fromisoformat(str(record.get("time"))).timestamp()
