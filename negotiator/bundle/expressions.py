@@ -24,7 +24,7 @@ _Known: TypeAlias = Mapping[Source | None, tuple[str, Expression]]
 class BundleExpression:
     """An expression of the bundle, and the kinds of ads that are MY and TARGET in it.
 
-    ``rule`` names it in messages; ``plugin`` is that of a gate or a match expression, and ``mode`` is its mode. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
+    ``rule`` names it in messages; ``plugin`` and ``mode`` are those of a match expression. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
     plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
     plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard. ``is_constraint`` is true for a
     match expression, in any mode.
@@ -52,7 +52,7 @@ def bundle_expressions(
     :param ads: the ads to evaluate the gates for, by kind; may be empty.
     :param now: the time in expressions, seconds since the epoch.
     """
-    known: _Known = {found.source: (plugin, found) for plugin, found in _written(bundle) if found.source}
+    known = _known(bundle)
     gates, failures = _gates(bundle, ads, now, known)
     found = [*gates, *_constraints(bundle, known), *_audit(bundle)]
     listed = {each.source for each in found}
@@ -62,6 +62,15 @@ def bundle_expressions(
         if source not in listed
     )
     return tuple(found), failures
+
+
+def match_expressions(bundle: Bundle) -> tuple[BundleExpression, ...]:
+    """Return the match expressions of a bundle, in the order of the plugins; no plugin is called."""
+    return tuple(_constraints(bundle, _known(bundle)))
+
+
+def _known(bundle: Bundle) -> _Known:
+    return {found.source: (plugin, found) for plugin, found in _written(bundle) if found.source}
 
 
 def _gates(
@@ -80,8 +89,7 @@ def _gates(
             settings=bundle.settings,
         )
         failures += answers.failures
-        for answer in answers.records:
-            gate = answer.record
+        for gate in (answer.record for answer in answers.records):
             key = (gate.rule, gate.source)
             if gate.source not in known:
                 continue
@@ -95,8 +103,6 @@ def _gates(
                 my=(*(before.my if before else ()), kind),
                 alone=True,
                 discarded={**(before.discarded if before else {}), kind: int(gate.discard.sum())},
-                plugin=answer.plugin,
-                mode=gate.mode,
             )
     return tuple(found.values()), tuple(failures)
 

@@ -132,6 +132,7 @@ class BundleLoader:
             time_limits=limits,
             cycle_intervals=intervals,
             site_commands=commands,
+            sections=tuple(layout.sections),
         )
 
     def all_problems(self) -> tuple[Problem, ...]:

@@ -17,7 +17,7 @@ from negotiator.bundle.site_commands import SiteCommands
 from negotiator.bundle.time_limits import TimeLimits
 from negotiator.classad import Expr, bind, parse
 from negotiator.hooks.answers import Attributed
-from negotiator.hooks.declarations import Expression
+from negotiator.hooks.declarations import Expression, Section
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.order_type import RequestOrderType
@@ -169,6 +169,7 @@ class Bundle:
     cycle_intervals: CycleIntervals = attrs.field(factory=CycleIntervals)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
+    sections: tuple[Attributed[Section], ...] = attrs.field(default=(), repr=False)  # of the plugins
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices
     files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 import attrs
 
-from negotiator.bundle.expressions import BundleExpression, bundle_expressions
+from negotiator.bundle.expressions import match_expressions
 from negotiator.bundle.model import Bundle
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed, HookFailure
@@ -41,7 +41,7 @@ class BundleRule:
 
 @attrs.frozen(eq=False)
 class BundleRules:
-    """The rules of a bundle in the order of the plugins, gates and match expressions first; and the plugins that failed to name theirs.
+    """The rules of a bundle in the order of the plugins, match expressions first; and the plugins that failed to name theirs.
 
     ``granting`` are rules that permit something.
     """
@@ -68,17 +68,16 @@ class BundleRules:
 
 def bundle_rules(bundle: Bundle) -> BundleRules:
     """Return the rules of a bundle; a rule whose place is unknown is left out."""
-    expressions, gate_failures = bundle_expressions(bundle, {}, 0.0)
-    failures = list(gate_failures)
+    failures: list[HookFailure] = []
     declared = [*_of_sections(bundle, failures)]
-    found = [*_of_expressions(expressions), *(rule for rule, grants in declared if not grants)]
+    found = [*_of_matches(bundle), *(rule for rule, grants in declared if not grants)]
     granting = tuple(rule for rule, grants in declared if grants)
     return BundleRules(tuple({each.digest: each for each in found}.values()), tuple(failures), granting)
 
 
-def _of_expressions(expressions: Iterable[BundleExpression]) -> Iterator[BundleRule]:
-    for each in expressions:
-        if each.plugin and each.source is not None:
+def _of_matches(bundle: Bundle) -> Iterator[BundleRule]:
+    for each in match_expressions(bundle):
+        if each.source is not None:
             text = each.text or ""
             yield BundleRule(
                 plugin=each.plugin, rule=each.rule, text=text, source=each.source, mode=each.mode
@@ -87,9 +86,7 @@ def _of_expressions(expressions: Iterable[BundleExpression]) -> Iterator[BundleR
 
 def _of_sections(bundle: Bundle, failures: list[HookFailure]) -> Iterator[tuple[BundleRule, bool]]:
     """Yield the rules that plugins name, and whether they grant something."""
-    answers = bundle.hooks.ask(specs.negotiator_section)
-    failures += answers.failures
-    for section in answers.records:
+    for section in bundle.sections:
         for each in _declared(section, bundle, failures):
             if each.source is not None:
                 rule = BundleRule(

@@ -117,7 +117,7 @@ class Section:
     bundle and a line is shown with that line.
 
     ``rules`` is called with the finished object and the configuration of the root queue, and returns the rules that may deny
-    or grant something, for reports of the rules that do nothing. Gates and constraints that are expressions of the settings are known without it.
+    or grant something, for reports of the rules that do nothing. Constraints are known without it.
     """
 
     schema: type

@@ -14,13 +14,20 @@ from negotiator.plugin import Constraint, ConstraintSide, Expression, Mode, Sect
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, check, one_line
 
 if TYPE_CHECKING:
-    from negotiator.plugin import AdKind, Cycle, Gate, Table
+    from negotiator.plugin import AdKind, Cycle, DeclaredRule, Gate, QueueConfig, Table
 
 
 @hookimpl
 def negotiator_section() -> Section:
     """Own the knobs of the specification and the list of named policies."""
-    return Section(schema=CentralExpressions, check=check)
+    return Section(schema=CentralExpressions, check=check, rules=_declared_rules)
+
+
+def _declared_rules(settings: CentralExpressions, root: QueueConfig) -> Iterator[DeclaredRule]:
+    from negotiator_expressions.gates import declared_rules
+
+    del root
+    return declared_rules(settings)
 
 
 @hookimpl

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 import attrs
 
-from negotiator.plugin import AdKind, Cycle, Expression, Gate, Mode, Table, bind, evaluate_table
+from negotiator.plugin import (
+    AdKind,
+    Cycle,
+    DeclaredRule,
+    Expression,
+    Gate,
+    Mode,
+    Table,
+    bind,
+    evaluate_table,
+)
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, NamedPolicy, one_line
 
 _KINDS = {
@@ -44,6 +54,13 @@ def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) 
                 source=rule.expression.source,
                 mode=rule.mode,
             )
+
+
+def declared_rules(settings: CentralExpressions) -> Iterator[DeclaredRule]:
+    """Yield the gates as rules."""
+    for each in _rules(settings):
+        text, source = each.expression.text, each.expression.source
+        yield DeclaredRule(rule=each.name, text=text, source=source, mode=each.mode)
 
 
 def _rules(settings: CentralExpressions) -> Iterator[_GateRule]:

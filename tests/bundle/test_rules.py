@@ -90,7 +90,7 @@ def test_gates_match_expressions_limits_maxima_and_quotas_are_rules(rules):
 def test_a_rule_that_moves_stays_the_same_and_one_with_another_text_or_mode_does_not(rules):
     before, moved = rules(), rules(f"# a comment\n{POOL}")
     assert [each.digest for each in moved.rules] == [each.digest for each in before.rules]
-    assert str(moved.rules[0].source) == "pool.yaml:2:33"
+    assert str(moved.rules[0].source) == "pool.yaml:9:17"
     changed = rules(POOL.replace("mode: warn", "mode: dryrun"), QUEUES.replace("vcore: 8", "vcore: 9"))
     digests = {each.digest for each in before.rules}
     assert [each.rule for each in changed.rules if each.digest not in digests] == [

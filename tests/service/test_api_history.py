@@ -106,7 +106,7 @@ def test_details_of_the_last_cycle_are_those_that_it_saved(site, read, path, key
 def test_rules_that_did_nothing_say_in_how_many_cycles(read):
     answer = read("/policies", rows=2)
     idle = [(each["rule"], each["cycles"], each["active"], each["idle"]) for each in answer["rules"]]
-    assert idle == [("maybe-later", 2, 1, 1), ("NEGOTIATOR_PE_STARTD_ONLY_EXPR", 2, 2, 0)]
+    assert idle == [("maybe-later", 2, 1, 1), ("not-for-zoe", 2, 2, 0)]
     assert answer["rules_total"] == 3
 
 
