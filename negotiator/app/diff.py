@@ -9,6 +9,7 @@ import msgspec
 
 from negotiator.app.batches import CycleTask
 from negotiator.app.bundle_choice import BundleChoice
+from negotiator.app.pool_changes import NO_CHANGES, PoolChanges
 from negotiator.app.pool_view import pool_paths, read_paths, read_state, require_pool
 from negotiator.app.recordings import RecordedCycle
 from negotiator.app.targets import current_time
@@ -34,11 +35,13 @@ class ComparisonTask(CycleTask[CycleComparison]):
 
     :param before: None for the decisions in the recording.
     :param most_jobs: how many changed jobs of each cycle are named.
+    :param changes: of the pool, after which the second bundle decides.
     """
 
     before: BundleChoice | None
     after: BundleChoice
     most_jobs: int = 0
+    changes: PoolChanges = NO_CHANGES
 
     @property
     def result(self) -> type[CycleComparison]:
@@ -49,17 +52,17 @@ class ComparisonTask(CycleTask[CycleComparison]):
     def key(self) -> str:
         """The bundles, and what is reported."""
         before = "recorded" if self.before is None else self.before.key
-        return f"diff {before} | {self.after.key} | {self.most_jobs}"
+        return f"diff {before} | {self.after.key} | {self.most_jobs} | {self.changes.key}"
 
     def __call__(self, recorded: RecordedCycle) -> CycleComparison:
         """Compare the decisions of a cycle.
 
-        :raises BundleError, RecordingError, CommandError: a bundle cannot be loaded.
+        :raises BundleError, RecordingError, CommandError: a bundle cannot be loaded, or the pool cannot be changed so.
         """
         before = recorded.decisions
         if self.before is not None:
             before = _decided(recorded, self.before)
-        after = _decided(recorded, self.after)
+        after = _decided(recorded, self.after, self.changes)
         return compare(before, after, recorded.cycle.number, self.most_jobs)
 
 
@@ -69,16 +72,20 @@ def compare_pool(
     after: BundleChoice,
     most_jobs: int = 0,
     stdin: BinaryIO | None = None,
+    changes: PoolChanges = NO_CHANGES,
 ) -> CycleComparison:
     """Compare what two bundles decide in a cycle over the pool of the targets; nothing is changed.
 
+    :param changes: of the pool, after which the second bundle decides.
+    :raises CommandError: the pool cannot be changed so.
     :raises InvalidCallError: no pool is named.
     :raises PoolError, StateError: the pool or the state cannot be read.
     :raises BundleError: a bundle has errors.
     """
     require_pool(targets)
     snapshot, now = read_paths(pool_paths(targets), stdin), current_time(targets)
-    was, decided = (_decided_pool(snapshot, targets, each, now) for each in (before, after))
+    was = _decided_pool(snapshot, targets, before, now, NO_CHANGES)
+    decided = _decided_pool(changes.pool(snapshot, now), targets, after, now, changes)
     return compare(was, decided, most_jobs=most_jobs)
 
 
@@ -88,20 +95,25 @@ def comparison_values(found: CycleComparison) -> dict[str, Any]:
     return {"total": {**msgspec.to_builtins(found.total), "after": found.total.after}, **values}
 
 
-def _decided(recorded: RecordedCycle, choice: BundleChoice) -> CycleDecisions:
+def _decided(
+    recorded: RecordedCycle, choice: BundleChoice, changes: PoolChanges = NO_CHANGES
+) -> CycleDecisions:
     bundle = choice.bundle(recorded)
     cycle = attrs.evolve(recorded.cycle, digest=bundle.digest)
     state = recorded.state
     if bundle.digest != recorded.cycle.digest:
         state = state.under(bundle, cycle.now)
-    return CycleDecisions.of(run_cycle(recorded.snapshot, bundle, cycle, state))
+    state = changes.state(state, bundle, cycle.now)
+    pool = changes.pool(recorded.snapshot, cycle.now)
+    return CycleDecisions.of(run_cycle(pool, bundle, cycle, state))
 
 
 def _decided_pool(
-    snapshot: Snapshot, targets: CommandTargets, choice: BundleChoice, now: float
+    snapshot: Snapshot, targets: CommandTargets, choice: BundleChoice, now: float, changes: PoolChanges
 ) -> CycleDecisions:
     bundle = choice.bundle()
     state: CycleState
     state, failures = read_state(targets.state_location, bundle, now).cycle_state(snapshot, now)
+    state = changes.state(state, bundle, now)
     decided = CycleDecisions.of(run_cycle(snapshot, bundle, Cycle(0, now, bundle.digest), state))
     return attrs.evolve(decided, failures=(*map(str, failures), *decided.failures))

@@ -39,7 +39,8 @@ def examine(
         disable=targets.disable,
         tracer=tracer,
         replaced=replaced,
-        overrides={**overrides(targets), **settings},
+        overrides=overrides(targets),
+        trial=settings,
     )
 
 

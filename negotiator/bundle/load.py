@@ -6,6 +6,7 @@ import importlib.resources
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 import attrs
 
@@ -19,6 +20,9 @@ from negotiator.errors import BundleError
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.manager import HookManager
 from negotiator.records import Problem, Severity
+
+#: The place of settings that are only tried, in messages.
+TRIED_SETTINGS: Final = "the changed settings"
 
 
 @attrs.frozen
@@ -104,18 +108,21 @@ def examine_bundle(
     replaced: Mapping[str, bytes | None] | None = None,
     overrides: Mapping[str, str] = MappingProxyType({}),
     extra_plugins: Mapping[str, object] = MappingProxyType({}),
+    trial: Mapping[str, str] = MappingProxyType({}),
 ) -> BundleCheck:
     """Check a whole folder; problems are returned, not raised.
 
     :param replaced: contents of files to use instead of those on disk, by name; None for a file to treat as removed.
     :param overrides: texts that replace keys of ``pool.yaml``, by key; they are no part of the digest.
+    :param trial: further such texts, which are only tried.
     """
     contents = read_folder(folder, replaced, installed=folder == default_bundle())
     loading = BundleLoader(
         folder,
         contents,
         list(contents.problems),
-        {key: text_entry(key, text) for key, text in overrides.items()},
+        {key: text_entry(key, text) for key, text in overrides.items()}
+        | {key: text_entry(key, text, TRIED_SETTINGS) for key, text in trial.items()},
     )
     bundle = loading.run(
         extra_folders, disable, entry_points=entry_points, tracer=tracer, extra_plugins=extra_plugins

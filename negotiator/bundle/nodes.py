@@ -77,9 +77,9 @@ class BadNode:
 Node: TypeAlias = ScalarNode | ListNode | MapNode | BadNode
 
 
-def text_entry(key: str, text: str) -> MapEntry:
-    """Return the entry of a text that is in no file of the bundle, but in the configuration of the service."""
-    file = SourceText(SERVICE_CONFIGURATION, text)
+def text_entry(key: str, text: str, origin: str = SERVICE_CONFIGURATION) -> MapEntry:
+    """Return the entry of a text that is in no file of the bundle, but by default in the configuration of the service."""
+    file = SourceText(origin, text)
     value = LocatedText(text, file, range(len(text)), 0)
     return MapEntry(0, ScalarNode(key, 0, value, Style.QUOTED))
 

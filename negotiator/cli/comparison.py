@@ -139,7 +139,8 @@ def _rule(rule: RuleReason | None) -> str:
 
 
 def _rule_cells(rule: RuleReason | None) -> tuple[str, str]:
-    return printable(_rule(rule)), "" if rule is None else printable(rule.text)
+    text = "the jobs are in one of the two cycles only" if rule is None else rule.text
+    return printable(_rule(rule)), printable(text)
 
 
 def _shares_table(found: CycleComparison) -> ScreenTable:

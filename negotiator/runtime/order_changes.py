@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from negotiator.bundle.model import Bundle
+from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.fields import check_exactly
@@ -22,23 +24,31 @@ def change_order(request: AdminRequest, state_manager: StateManager, now: float)
 
     If the plugin refuses the change or fails, or a row would be damaged, nothing is changed.
     """
-    order = state_manager.bundle.ordering.known.get(request.order)
-    if order is None:
-        return AdminAnswer(ok=False, text=f"unknown order {printable(request.order)}: its plugin is missing")
     before = state_manager.order_rows.get(request.order, {})
-    settings = state_manager.bundle.settings.get(order.plugin)
     try:
-        changed = _changed(order, before, request.change, settings, now)
-    except ValueError as error:
-        return AdminAnswer(ok=False, text=printable(str(error)))
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-        raise_if_interrupted(error)
-        text = (
-            f"plugin {order.plugin}: the change of the order {request.order} failed: {describe_error(error)}"
-        )
-        return AdminAnswer(ok=False, text=printable(text))
+        changed = changed_rows(state_manager.bundle, request.order, before, request.change, now)
+    except CommandError as error:
+        return AdminAnswer(ok=False, text=str(error))
     state_manager.order_rows = {**state_manager.order_rows, request.order: changed.rows}
     return AdminAnswer(ok=True, text=printable(changed.text))
+
+
+def changed_rows(bundle: Bundle, name: str, before: OrderRows, change: str, now: float) -> RowsChange:
+    """Return the rows of an order after a change.
+
+    :raises CommandError: the plugin of the order is missing, refuses the change or fails, or a row would be damaged.
+    """
+    order = bundle.ordering.known.get(name)
+    if order is None:
+        raise CommandError(f"unknown order {printable(name)}: its plugin is missing")
+    try:
+        return _changed(order, before, change, bundle.settings.get(order.plugin), now)
+    except ValueError as error:
+        raise CommandError(printable(str(error))) from None
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        raise_if_interrupted(error)
+        text = f"plugin {order.plugin}: the change of the order {name} failed: {describe_error(error)}"
+        raise PluginFailureError(printable(text)) from None
 
 
 def _changed(

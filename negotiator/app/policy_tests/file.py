@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,19 +11,15 @@ from typing import Final, TypeAlias
 
 import attrs
 
+from negotiator.app.yaml_files import read_record
 from negotiator.bundle import scalars
-from negotiator.bundle.object_builder import INVALID, ObjectBuilder
-from negotiator.bundle.text import decoded
-from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.errors import SettingsError
-from negotiator.files import open_regular
 from negotiator.hooks.access import AccessKind
 from negotiator.records import Problem, ScalarText, Severity, Source, Verdict
 
 #: Attributes of an ad: numbers, booleans, texts, and expressions after an ``=``.
 AdValues: TypeAlias = dict[str, ScalarText]
 
-_LARGEST: Final = 1 << 20  # bytes
 _NOW: Final = 1_700_000_000.0
 
 
@@ -150,22 +145,7 @@ def read_policy_tests(path: Path) -> PolicyTestFile:
 
     :raises SettingsError: it cannot be read, or has errors: all of them, with line and column.
     """
-    try:
-        with os.fdopen(open_regular(path), "rb") as opened:
-            content = opened.read(_LARGEST + 1)
-    except OSError as error:
-        raise _refused(path, f"the file cannot be read: {error.strerror or error}") from None
-    if len(content) > _LARGEST:
-        raise _refused(path, f"the file is larger than {_LARGEST} bytes")
-    file, broken = decoded(str(path), content)
-    if broken is not None:
-        raise SettingsError([broken], str(path))
-    root, problems = read_yaml(file)
-    builder = ObjectBuilder(lambda _: ("a path is not expected", ""))
-    built = INVALID if root is None else builder.value(root, _Contents)
-    found = (*problems, *builder.problems)
-    if built is INVALID or found:
-        raise SettingsError(found, str(path))
+    built = read_record(path, _Contents)
     return PolicyTestFile(path, tuple(_with_defaults(each, built) for each in built.tests))
 
 
@@ -187,7 +167,3 @@ def _time(text: ScalarText) -> float:
         hint = "write seconds since the epoch, or date, time and zone: 2026-03-02T08:00:00Z"
         raise SettingsError([Problem(Severity.ERROR, text.source, message, hint)], text.source.file)
     return found.timestamp()
-
-
-def _refused(path: Path, message: str) -> SettingsError:
-    return SettingsError([Problem(Severity.ERROR, Source(str(path)), message)], str(path))

@@ -7,23 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count, repeat
 from typing import Final
 
+from negotiator.app.ad_values import AdValue, ad_value
 from negotiator.app.policy_tests.file import AdValues, PolicyTest
-from negotiator.bundle import scalars
-from negotiator.classad import ClassAd, ClassAdError, Expr, LiteralValue, Table, parse
+from negotiator.classad import ClassAd, Table, parse
 from negotiator.errors import SettingsError
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, ScalarText, Severity
 from negotiator.records.text import suggest
 
-_EXPRESSIONS: Final = frozenset({"requirements", "rank", "start"})
 _SCHEDD: Final = "schedd.test"
 _HOST: Final = "RemoteHost"
 #: How many ads one of the file stands for, at most ``_MOST``, and the attributes that each has for itself.
 _REPEAT: Final = "repeat"
 _MOST: Final = 10_000
 _UNIQUE: Final = frozenset({"name", "procid", "globaljobid"})
-
-_Value = Expr | LiteralValue
 
 
 def pool_of(test: PolicyTest) -> Snapshot:
@@ -51,7 +48,10 @@ def pool_of(test: PolicyTest) -> Snapshot:
 
 
 def _claim(
-    slots: Mapping[str, dict[str, _Value]], job: dict[str, _Value], host: ScalarText | None, test: PolicyTest
+    slots: Mapping[str, dict[str, AdValue]],
+    job: dict[str, AdValue],
+    host: ScalarText | None,
+    test: PolicyTest,
 ) -> None:
     """Let a job run on a slot."""
     slot = slots.get(host.text.lower()) if host is not None else None
@@ -72,11 +72,11 @@ def _claim(
     job |= {"JobStatus": 2, "RemoteHost": slot["Name"]}
 
 
-def _slot(values: AdValues, number: int) -> dict[str, _Value]:
+def _slot(values: AdValues, number: int) -> dict[str, AdValue]:
     own = _values(values)
     name = str(own.get("Name", f"slot1@host{number}"))
     machine = name.rpartition("@")[2]
-    defaults: dict[str, _Value] = {
+    defaults: dict[str, AdValue] = {
         "Name": name,
         "Machine": machine,
         "State": "Unclaimed",
@@ -109,13 +109,13 @@ def _repeated(ads: Iterable[AdValues]) -> Iterator[AdValues]:
         )
 
 
-def _job(values: AdValues, numbers: Mapping[str, Iterator[int]]) -> dict[str, _Value]:
+def _job(values: AdValues, numbers: Mapping[str, Iterator[int]]) -> dict[str, AdValue]:
     """Return a job; ``numbers`` are the next ones of each cluster."""
     own = _values(values)
     owner = str(own.get("Owner", "user"))
     cluster = own.get("ClusterId", 1)
     proc = own["ProcId"] if "ProcId" in own else next(numbers[str(cluster)])
-    defaults: dict[str, _Value] = {
+    defaults: dict[str, AdValue] = {
         "ClusterId": cluster,
         "ProcId": proc,
         "JobStatus": 1,
@@ -125,27 +125,9 @@ def _job(values: AdValues, numbers: Mapping[str, Iterator[int]]) -> dict[str, _V
     return defaults | {"RequestCpus": 1, "RequestMemory": 1} | own
 
 
-def _values(values: AdValues) -> dict[str, _Value]:
-    return {name: _value(name, text) for name, text in values.items()}
+def _values(values: AdValues) -> dict[str, AdValue]:
+    return {name: ad_value(name, text) for name, text in values.items()}
 
 
-def _value(name: str, text: ScalarText) -> _Value:
-    """Return a number, a boolean or an expression as it is written, anything else as a text."""
-    written = text.text.strip()
-    if written.startswith("=") or name.lower() in _EXPRESSIONS:
-        try:
-            return parse(written.removeprefix("="))
-        except ClassAdError as error:
-            wrong = Problem(Severity.ERROR, text.source, f"{name}: {error}")
-            raise SettingsError([wrong], text.source.file) from None
-    if text.quoted:
-        return text.text
-    if written in scalars.TRUE | scalars.FALSE:
-        return written in scalars.TRUE
-    if scalars.is_integer(written):
-        return int(written)
-    return float(written) if scalars.is_real(written) else text.text
-
-
-def _table(ads: Iterable[Mapping[str, _Value]]) -> Table:
+def _table(ads: Iterable[Mapping[str, AdValue]]) -> Table:
     return Table.from_ads([ClassAd(list(each.items())) for each in ads])

@@ -114,6 +114,13 @@ class AttributeTable:
         """
         return type(self)(self._changeable_store().take(rows), None)
 
+    def copies(self, rows: RowSelection) -> Self:
+        """Return a table with copies of these rows: a row that is given twice becomes two ads."""
+        store, indices = self._current(), self._indices(rows)
+        if isinstance(store, RowStore):
+            return type(self)(store.take(indices), None)
+        return self.from_ads([store.ad(row) for row in indices.tolist()], AdDictionary())
+
     def replace(self, rows: RowSelection, ads: Sequence[ClassAd]) -> None:
         """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.
 

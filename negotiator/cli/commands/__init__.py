@@ -32,6 +32,7 @@ COMMANDS = {
     "token": "Make a token for a client of the HTTP interface.",
     "usage": "Print the usage of users or groups, beside their limits.",
     "web": "Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients.",
+    "whatif": "Print what a cycle would decide if the pool or the policies were changed.",
     "why": "Print why jobs get no slot, or a slot no job, and what would have to change.",
     "why-not": "Print why a job does not get a slot.",
 }
