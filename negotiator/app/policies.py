@@ -26,7 +26,8 @@ class RuleUse:
 
     ``text`` is what it says, or for a rule that the bundle's plugins do not declare one of its sentences. ``counts`` is what it does in a cycle
     now. ``decisive`` are the jobs without a slot of which it took the last candidates. ``activity`` is what it did in the cycles of
-    the negotiator of a state; None without a state, and for a rule whose text is not that of the last cycle.
+    the negotiator of a state; None without a state, and for a rule whose text or mode is not that of the last cycle. ``is_declared`` is
+    false for a rule that is not known to be in the bundle: its cycles are not counted.
     """
 
     plugin: str
@@ -37,6 +38,7 @@ class RuleUse:
     counts: RuleCounts
     decisive: int
     activity: RuleActivity | None = None
+    is_declared: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -164,6 +166,7 @@ def _use(found: _RuleSums, known: dict[str, RuleActivity]) -> RuleUse:
         counts=found.counts,
         decisive=found.decisive,
         activity=None if found.rule is None else known.get(found.rule.digest),
+        is_declared=found.rule is not None,
     )
 
 

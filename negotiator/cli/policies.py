@@ -92,7 +92,9 @@ def _row(use: RuleUse, *, alone: bool, idle: bool) -> Row:
 def _idle(use: RuleUse) -> str:
     """``all 500 cycles since 2026-11-20 14:00`` or ``the last 12 of 500 cycles``; empty for a rule that did something in the last one."""
     found = use.activity
-    if found is None or not found.idle:
+    if found is None:
+        return "no cycle was counted" if use.is_declared else ""
+    if not found.idle:
         return ""
     if found.active:
         return f"the last {found.idle} of {number(found.cycles, 'cycle')}"

@@ -70,6 +70,13 @@ def test_with_a_state_each_rule_says_in_how_many_cycles_it_did_nothing():
     assert [(each["rule"], each["activity"]["idle"]) for each in idle["rules"]] == [("never", 2)]
 
 
+def test_a_rule_with_another_text_than_in_the_last_cycle_is_not_one_that_did_something(tmp_path):
+    run("run", "pool.ads", "--state", "state", "--audit-log", "log")
+    (tmp_path / "bundle" / "pool.yaml").write_text(BUNDLE.replace("MY.Memory < 1", "MY.Memory < 2"))
+    output = run("policies", "--pool", "pool.ads", "--state", "state")
+    assert " ".join(cells(output)["never"][2:]) == "no cycle was counted"
+
+
 def test_a_state_without_a_saved_pool_has_its_last_cycle():
     """Of it is not known what only one rule did."""
     run("run", "pool.ads", "--state", "state", "--audit-log", "log")
