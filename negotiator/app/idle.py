@@ -11,11 +11,9 @@ import attrs
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.values import reason_fields
 from negotiator.cycle.jobs import NOT_IDLE
-from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import DiscardedAds, RequestOutcome
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
-from negotiator.hooks.records import Cycle
 from negotiator.records import Mode, Reason
 
 
@@ -48,8 +46,7 @@ def idle_report(view: PoolView) -> IdleReport:
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
     require_pool(view.targets)
-    cycle = Cycle(0, view.now, view.bundle.digest)
-    result = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
+    result = view.present_cycle
     found = (*without_slot(result.outcomes), *without_part(result.discarded))
     failures = (*view.group_failures, *result.failures)
     return IdleReport(len(result.matches), most_first(found), tuple(dict.fromkeys(failures)))

@@ -22,6 +22,7 @@ from negotiator.records import Severity
 
 if TYPE_CHECKING:
     from negotiator.cycle.cycle_state import CycleState
+    from negotiator.cycle.result import CycleResult
     from negotiator.pool import Snapshot
     from negotiator.runtime.state_manager import StateManager
     from negotiator.runtime.usage import PoolUsage, UsageByQueue
@@ -180,6 +181,15 @@ class PoolView:
 
         usage = pool_usage(self.snapshot, self.bundle, self.cycle_state, self.now)
         return attrs.evolve(usage, failures=self._with_groups(usage.failures))
+
+    @cached_property
+    def present_cycle(self) -> CycleResult:
+        """What a cycle over the pool decides now, which changes nothing."""
+        from negotiator.cycle.loop import run_cycle
+        from negotiator.hooks.records import Cycle
+
+        cycle = Cycle(0, self.now, self.bundle.digest)
+        return run_cycle(self.snapshot, self.bundle, cycle, self.cycle_state)
 
     @cached_property
     def queue_usage(self) -> UsageByQueue:

@@ -15,7 +15,6 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.errors import AuditError
 from negotiator.audit.values import instant, reason_fields
 from negotiator.cycle.jobs import job_ids, schedds, submitters
-from negotiator.cycle.loop import run_cycle
 from negotiator.errors import StateError
 from negotiator.explain.first_end import FirstEnd
 from negotiator.explain.job import Condition as Condition
@@ -65,8 +64,7 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     alone = explain_alone(view.snapshot, view.bundle, cycle, view.cycle_state, row)
     decided, competing = _decided(view, job, schedd), None
     if alone.decisive is None and decided is None:
-        whole = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
-        competing = outcome_of(whole, job, schedd)
+        competing = outcome_of(view.present_cycle, job, schedd)
     return WhyJob(
         job=job,
         schedd=schedd,

@@ -60,7 +60,7 @@ def why_holder(view: PoolView, subject: WhySubject) -> WhyHolder:
     """
     overview = pool_overview(view)
     cycle = Cycle(0, view.now, view.bundle.digest)
-    result = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
+    result = view.present_cycle
     is_user = subject.kind is WhyKind.USER
     own = _User.of(view, subject.name) if is_user else _QueueOfJobs(subject.name)
     outcomes = [each for each in result.outcomes if own.requests(each.request)]

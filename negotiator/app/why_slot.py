@@ -17,7 +17,6 @@ from negotiator.audit.values import reason_fields
 from negotiator.classad import ClassAd
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.jobs import job_ids
-from negotiator.cycle.loop import run_cycle
 from negotiator.explain.first_end import FirstEnd, first_end
 from negotiator.explain.slot import JobCondition as JobCondition
 from negotiator.explain.slot import RefusedJobs as RefusedJobs
@@ -85,8 +84,7 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     alone = explain_jobs(view.snapshot, view.bundle, cycle, view.cycle_state, row)
     own, competing = ad.string("Name") or name, None
     if alone.possible:
-        whole = run_cycle(view.snapshot, view.bundle, cycle, view.cycle_state)
-        competing = slot_outcome(whole, own, alone.ids)
+        competing = slot_outcome(view.present_cycle, own, alone.ids)
     return WhySlot(
         slot=own,
         state=ad.string("State") or "",

@@ -1,39 +1,5 @@
 """Words of the reports of cycles."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-from negotiator.records import CORE, Reason
-
-if TYPE_CHECKING:
-    from negotiator.explain.first_end import FirstEnd
-
-
-def number(count: int, noun: str) -> str:
-    """Return ``1 job``, ``2 jobs``, ``2 matches``."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith(('ch', 'ss')) else 's'}"
-
-
-def rule(reason: Reason) -> str:
-    """Return the rule of a policy with its source; for the core's own reasons, the core."""
-    provenance = reason.provenance
-    return provenance.plugin if provenance.plugin == CORE else str(provenance)
-
-
-def ends(found: FirstEnd | None, whose: str) -> Iterator[str]:
-    """Yield a sentence about the first of some running jobs to end; nothing if no ad says when."""
-    if found is not None:
-        when = datetime.fromtimestamp(found.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        stated = f"{found.stated} of {number(found.jobs, 'job')} {whose} {'states' if found.stated == 1 else 'state'}"
-        yield f"It may change by {when}: job {found.job} runs no longer ({stated} a longest run time)."
-
-
-def sentence(reason: Reason) -> str:
-    """Return the verdict and the text of a reason, with the rule of a policy."""
-    where = "" if reason.provenance.plugin == CORE else f" ({rule(reason)})"
-    return f"{str(reason.verdict).replace('_', ' ').capitalize()}: {reason.text}{where}"
+from negotiator.app.phrases import number as number
+from negotiator.app.phrases import rule as rule
+from negotiator.app.phrases import sentence as sentence

@@ -1,21 +1,18 @@
-"""``negotiator why SLOT``: why a slot runs no idle job, or what it runs."""
+"""Why a slot runs no idle job, or what it runs, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from negotiator.app.phrases import ends, number, sentence
 from negotiator.app.record_words import record_words
 from negotiator.app.why_slot import RefusedJobs, SlotOutcome, WhySlot
-from negotiator.cli.phrases import ends, number, rule, sentence
-from negotiator.cli.render import printable, wrapped_lines
-from negotiator.cli.screen import ScreenTable, print_tables
-from negotiator.records import CORE, Reason
+from negotiator.app.why_words.texts import WhyTable, WhyWords, reason_text
 
 
-def print_why_slot(found: WhySlot, *, full: bool) -> None:
-    """Print the answer, the decisive reason first; at most a screen unless ``full``."""
-    heading = [line for text in _answer(found) for line in wrapped_lines(printable(text))]
-    print_tables(_tables(found), full=full, details="Details: --full", heading=heading)
+def slot_words(found: WhySlot) -> WhyWords:
+    """Return the answer: conditions that reject most jobs by themselves first, then quotas and what competes."""
+    return WhyWords.of([*_answer(found)], _tables(found))
 
 
 def _answer(found: WhySlot) -> Iterator[str]:
@@ -79,39 +76,30 @@ def _competition(found: WhySlot, competing: SlotOutcome) -> Iterator[str]:
     yield f"{could}; a cycle now would give {competing.elsewhere} of them other slots, and it to none."
 
 
-def _tables(found: WhySlot) -> list[ScreenTable]:
+def _tables(found: WhySlot) -> Sequence[WhyTable]:
     alone = found.alone
-    conditions = [
-        (
-            f"{_text(each.reason)}{f'; nearest: {each.near}' if each.near else ''}",
-            str(each.rejected),
-            str(each.alone),
-            str(each.lever),
-        )
+    conditions = tuple(
+        (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
         for each in alone.conditions
-    ]
-    remedies = [
-        (" and ".join(printable(each.reason.text) for each in remedy.conditions), str(remedy.jobs))
+    )
+    remedies = tuple(
+        (" and ".join(each.reason.text for each in remedy.conditions), str(remedy.jobs))
         for remedy in alone.remedies
         if not alone.possible and len(remedy.conditions) > 1
-    ]
+    )
     waiting = () if found.competing is None else found.competing.waiting
-    part = f"{number(alone.jobs, 'job')} in {number(alone.classes, 'class')}"
-    headers = ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT")
+    title = f"What keeps idle jobs from it ({number(alone.jobs, 'job')} in {number(alone.classes, 'class')})"
     return [
-        ScreenTable(f"What keeps idle jobs from it ({part})", headers, conditions, (1, 2), "condition"),
-        ScreenTable("Fewest to change", ("CONDITIONS", "OPENS"), remedies, (1,)),
+        WhyTable(
+            title, ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT"), conditions, (1, 2), "condition"
+        ),
+        WhyTable("Fewest to change", ("CONDITIONS", "OPENS"), remedies, (1,)),
         _refused("Quotas", alone.quotas),
         _refused("Jobs that could run on it and get no slot", waiting),
         _refused("Idle jobs that take no part", alone.no_part),
     ]
 
 
-def _refused(title: str, found: Sequence[RefusedJobs]) -> ScreenTable:
-    rows = [(str(each.jobs), str(each.reason.verdict), _text(each.reason)) for each in found]
-    return ScreenTable(title, ("JOBS", "VERDICT", "REASON"), rows, (0,))
-
-
-def _text(reason: Reason) -> str:
-    where = "" if reason.provenance.plugin == CORE else f" ({printable(rule(reason))})"
-    return f"{printable(reason.text)}{where}"
+def _refused(title: str, found: Sequence[RefusedJobs]) -> WhyTable:
+    rows = tuple((str(each.jobs), str(each.reason.verdict), reason_text(each.reason)) for each in found)
+    return WhyTable(title, ("JOBS", "VERDICT", "REASON"), rows, (0,))

@@ -1,0 +1,64 @@
+"""Use case: why a job or the jobs of a user or a queue get no slot, or a slot no job; in words and as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from negotiator.app.pool_view import PoolView
+from negotiator.app.why import why_job, why_values
+from negotiator.app.why_holder import why_holder, why_holder_values
+from negotiator.app.why_slot import why_slot, why_slot_values
+from negotiator.app.why_subject import WhyKind, WhySubject, find_subject
+from negotiator.app.why_words import WhyTable as WhyTable
+from negotiator.app.why_words import WhyWords as WhyWords
+from negotiator.app.why_words import holder_words, job_words, slot_words
+from negotiator.hooks.answers import HookFailure
+
+
+@attrs.frozen
+class WhyAnswer:
+    """An answer: what it is about, the words, and the same as JSON values. ``failures`` are of plugins."""
+
+    subject: WhySubject
+    words: WhyWords
+    values: Mapping[str, Any]
+    failures: tuple[HookFailure, ...] = ()
+
+
+def why_answer(view: PoolView, word: str, kind: WhyKind | None = None) -> WhyAnswer:
+    """Return why jobs get no slot, or a slot no job; nothing is changed.
+
+    :param word: a job, a slot, a user or a queue.
+    :param kind: what the word names; None to find it out.
+    :raises InvalidCallError: no pool is named, or the word is invalid or names several: the message has them.
+    :raises NotFoundError: the pool has no such thing; the message has the nearest names.
+    :raises PoolError, StateError: the pool or the state cannot be read.
+    """
+    subject = find_subject(view, word, kind)
+    return _ANSWERS[subject.kind](view, subject)
+
+
+def _of_job(view: PoolView, subject: WhySubject) -> WhyAnswer:
+    found = why_job(view, subject.name)
+    return WhyAnswer(subject, job_words(found), why_values(found))
+
+
+def _of_slot(view: PoolView, subject: WhySubject) -> WhyAnswer:
+    found = why_slot(view, subject.name)
+    return WhyAnswer(subject, slot_words(found), why_slot_values(found))
+
+
+def _of_holder(view: PoolView, subject: WhySubject) -> WhyAnswer:
+    found = why_holder(view, subject)
+    return WhyAnswer(subject, holder_words(found), why_holder_values(found), found.failures)
+
+
+_ANSWERS: Final[Mapping[WhyKind, Callable[[PoolView, WhySubject], WhyAnswer]]] = {
+    WhyKind.JOB: _of_job,
+    WhyKind.SLOT: _of_slot,
+    WhyKind.USER: _of_holder,
+    WhyKind.QUEUE: _of_holder,
+}
