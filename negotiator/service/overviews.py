@@ -16,6 +16,8 @@ from negotiator.errors import NegotiatorError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.failures import describe_error
 from negotiator.pool.secrets import redact
+from negotiator.service.answers import NotReadError
+from negotiator.service.explanations import Explanations
 from negotiator.service.history import PoolCount, PoolHistory
 from negotiator.service.kept_answers import KeptAnswers
 
@@ -25,9 +27,13 @@ _EVERY: Final = 5.0
 
 @attrs.frozen(eq=False)
 class ShownPool:
-    """What requests are answered from: an overview, which never changes, and the answers that were made of it."""
+    """What requests are answered from: an overview, which never changes, and the answers that were made of it.
+
+    ``explanations`` are about the same reading of the pool.
+    """
 
     overview: PoolOverview
+    explanations: Explanations
     answers: KeptAnswers = attrs.field(factory=KeptAnswers, init=False)
 
 
@@ -49,6 +55,13 @@ class Overviews:
     _reading: threading.Lock = attrs.field(factory=threading.Lock, init=False)
     _stopped: threading.Event = attrs.field(factory=threading.Event, init=False)
     _thread: threading.Thread | None = attrs.field(default=None, init=False)
+
+    @property
+    def present(self) -> ShownPool:
+        """What requests are answered from; :raises NotReadError: the pool has not been read yet."""
+        if self.shown is None:
+            raise NotReadError(self.failure or "the pool has not been read yet")
+        return self.shown
 
     def start(self) -> None:
         """Read the pool once, and then in a thread whenever files have changed."""
@@ -93,7 +106,8 @@ class Overviews:
         else:
             self.failure = ""
             if shown is None or overview is not shown.overview:
-                self.shown = ShownPool(overview)
+                same = None if shown is None or read_anew else shown.explanations
+                self.shown = ShownPool(overview, same or Explanations(self.targets, overview))
 
     def _run(self) -> None:
         while not self._stopped.wait(_EVERY):

@@ -50,7 +50,7 @@ def test_a_checkpoint_that_was_copied_begins_the_execution_anew():
         {"AllowedJobDuration": "50"},
         {"AllowedJobDuration": "1e300"},
         {"AllowedJobDuration": '"long"'},
-        {"AllowedExecuteDuration": "3600", "JobCurrentStartExecutingDate": str(int(NOW) - 5000)},
+        {"AllowedExecuteDuration": "9000", "JobCurrentStartExecutingDate": str(int(NOW) - 5000)},
         {"ShadowBday": None, "AllowedJobDuration": "3600"},
     ],
 )

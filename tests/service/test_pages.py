@@ -21,7 +21,7 @@ POOL = ROOT / "examples" / "first-pool"
 PATHS = (
     *("", "/queues", "/queues/root", "/usage", "/hosts", "/applications", "/configuration"),
     *("/configuration/change", "/decisions", "/login"),
-    *("/cycles", "/policies", "/shares", "/plugins"),
+    *("/cycles", "/policies", "/shares", "/plugins", "/why", "/why?user=tester", "/why?queue=root"),
 )
 PARTITION = "/ws/v1/partition/default"
 POLICY = (

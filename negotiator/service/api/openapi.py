@@ -99,6 +99,10 @@ class _Schemas:
         ]
         return properties
 
+    def required(self, query: type[Any]) -> frozenset[str]:
+        """Return the names of the fields of a class that have no default."""
+        return frozenset(self.components[_name(self.references[query])].get("required", ()))
+
     def shared(self) -> dict[str, Mapping[str, Any]]:
         """Return the schemas that references lead to."""
         return {name: each for name, each in sorted(self.components.items()) if name not in self.parameters}
@@ -153,6 +157,7 @@ def _operation_id(resource: Resource) -> str:
 
 
 def _parameters(resource: Resource, schemas: _Schemas) -> Iterator[dict[str, Any]]:
+    required = schemas.required(resource.parameters)
     for name, schema in schemas.fields(resource.parameters).items():
         in_path = name in resource.path_names
         values = _without_null(schema)
@@ -160,7 +165,7 @@ def _parameters(resource: Resource, schemas: _Schemas) -> Iterator[dict[str, Any
         yield {
             "name": name,
             "in": "path" if in_path else "query",
-            "required": in_path,
+            "required": in_path or name in required,
             **({"description": text} if text else {}),
             "schema": values,
         }

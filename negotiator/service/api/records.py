@@ -11,6 +11,8 @@ from msgspec import Meta
 from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivity, RuleEffect
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
+from negotiator.app.why_answer import WhyTable
+from negotiator.app.why_subject import WhyKind
 from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus
 from negotiator.hooks.reports import ReportParameter
@@ -102,6 +104,46 @@ class Limits:
     total: int
     exceeded: int
     limits: tuple[Limit, ...]
+
+
+@attrs.frozen
+class JobQuestion:
+    """Which job an answer is about."""
+
+    name: Annotated[
+        str,
+        Meta(
+            max_length=LONGEST_NAME,
+            pattern=r"^([^#]+#)?[0-9]{1,15}(\.[0-9]{1,15})?$",
+            description="A job, CLUSTER.PROC or SCHEDD#CLUSTER.PROC; of a CLUSTER the first idle one.",
+        ),
+    ]
+
+
+@attrs.frozen
+class NameQuestion:
+    """Which user, queue or slot an answer is about."""
+
+    name: Annotated[
+        str,
+        Meta(max_length=LONGEST_NAME, description="Its name; of a queue the path, or its last part."),
+    ]
+
+
+@attrs.frozen
+class Explanation:
+    """Why a job, or the idle jobs of a user or a queue, get no slot, or a slot no job.
+
+    ``sentences`` and ``tables`` are for people, the decisive reason first. ``facts`` are the same as values, as ``negotiator why --json``
+    prints them. ``asof`` is when the pool was read, in seconds since the epoch.
+    """
+
+    kind: WhyKind
+    name: str
+    asof: float
+    sentences: tuple[str, ...]
+    tables: tuple[WhyTable, ...]
+    facts: dict[str, Any]
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ is described by ``msgspec.Meta``, from which come the checks of a request and th
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
@@ -17,7 +18,6 @@ from msgspec import Meta
 from negotiator.app.overview import PoolOverview
 from negotiator.app.token_roles import Role
 from negotiator.app.tokens import TokenEntry
-from negotiator.service.answers import NotReadError
 from negotiator.service.overviews import Overviews
 
 BASE: Final = "/api/v1"
@@ -33,6 +33,13 @@ P = TypeVar("P")
 @attrs.frozen
 class Nothing:
     """No parameters."""
+
+
+class SlowAnswers(enum.IntEnum):
+    """How many answers are made at the same time, of those that may take seconds."""
+
+    SEARCH = 2  # in the audit log
+    EXPLAIN = 1
 
 
 @attrs.frozen
@@ -59,10 +66,7 @@ class ApiRequest(Generic[P]):
     @property
     def overview(self) -> PoolOverview:
         """The pool as it was read last; :raises NotReadError: it has not been read yet."""
-        shown = self.overviews.shown
-        if shown is None:
-            raise NotReadError(self.overviews.failure or "the pool has not been read yet")
-        return shown.overview
+        return self.overviews.present.overview
 
 
 def _ok(_answer: object) -> HTTPStatus:
@@ -79,7 +83,7 @@ class Resource:
     :param status: returns the HTTP status of an answer.
     :param statuses: what further statuses mean, of answers and of errors.
     :param of_pool: its answer depends on the pool as it was read last and on the parameters only: without any it is made once.
-    :param is_slow: its answers may take seconds: few are made at the same time.
+    :param slow: its answers may take seconds: few of this kind are made at the same time.
     :param texts: functions that make the answer in other media types, for requests that prefer one.
     """
 
@@ -94,7 +98,7 @@ class Resource:
     status: Callable[[Any], HTTPStatus] = _ok
     statuses: Mapping[HTTPStatus, str] = attrs.field(factory=dict)
     of_pool: bool = False
-    is_slow: bool = False
+    slow: SlowAnswers | None = None
     texts: Mapping[str, Callable[[ApiRequest[Any]], str]] = attrs.field(factory=dict)
 
     @property

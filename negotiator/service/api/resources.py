@@ -8,7 +8,8 @@ from typing import Final
 from negotiator.app.administer import AdminAction
 from negotiator.app.decisions import DecisionPage
 from negotiator.app.token_roles import Role
-from negotiator.service.api import actions, audit, cycles, pool, reports
+from negotiator.app.why_subject import WhyKind
+from negotiator.service.api import actions, audit, cycles, pool, reports, why
 from negotiator.service.api.records import (
     Action,
     ActionAnswer,
@@ -18,9 +19,12 @@ from negotiator.service.api.records import (
     CycleList,
     CyclePlugins,
     CycleShares,
+    Explanation,
+    JobQuestion,
     LimitQuery,
     Limits,
     Move,
+    NameQuestion,
     Plugins,
     PolicyEffects,
     RecordQuery,
@@ -29,7 +33,7 @@ from negotiator.service.api.records import (
     ServiceStatus,
 )
 from negotiator.service.api.reports import REPORTS
-from negotiator.service.api.resource import Page, Resource
+from negotiator.service.api.resource import Page, Resource, SlowAnswers
 
 _WITHOUT_CYCLES: Final = {HTTPStatus.NOT_FOUND: "The service has no state, or no cycle has ended yet."}
 _OF_ACTION: Final = {
@@ -113,7 +117,30 @@ RESOURCES: Final = (
         parameters=RecordQuery,
         answers=DecisionPage,
         answer=audit.decisions,
-        is_slow=True,
+        slow=SlowAnswers.SEARCH,
+    ),
+    *(
+        Resource(
+            path=f"/why/{kind}",
+            summary=summary,
+            parameters=question,
+            answers=Explanation,
+            answer=why.explain(kind),
+            slow=SlowAnswers.EXPLAIN,
+            statuses={
+                HTTPStatus.NOT_FOUND: f"The pool has no such {kind}; the message has the nearest name."
+            },
+        )
+        for kind, question, summary in (
+            (WhyKind.JOB, JobQuestion, "Why a job gets no slot, the decisive reason first"),
+            (
+                WhyKind.USER,
+                NameQuestion,
+                "Why the idle jobs of a user get no slot, with fair share and limits",
+            ),
+            (WhyKind.QUEUE, NameQuestion, "Why the idle jobs in a queue get no slot, with shares and limits"),
+            (WhyKind.SLOT, NameQuestion, "Why a slot runs no idle job, or what it runs"),
+        )
     ),
     Resource(
         path="/audit",
@@ -122,7 +149,7 @@ RESOURCES: Final = (
         answers=AuditRecords,
         answer=audit.records,
         role=Role.QUEUE_ADMINISTRATOR,
-        is_slow=True,
+        slow=SlowAnswers.SEARCH,
     ),
     Resource(
         path=REPORTS,

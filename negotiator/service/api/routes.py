@@ -20,7 +20,7 @@ from negotiator.service.answers import JSON, NotFoundHereError, encoded, json_an
 from negotiator.service.api.openapi import DOCUMENT, openapi
 from negotiator.service.api.parameters import parse_body, read_parameters
 from negotiator.service.api.reports import REPORTS, report_resources
-from negotiator.service.api.resource import BASE, ApiRequest, Nothing, Resource
+from negotiator.service.api.resource import BASE, ApiRequest, Nothing, Resource, SlowAnswers
 from negotiator.service.api.resources import RESOURCES
 from negotiator.service.bodies import read_json_body
 from negotiator.service.callers import Callers
@@ -28,7 +28,6 @@ from negotiator.service.overviews import Overviews
 
 _LARGEST_BODY: Final = 1 << 16  # bytes
 _MOST_ACTIONS: Final = 8
-_MOST_SEARCHES: Final = 2
 
 
 def api_routes(
@@ -36,9 +35,9 @@ def api_routes(
 ) -> list[Route]:
     """Return the routes of all resources, and that of the OpenAPI document."""
     listed = tuple(resources)
-    # Threads of their own: while actions wait for the negotiator, or a log is searched, others can read.
+    # Threads of their own: while actions wait for the negotiator, or slow answers are made, others can read.
     acting = CapacityLimiter(_MOST_ACTIONS)
-    searching = CapacityLimiter(_MOST_SEARCHES)
+    making = {each: CapacityLimiter(each) for each in SlowAnswers}
 
     def described(request: Request) -> Response:
         callers.check_reader(request)
@@ -55,10 +54,10 @@ def api_routes(
                 return _answer(resource, _request(resource, request), request)
         raise NotFoundHereError(f"unknown report {name[:80]!r}: {BASE}{REPORTS} lists all")
 
-    def searches(resource: Resource) -> Route:
+    def makes_slowly(resource: Resource, slow: SlowAnswers) -> Route:
         async def answer(request: Request) -> Response:
             found = await run_in_threadpool(_request, resource, request)
-            return await to_thread.run_sync(_answer, resource, found, request, limiter=searching)
+            return await to_thread.run_sync(_answer, resource, found, request, limiter=making[slow])
 
         return Route(f"{BASE}{resource.path}", answer, methods=[resource.method])
 
@@ -85,7 +84,7 @@ def api_routes(
     def route(resource: Resource) -> Route:
         if resource.body is not None:
             return acts(resource, resource.body)
-        return searches(resource) if resource.is_slow else reads(resource)
+        return reads(resource) if resource.slow is None else makes_slowly(resource, resource.slow)
 
     return [
         *map(route, listed),

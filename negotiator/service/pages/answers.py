@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from urllib.parse import quote
 
 import attrs
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -81,6 +82,15 @@ class Pages:
     def route(self, path: str, answer: Answer) -> Route:
         """Return the route of a page; ``answer`` checks who sends the request."""
         return Route(f"{BASE}{path}", partial(self._guarded, answer), methods=["GET"])
+
+    def slow_route(self, path: str, answer: Answer) -> Route:
+        """Return the route of a page that may take seconds: one at a time is made, while others wait without a thread."""
+        limiter = CapacityLimiter(1)
+
+        async def send(request: Request) -> Response:
+            return await to_thread.run_sync(self._guarded, answer, request, limiter=limiter)
+
+        return Route(f"{BASE}{path}", send, methods=["GET"])
 
     def form(self, path: str, answer: FormAnswer, largest: int) -> Route:
         """Return the route of a form of at most so many bytes; ``answer`` checks who sent it."""

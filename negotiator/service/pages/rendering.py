@@ -39,6 +39,7 @@ PAGES: Final = (
     Link("Shares", f"{BASE}/shares"),
     Link("Plugins", f"{BASE}/plugins"),
     Link("Decisions", f"{BASE}/decisions"),
+    Link("Why", f"{BASE}/why"),
     Link("Audit log", f"{BASE}/audit"),
     Link("Configuration", f"{BASE}/configuration"),
 )

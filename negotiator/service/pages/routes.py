@@ -27,6 +27,7 @@ from negotiator.service.pages.views.hosts import hosts_page
 from negotiator.service.pages.views.pool_now import pool_now
 from negotiator.service.pages.views.queue_pages import queue_page, queue_tree
 from negotiator.service.pages.views.usage import usage_page
+from negotiator.service.pages.why import WhyPages
 
 _SECONDS_OF_FILES = 365 * 86400  # their address changes with their content
 
@@ -46,6 +47,7 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         *Change(pages).routes(),
         *CyclePages(pages).routes(),
         *AuditPages(pages).routes(),
+        *WhyPages(pages).routes(),
         *Login(pages).routes(),
         pages.route("/static/{name}", _file),
         pages.of_overview("/{rest:path}", _nothing),

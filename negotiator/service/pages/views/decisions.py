@@ -34,7 +34,10 @@ class ReasonRow:
 
 @attrs.frozen
 class DecisionRow:
-    """A decision, and how often it was taken with the same reasons: ``since`` is the first time of these records."""
+    """A decision, and how often it was taken with the same reasons: ``since`` is the first time of these records.
+
+    ``why`` leads to what keeps the first job of a denial now.
+    """
 
     time: Moment | None
     since: Moment | None
@@ -49,6 +52,7 @@ class DecisionRow:
     reasons: tuple[ReasonRow, ...]
     left_out: int
     record: Link
+    why: Link | None
 
 
 @attrs.frozen(kw_only=True)
@@ -118,7 +122,14 @@ def _row(decisions: list[Decision], overview: PoolOverview | None) -> DecisionRo
         tuple(rows),
         newest.reasons_left_out,
         link(f"record {newest.record}", "audit", before=str(newest.record + 1)),
+        None if is_match else _why(newest),
     )
+
+
+def _why(denial: Decision) -> Link:
+    first = denial.job_ids[0].partition("-")[0] if denial.job_ids else ""
+    job = f"{denial.schedd}#{first}" if denial.schedd else first
+    return link(f"why job {first} waits now", "why", job=job)
 
 
 def _reason(reason: DecisionReason, files: Mapping[str, bytes], *, is_decisive: bool) -> ReasonRow:

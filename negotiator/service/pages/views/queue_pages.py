@@ -81,6 +81,7 @@ class QueueView:
     applications: Rows
     all_applications: Link
     decisions: Link
+    why: Link
 
 
 def queue_tree(overview: PoolOverview) -> QueueTreeView:
@@ -155,6 +156,7 @@ def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
         Rows.first(rows, len(rows)),
         link("search them", "applications", queue=path),
         link("decisions", "decisions", queue=path),
+        link("why jobs wait", "why", queue=path),
     )
 
 

@@ -1,0 +1,50 @@
+"""The page that says why jobs get no slot, or a slot no job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from negotiator.app.why_answer import WhyAnswer
+from negotiator.app.why_subject import WhyKind
+from negotiator.errors import InvalidCallError, NegotiatorError
+from negotiator.service.pages.answers import Pages
+from negotiator.service.pages.rendering import HtmlPage
+from negotiator.service.pages.views.elements import BASE
+from negotiator.service.pages.views.why import why_view
+
+_TITLE: Final = "Why"
+
+
+@attrs.frozen(eq=False)
+class WhyPages:
+    """Answers questions one at a time, in a thread of their own: readers of other pages do not wait for them."""
+
+    pages: Pages
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [self.pages.slow_route("/why", self._answer)]
+
+    def _answer(self, request: Request) -> Response:
+        self.pages.callers.check_reader(request)
+        given, found, failure = dict(request.query_params), None, ""
+        try:
+            found = self._found(given)
+        except NegotiatorError as error:  # the form is shown in any case
+            failure = str(error)
+        view = why_view(given, found, failure)
+        return self.pages.send(request, HtmlPage("why.html", _TITLE, f"{BASE}/why", view))
+
+    def _found(self, given: Mapping[str, str]) -> WhyAnswer | None:
+        chosen = [(kind, given[kind].strip()) for kind in WhyKind if given.get(kind, "").strip()]
+        if not chosen:
+            return None
+        if len(chosen) > 1:
+            raise InvalidCallError(f"name one of {', '.join(kind for kind, _ in chosen)}, not several")
+        return self.pages.overviews.present.explanations.why(*chosen[0])
