@@ -210,6 +210,7 @@ def test_the_ceiling_of_an_account_is_the_reason(site):
             ("root.default: 8", "root.default: many"),
             "granted: the number of matches of root.default must be a whole number",
         ),
+        (("accounts:", "now: 2026-03-02T08:00:00\n    accounts:"), "a_test.yaml:5:10: error: now: invalid"),
         (
             ("accounts:", "now: yesterday\n    accounts:"),
             "write seconds since the epoch, or date, time and zone",
@@ -431,6 +432,18 @@ def test_without_tests_the_command_says_where_it_looked(site):
     (site / "a_test.yaml").unlink()
     done = run()
     assert (done.exit_code, "no tests in bundle: name files" in done.output) == (2, True)
+
+
+def test_rules_that_were_asked_and_did_not_decide_are_not_covered(site):
+    for name, text in RULES.items():
+        (site / name).write_text(text)
+    (site / "a_test.yaml").write_text(
+        "slots: [{}]\ntests:\n  - name: asked\n    jobs: [{Owner: ann}]\n"
+        "    access: [{user: ann, may: configure, granted: false}]\n"
+    )
+    found = uncovered()
+    assert {"provided", "scheduleracl", "adminacl of root.a"} <= found.keys()
+    assert found.keys().isdisjoint({"fixed", "submitacl of root"})
 
 
 def test_reports_for_other_programs_have_every_difference(site):
