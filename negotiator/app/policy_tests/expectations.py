@@ -32,19 +32,31 @@ def mismatches(test: PolicyTest, decided: PolicyTestCycle) -> Iterator[Mismatch]
 
     :raises SettingsError: it expects something of a job that the test does not have, or a number is invalid.
     """
-    jobs, matches = decided.pool.jobs, decided.result.matches
+    yield from _of_jobs(test, decided)
+    yield from _of_numbers(test, decided.result.matches)
+    for access, answer in zip(test.access, decided.access, strict=True):
+        yield from _access_compared(access, answer)
+
+
+def _of_jobs(test: PolicyTest, decided: PolicyTestCycle) -> Iterator[Mismatch]:
+    jobs = decided.pool.jobs
     ids, at = job_ids(jobs), schedds(jobs).tolist()
+    matches = {(each.job, each.schedd.lower()): each for each in decided.result.matches}
     recorded = _recorded(decided)
     for expected in test.expect:
         job = expected.job.text
         if job not in ids:
             raise SettingsError([_no_job(expected, ids)], expected.job.source.file)
         row = ids.index(job)
-        match = next((each for each in matches if each.job == job and each.schedd.lower() == at[row]), None)
+        match = matches.get((job, at[row]))
         if match is None:
             yield from _compared(expected, _of_reason(decided.outcome(row, job, at[row])))
         else:
             yield from _compared(expected, _of_match(match, is_recorded=match.id in recorded))
+
+
+def _of_numbers(test: PolicyTest, matches: Sequence[Match]) -> Iterator[Mismatch]:
+    """Compare how many matches there are, and how many submitters and queues get."""
     if test.matches is not None and test.matches != len(matches):
         yield Mismatch(test.name.source, f"matches: expected {test.matches}, got {len(matches)}")
     granted = Counter(name.lower() for match in matches for name in (match.submitter, match.queue))
@@ -52,13 +64,10 @@ def mismatches(test: PolicyTest, decided: PolicyTestCycle) -> Iterator[Mismatch]
         if not number.text.isdecimal():
             message = f"granted: the number of matches of {name} must be a whole number"
             raise SettingsError([Problem(Severity.ERROR, number.source, message)], number.source.file)
-        if int(number.text) != granted[name.lower()]:
+        found = granted[name.lower()]
+        if int(number.text) != found:
             got = ", ".join(f"{each} {granted[each]}" for each in sorted(granted)) or "nobody gets a slot"
-            yield Mismatch(
-                number.source, f"granted: expected {name} {number}, got {granted[name.lower()]} ({got})"
-            )
-    for access, answer in zip(test.access, decided.access, strict=True):
-        yield from _access_compared(access, answer)
+            yield Mismatch(number.source, f"granted: expected {name} {number}, got {found} ({got})")
 
 
 @attrs.frozen
