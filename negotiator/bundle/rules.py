@@ -1,4 +1,4 @@
-"""The rules of a bundle that may deny something: gates, match expressions, limits and quotas, with their texts and places."""
+"""The rules of a bundle that may deny or grant something: gates, match expressions, limits, quotas and access control lists, with their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of a bundle that may deny something: their names, texts, places and modes."""
+"""The rules of a bundle that may deny or grant something: their names, texts, places and modes."""
 
 import pytest
 
@@ -85,6 +85,17 @@ def test_gates_match_expressions_limits_maxima_and_quotas_are_rules(rules):
         "maxima: maxapplications of root.a": ("7", "queues.yaml:7:13", "enforce"),
         "quotasets: lab/1": ("users {*} to slots=4", "a.rqs:4:4", "dryrun"),
     }
+
+
+def test_access_control_lists_are_rules_that_grant_something(rules):
+    queues = QUEUES.replace("- name: a", "- name: a\n            adminacl: olga", 1)
+    found = rules(f"{POOL}scheduleracl: ' operators'\nqueueconfigacl: ' '\n", queues)
+    assert [(each.plugin, each.rule, each.text) for each in found.granting] == [
+        ("access", "scheduleracl", " operators"),
+        ("access", "submitacl of root", "*"),
+        ("access", "adminacl of root.a", "olga"),
+    ]
+    assert not {each.rule for each in found.granting} & {each.rule for each in found.rules}
 
 
 def test_a_rule_that_moves_stays_the_same_and_one_with_another_text_or_mode_does_not(rules):
