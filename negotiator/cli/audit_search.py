@@ -39,10 +39,14 @@ def who(
 
 def changes(folder: Path, since: float | None, until: float | None, limit: int, *, as_json: bool) -> None:
     """Print the newest changes by administrators and reloads of the bundle."""
-    _print(folder, AuditQuery(kinds=_CHANGES, since=since, until=until), limit, as_json=as_json)
+    query = AuditQuery(kinds=_CHANGES, since=since, until=until)
+    nothing = "no change by an administrator, and no reload of the bundle,"
+    _print(folder, query, limit, as_json=as_json, nothing=nothing)
 
 
-def _print(folder: Path, query: AuditQuery, limit: int, *, as_json: bool) -> None:
+def _print(
+    folder: Path, query: AuditQuery, limit: int, *, as_json: bool, nothing: str = "no such record"
+) -> None:
     page = audit_page(folder, query, limit)
     if as_json:
         for record in page.records:
@@ -54,7 +58,7 @@ def _print(folder: Path, query: AuditQuery, limit: int, *, as_json: bool) -> Non
         more = "there may be more" if page.searched else "the search ended before the beginning of the log"
         click.echo(f"{more}: use --limit, --since or --until", err=True)
     if not page.records:
-        click.echo(f"no such record in {folder}", err=True)
+        click.echo(f"{nothing} in {folder}", err=True)
         sys.exit(ExitCode.NOT_DONE)
 
 

@@ -108,6 +108,11 @@ def test_a_limit_that_was_reached_is_said():
     ("words", "code", "message"),
     [
         (["who", "nobody", "log"], 1, "no such record in log"),
+        (
+            ["changes", "log", "--since", "2090-01-01"],
+            1,
+            "no change by an administrator, and no reload of the bundle, in log",
+        ),
         (["search", "elsewhere"], 3, "read the folder of the audit log"),
         (["search", "log", "--since", "yesterday"], 2, "'yesterday' is not a time: use 2026-11-20"),
         (["search", "log", "--job", "x"], 2, "'x' is not the id of a job"),
