@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
@@ -40,7 +39,7 @@ def cycle_details(
     )
 
 
-@attrs.define
+@attrs.define(eq=False)
 class _Sums:
     """The sums of one reason of a rule."""
 
@@ -72,15 +71,19 @@ def rule_effects(result: CycleResult) -> list[RuleEffect]:
     for discarded in result.discarded:
         sums(discarded.reason).ads += discarded.count
     for outcome in result.outcomes:
-        unmatched = outcome.unmatched
+        # A rule may have several reasons: one for each part of an expression, or each limited resource.
+        touched: set[_Sums] = set()
         for removal in outcome.removals:
             own = sums(removal.reason)
-            own.requests += 1
-            own.jobs += unmatched
             own.removed += removal.removed
             own.rejected += removal.rejected
-        for reason in itertools.chain.from_iterable(match.warnings for match in outcome.matches):
-            sums(reason).warned += 1
+            touched.add(own)
+        for own in touched:
+            own.requests += 1
+            own.jobs += outcome.unmatched
+        for match in outcome.matches:
+            for own in set(map(sums, match.warnings)):
+                own.warned += 1
     for rejection in result.rejections:
         sums(rejection.reason).decisive += rejection.jobs
     order = sorted(

@@ -8,9 +8,10 @@ from typing import Any
 import attrs
 
 from negotiator.app.cycle_details import rule_effects
+from negotiator.app.cycles import CycleEntry, last_cycles
 from negotiator.app.cycles import CycleHistory as CycleHistory
 from negotiator.app.cycles import RuleActivity as RuleActivity
-from negotiator.app.cycles import RuleEffect, last_cycles
+from negotiator.app.cycles import RuleEffect as RuleEffect
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.bundle.rules import BundleRule, BundleRules, bundle_rules
 from negotiator.explain.rules import RuleCounts as RuleCounts
@@ -73,7 +74,9 @@ def policy_report(view: PoolView) -> PolicyReport:
         require_pool(view.targets)
         return _of_pool(view, rules, history)
     last = history.last
-    entry = next(each for each in reversed(history.cycles) if each.number == last.number)
+    # Its entry is gone if so many cycles have failed since.
+    unknown = CycleEntry(begun=last.ended, ended=last.ended, bundle="")
+    entry = next((each for each in reversed(history.cycles) if each.number == last.number), unknown)
     counts: dict[RuleKey, RuleCounts] = {}
     for each in last.rules:
         if each.plugin != CORE:

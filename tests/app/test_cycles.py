@@ -181,6 +181,26 @@ def test_a_limit_that_only_warns_did_something_in_a_cycle_with_matches_that_it_w
     assert effects["maybe-later"] == 2
 
 
+def test_a_rule_with_several_reasons_counts_each_request_and_match_once(site):
+    """Two parts of an expression, and a limit of two resources."""
+    (site / "bundle" / "pool.yaml").write_text(BUNDLE.replace('"zoe"', '"zoe" && MY.User != "zoe@d"'))
+    (site / "bundle" / "queues.yaml").write_text(
+        "partitions: [{name: default, placementrules: [{name: fixed, value: root.a}], queues: [{name: root, submitacl: '*',"
+        " queues: [{name: a, limits: [{users: ['*'], maxresources: {vcore: 1, gpus: 1}}], properties:"
+        " {negotiator.limits.mode: warn}}]}]}]"
+    )
+    own = {"Requirements": "true", "RequestCpus": "1", "RequestGpus": "1"}
+    eve = [
+        job(n, Owner=f'"{name}"', User=f'"{name}@d"', **own)
+        for n, name in enumerate(("eve", "zoe", "ada", "ada"))
+    ]
+    write_ads(site / "jobs.ads", *eve)
+    run()
+    effects = {each.rule: each for each in last_cycles(site / "state").last.rules}
+    assert (effects["not-for-zoe"].requests, effects["not-for-zoe"].jobs) == (1, 1)
+    assert effects["limit of user * at root.a"].warned == 1
+
+
 def test_a_failed_cycle_counts_for_no_rule(site):
     run()
     history = last_cycles(site / "state")

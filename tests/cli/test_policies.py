@@ -2,10 +2,13 @@
 
 import json
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
+from negotiator.app.cycles import last_cycles
 from negotiator.cli import main
+from negotiator.runtime.cycle_history import write_history
 from pools import job, slot, write_ads
 
 BUNDLE = """\
@@ -88,6 +91,15 @@ def test_a_state_without_a_saved_pool_has_its_last_cycle():
     assert values["cycle"] == 1
     counts = {each["rule"]: each["counts"] for each in values["rules"]}["not-for-zoe"]
     assert (counts["slots"], "slots_alone" in counts) == (2, False)
+
+
+def test_a_last_cycle_before_many_failed_ones_has_its_rules_but_no_sizes(tmp_path):
+    run("run", "pool.ads", "--state", "state", "--audit-log", "log")
+    history = last_cycles(tmp_path / "state")
+    write_history(tmp_path / "state", attrs.evolve(history, cycles=()))
+    output = run("policies", "--state", "state")
+    assert output.startswith("Cycle 1: 0 slots")
+    assert cells(output)["not-for-zoe"][2] == "2"
 
 
 @pytest.mark.parametrize(
