@@ -12,6 +12,8 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.values import reason_fields
 from negotiator.cycle.jobs import NOT_IDLE
 from negotiator.cycle.result import DiscardedAds, RequestOutcome
+from negotiator.explain.job_classes import FEW_CLASSES, split_classes
+from negotiator.explain.job_classes import SplitClasses as SplitClasses
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
 from negotiator.records import Mode, Reason
@@ -32,11 +34,15 @@ class IdleJobs:
 
 @attrs.frozen
 class IdleReport:
-    """The idle jobs of a pool: how many a cycle now would match, and why the others get no slot, most jobs first."""
+    """The idle jobs of a pool: how many a cycle now would match, and why the others get no slot, most jobs first.
+
+    ``split`` is the attribute that makes many classes of alike jobs; None if they are few, or if no attribute alone does.
+    """
 
     matched: int
     idle: tuple[IdleJobs, ...]
     failures: tuple[HookFailure, ...]
+    split: SplitClasses | None = None
 
 
 def idle_report(view: PoolView) -> IdleReport:
@@ -49,7 +55,13 @@ def idle_report(view: PoolView) -> IdleReport:
     result = view.present_cycle
     found = (*without_slot(result.outcomes), *without_part(result.discarded))
     failures = (*view.group_failures, *result.failures)
-    return IdleReport(len(result.matches), most_first(found), tuple(dict.fromkeys(failures)))
+    is_split = result.counts.requests >= FEW_CLASSES
+    return IdleReport(
+        len(result.matches),
+        most_first(found),
+        tuple(dict.fromkeys(failures)),
+        split_classes(view.snapshot, view.bundle) if is_split else None,
+    )
 
 
 def most_first(found: Iterable[IdleJobs]) -> tuple[IdleJobs, ...]:
@@ -84,7 +96,8 @@ def without_part(discarded: Iterable[DiscardedAds]) -> Iterator[IdleJobs]:
 
 def idle_values(report: IdleReport) -> dict[str, Any]:
     """Return the report as JSON values."""
-    return {"matched": report.matched, "idle": idle_rows(report.idle)}
+    split = None if report.split is None else attrs.asdict(report.split)
+    return {"matched": report.matched, "idle": idle_rows(report.idle), "split_classes": split}
 
 
 def idle_rows(idle: Iterable[IdleJobs]) -> list[dict[str, Any]]:

@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 import attrs
 import click
 
-from negotiator.app.idle import IdleJobs, IdleReport, idle_report, idle_values
+from negotiator.app.idle import IdleJobs, IdleReport, SplitClasses, idle_report, idle_values
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.problems import print_problems
-from negotiator.cli.render import Row, printable
+from negotiator.cli.render import Row, print_wrapped, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
@@ -58,13 +58,26 @@ def _is_wanted(idle: IdleJobs, user: str, queue: str | None) -> bool:
 
 def _print(report: IdleReport, by: str, *, full: bool) -> None:
     waiting = sum(each.jobs for each in report.idle)
-    click.echo(f"{number(waiting, 'job')} without a slot; a cycle now would match {report.matched}.\n")
+    click.echo(f"{number(waiting, 'job')} without a slot; a cycle now would match {report.matched}.")
+    if report.split is not None:
+        print_wrapped(printable(_split(report.split)))
+    click.echo()
     # A reason is its own name.
     first = 1 if by == "reason" else 0
     rows = [row[first:] for row in _rows(report.idle, by)]
     headers = (by.upper(), "JOBS", "VERDICT", "REASON", "RULE")[first:]
     table = ScreenTable("Idle jobs", headers, rows, right=(1 - first,))
     print_tables([table], full=full, details="Details: --full, --by user or queue, or negotiator why JOB")
+
+
+def _split(found: SplitClasses) -> str:
+    of = f"{found.jobs} idle jobs are {found.classes} classes of alike jobs"
+    if not found.attribute:
+        return (
+            f"{of}: an expression or a plugin may read any attribute, so that no two of most jobs are alike."
+        )
+    readers = f"; it is read by {', '.join(found.readers)}" if found.readers else ""
+    return f"{of}; without {found.attribute} they would be {found.without}{readers}."
 
 
 def _rows(idle: Sequence[IdleJobs], by: str) -> list[Row]:

@@ -370,3 +370,13 @@ def test_when_a_running_job_ends_at_the_latest_is_printed_where_it_matters(site)
         until = f"It may change by 2027-01-15 09:00:00 UTC: job 12.4 runs no longer ({stated} states a longest run time)."
         assert until in printed("why", word, "--now", "1800000001"), word
         assert "It may change" not in printed("why", word, "--now", "1900000000")
+
+
+def test_idle_names_the_attribute_that_makes_many_classes_of_jobs(site):
+    own = {"Owner": '"ada"', "User": '"ada@d"', "RequestCpus": "1"}
+    jobs = [job(number, **own, ClusterId="70", Colour=str(number)) for number in range(250)]
+    write_ads(site / "slots.ads", slot(0, Requirements="TARGET.Colour =!= 7"), slot(1), *jobs)
+    text = "253 idle jobs are 252 classes of alike jobs; without Colour they would be 3; it is read by Requirements of slots."
+    assert text in printed("idle").splitlines()
+    assert json.loads(printed("idle", "--json"))["split_classes"]["attribute"] == "Colour"
+    assert json.loads(printed("idle", "--json", "--pool", "pool.ads"))["split_classes"] is None

@@ -86,9 +86,9 @@ def test_a_gate_that_discards_a_slot_is_named_with_its_line(tmp_path):
 
 
 def test_a_central_expression_has_its_line(tmp_path):
-    policy = "policies:\n  - {name: none, applies_to: match, expression: 'TARGET.Owner == \"bob\"'}\n"
+    policy = "policies:\n  - {name: none, applies_to: match, expression: 'MY.Owner == \"bob\"'}\n"
     bundle = write_bundle(tmp_path / "b", policy)
-    found = explained(snapshot([slot(0)], [job(0), job(1)]), bundle)
+    found = explained(snapshot([slot(0)], [job(0), job(1), of_user("bob", 2)]), bundle)
     (condition,) = [each for each in found.conditions if each.reason.provenance.source]
     assert (condition.rejected, condition.lever) == (2, Lever.POOL)
 
