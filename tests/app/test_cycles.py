@@ -190,11 +190,11 @@ def test_a_rule_with_several_reasons_counts_each_request_and_match_once(site):
         " {negotiator.limits.mode: warn}}]}]}]"
     )
     own = {"Requirements": "true", "RequestCpus": "1", "RequestGpus": "1"}
-    eve = [
-        job(n, Owner=f'"{name}"', User=f'"{name}@d"', **own)
-        for n, name in enumerate(("eve", "zoe", "ada", "ada"))
+    jobs = [
+        job(n, Owner=f'"{name}"', User=f'"{name}@d"', **own) for n, name in enumerate(("zoe", "ada", "ada"))
     ]
-    write_ads(site / "jobs.ads", *eve)
+    write_ads(site / "jobs.ads", *jobs)
+    write_ads(site / "slots.ads", *(slot(n) for n in range(4)))
     run()
     effects = {each.rule: each for each in last_cycles(site / "state").last.rules}
     assert (effects["not-for-zoe"].requests, effects["not-for-zoe"].jobs) == (1, 1)
