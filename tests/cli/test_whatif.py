@@ -1,11 +1,13 @@
 """``negotiator whatif``: what a cycle would decide if the pool, the priorities or the bundle were changed."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from fair_share import submitter
+from negotiator.app.whatif import read_scenario
 from negotiator.cli import main
 from pools import NOW, job, slot, write_ads, write_bundle
 
@@ -105,6 +107,15 @@ def test_a_file_has_many_changes_and_the_report_fits_a_screen(site):
         "2 more slots like s0@h; 3 more jobs like 1.2;"
         ' other Requirements of jobs with Owner == "bob"; another pool.yaml'
     )
+
+
+def test_the_example_of_the_documentation_is_a_file_of_changes(site):
+    text = (Path(__file__).parents[2] / "docs" / "what-if.md").read_text()
+    (site / "example.yaml").write_text(text.partition("```yaml\n")[2].partition("```")[0])
+    (site / "draft.yaml").write_text("partitions: []\n")
+    found = read_scenario(site / "example.yaml")
+    assert (len(found.pool.slots), len(found.pool.jobs), len(found.pool.factors)) == (2, 2, 1)
+    assert found.bundle.files == (("queues.yaml", b"partitions: []\n"),)
 
 
 def test_recorded_cycles_are_changed_under_their_own_bundles(site):
