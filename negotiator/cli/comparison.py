@@ -37,24 +37,35 @@ _NO_PART: Final = "(took no part)"
 _CHANGES: Final = ("BEFORE", "AFTER", "GAINED", "LOST", "OTHER SLOT", "OTHER REASON")
 
 
-@attrs.frozen
-class ComparisonOutput:
-    """How a comparison is printed. ``before`` and ``after`` are texts on what was compared."""
+@attrs.frozen(kw_only=True)
+class ComparisonOptions:
+    """How a comparison is made and printed: the recorded cycles, if it is not over a pool, and what ``Batch`` needs for them."""
 
-    before: str
-    after: str
-    as_json: bool
-    full: bool
+    recorded: tuple[Path, ...]
+    workers: int
+    resume: Path | None
     with_jobs: bool
+    full: bool
+    as_json: bool
 
     @property
     def most_jobs(self) -> int:
         """How many changed jobs of a cycle are named."""
         return MOST_JOBS if self.with_jobs else 0
 
-    def print_recorded(self, paths: Sequence[Path], task: CycleTask[CycleComparison], batch: Batch) -> None:
+
+@attrs.frozen
+class ComparisonOutput:
+    """Prints a comparison. ``before`` and ``after`` are texts on what was compared."""
+
+    before: str
+    after: str
+    how: ComparisonOptions
+
+    def print_recorded(self, task: CycleTask[CycleComparison]) -> None:
         """Compare recorded cycles, print the sums, and end the command."""
-        found = merged(each for _, each in batch.results(recorded_files(paths), task))
+        batch = Batch(self.how.workers, self.how.resume)
+        found = merged(each for _, each in batch.results(recorded_files(self.how.recorded), task))
         batch.end(self.print(found, batch.remark))
 
     def print(self, found: CycleComparison, remark: str = "") -> ExitCode:
@@ -63,7 +74,7 @@ class ComparisonOutput:
         :param remark: what the first line has to add.
         """
         print_failures(tuple(dict.fromkeys((*found.failures[0], *found.failures[1]))))
-        if self.as_json:
+        if self.how.as_json:
             values = {"before": self.before, "after": self.after, **comparison_values(found)}
             click.echo(json.dumps(values, indent=2))
             return _code(found)
@@ -75,14 +86,14 @@ class ComparisonOutput:
             printable(f"After:  {self.after}{_stops(found.stops[1])}"),
         ]
         tables = (
-            *((_jobs_table(found),) if self.with_jobs else ()),
+            *((_jobs_table(found),) if self.how.with_jobs else ()),
             _rules_table(found.rules),
             _changes_table("Users", "USER", found.users),
             _changes_table("Queues", "QUEUE", found.queues),
             _shares_table(found),
         )
-        more = "" if self.with_jobs else ", --jobs"
-        print_tables(tables, full=self.full, details=f"Details: --full{more}, --json", heading=heading)
+        more = "" if self.how.with_jobs else ", --jobs"
+        print_tables(tables, full=self.how.full, details=f"Details: --full{more}, --json", heading=heading)
         return _code(found)
 
 

@@ -11,43 +11,28 @@ import click
 
 from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.diff import ComparisonTask, compare_pool
-from negotiator.cli.batch import Batch
-from negotiator.cli.comparison import ComparisonOutput
+from negotiator.cli.comparison import ComparisonOptions, ComparisonOutput
 from negotiator.cli.loading import standard_input
 from negotiator.hooks.command_targets import CommandTargets
 
 _RECORDED: Final = Path("recorded")
 
 
-def diff(
-    old: Path,
-    new: Path,
-    targets: CommandTargets,
-    recorded: tuple[Path, ...],
-    workers: int,
-    resume: Path | None,
-    *,
-    with_jobs: bool,
-    full: bool,
-    as_json: bool,
-) -> None:
+def diff(old: Path, new: Path, targets: CommandTargets, how: ComparisonOptions) -> None:
     """Compare what two bundles decide."""
-    if old == _RECORDED and not recorded:
+    if old == _RECORDED and not how.recorded:
         raise click.UsageError("OLD is recorded: name the recorded cycles by --recorded PATH")
     after = BundleChoice.of_folder(attrs.evolve(targets, bundle=new))
     before = None if old == _RECORDED else BundleChoice.of_folder(attrs.evolve(targets, bundle=old))
     output = ComparisonOutput(
         before="the decisions in the recordings" if before is None else described(before),
         after=described(after),
-        as_json=as_json,
-        full=full,
-        with_jobs=with_jobs,
+        how=how,
     )
-    if recorded:
-        task = ComparisonTask(before, after, output.most_jobs)
-        output.print_recorded(recorded, task, Batch(workers, resume))
+    if how.recorded:
+        output.print_recorded(ComparisonTask(before, after, how.most_jobs))
     elif before is not None:
-        found = compare_pool(targets, before, after, output.most_jobs, standard_input())
+        found = compare_pool(targets, before, after, how.most_jobs, standard_input())
         sys.exit(output.print(found))
 
 

@@ -16,8 +16,7 @@ from negotiator.app.pool_changes import PoolChanges, RowsAdded, RowsChanged, Row
 from negotiator.app.targets import bundle_folder
 from negotiator.app.whatif import Scenario, bundle_files, read_scenario
 from negotiator.classad import unparse
-from negotiator.cli.batch import Batch
-from negotiator.cli.comparison import ComparisonOutput
+from negotiator.cli.comparison import ComparisonOptions, ComparisonOutput
 from negotiator.cli.diff import described
 from negotiator.cli.expressions import read_expression
 from negotiator.cli.loading import standard_input
@@ -59,20 +58,10 @@ class ScenarioOptions:
         return found
 
 
-def whatif(
-    targets: CommandTargets,
-    recorded: tuple[Path, ...],
-    workers: int,
-    resume: Path | None,
-    *,
-    with_jobs: bool,
-    full: bool,
-    as_json: bool,
-    **given: object,
-) -> None:
+def whatif(targets: CommandTargets, how: ComparisonOptions, **given: object) -> None:
     """Compare what is decided as it is, and after changes."""
     scenario = ScenarioOptions(**given).scenario()  # type: ignore[arg-type]
-    own_bundles = recorded and targets.bundle is None
+    own_bundles = bool(how.recorded) and targets.bundle is None
     if own_bundles:
         before, after = BundleChoice(targets), BundleChoice(targets, edits=scenario.bundle)
     else:
@@ -83,15 +72,13 @@ def whatif(
     output = ComparisonOutput(
         before=as_it_is,
         after=f"{'their bundles' if own_bundles else described(after)}, {_described(scenario)}",
-        as_json=as_json,
-        full=full,
-        with_jobs=with_jobs,
+        how=how,
     )
-    if recorded:
-        task = ComparisonTask(None if own_bundles else before, after, output.most_jobs, scenario.pool)
-        output.print_recorded(recorded, task, Batch(workers, resume))
+    if how.recorded:
+        was = None if own_bundles else before
+        output.print_recorded(ComparisonTask(was, after, how.most_jobs, scenario.pool))
     else:
-        found = compare_pool(targets, before, after, output.most_jobs, standard_input(), scenario.pool)
+        found = compare_pool(targets, before, after, how.most_jobs, standard_input(), scenario.pool)
         sys.exit(output.print(found))
 
 

@@ -16,11 +16,7 @@ from negotiator.hooks.command_options import ANY_PATH
 @options.targets(
     "pool", "state", "plugins_dirs", "disable", "now", pool=options.READ_POOL, state=options.READ_STATE
 )
-@batch_options.recorded
-@batch_options.batch
-@batch_options.jobs
-@options.full
-@options.as_json
+@batch_options.comparison
 def diff(**given: Any) -> None:
     """Print what the policy bundle NEW would decide otherwise than OLD.
 

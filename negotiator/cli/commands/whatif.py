@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,28 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _COUNT = click.IntRange(1, 1_000_000)
 
 
+def _rows(noun: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command the options which change slots or jobs."""
+    add = click.option(
+        f"--add-{noun}s",
+        multiple=True,
+        type=(_COUNT, str),
+        metavar=f"N {noun.upper()}",
+        help=f"Add N {noun}s like this one, which are {'free' if noun == 'slot' else 'idle'}.",
+    )
+    remove = click.option(
+        f"--remove-{noun}s", multiple=True, metavar="EXPR", help=f"Remove the {noun}s for which EXPR is true."
+    )
+    change = click.option(
+        f"--set-{noun}s",
+        multiple=True,
+        type=(str, str),
+        metavar="EXPR NAME=VALUE",
+        help=f"Give an attribute of these {noun}s another value.",
+    )
+    return lambda command: add(remove(change(command)))
+
+
 @click.command(short_help="Print what a cycle would decide if the pool or the policies were changed.")
 @options.targets(
     "pool",
@@ -22,34 +45,12 @@ _COUNT = click.IntRange(1, 1_000_000)
     "disable",
     "now",
     pool=options.READ_POOL,
+    bundle={"help": "Policy bundle.  [default: the built-in one; with --recorded that of each recording]"},
     state=options.READ_STATE,
 )
-@batch_options.recorded
 @click.option("--changes", multiple=True, type=_FILE, metavar="FILE", help="YAML file of changes; see below.")
-@click.option(
-    "--add-slots", multiple=True, type=(_COUNT, str), metavar="N SLOT", help="Add N free slots like this one."
-)
-@click.option(
-    "--remove-slots", multiple=True, metavar="EXPR", help="Remove the slots for which EXPR is true."
-)
-@click.option(
-    "--set-slots",
-    multiple=True,
-    type=(str, str),
-    metavar="EXPR NAME=VALUE",
-    help="Give an attribute of these slots another value.",
-)
-@click.option(
-    "--add-jobs", multiple=True, type=(_COUNT, str), metavar="N JOB", help="Add N idle jobs like this one."
-)
-@click.option("--remove-jobs", multiple=True, metavar="EXPR", help="Remove the jobs for which EXPR is true.")
-@click.option(
-    "--set-jobs",
-    multiple=True,
-    type=(str, str),
-    metavar="EXPR NAME=VALUE",
-    help="Give an attribute of these jobs another value.",
-)
+@_rows("slot")
+@_rows("job")
 @click.option(
     "--factor",
     multiple=True,
@@ -62,10 +63,7 @@ _COUNT = click.IntRange(1, 1_000_000)
 @click.option(
     "--setting", "settings", multiple=True, metavar="KEY=VALUE", help="Another value of a key of pool.yaml."
 )
-@batch_options.batch
-@batch_options.jobs
-@options.full
-@options.as_json
+@batch_options.comparison
 def whatif(**given: Any) -> None:
     """Print what a cycle would decide if slots, jobs, priorities or policies were changed.
 
