@@ -6,6 +6,7 @@ writes as escapes. Of ads only the fields named here are written, so that no cla
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
 
 _FAILURES = _OVERFILLS = 100
+_IN_USE = 30
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
 
@@ -247,6 +249,7 @@ def _cycle_record(
         **inputs,
         "now": result.now,
         "counts": attrs.asdict(result.counts),
+        "in_use": _in_use_fields(result),
         "matches": len(result.matches),
         "matches_recorded": recorded_matches,
         "denials": sum(1 for outcome in result.outcomes if outcome.unmatched),
@@ -260,3 +263,21 @@ def _cycle_record(
         "overfills": len(result.overfills),
         "overfills_left_out": max(0, len(result.overfills) - _OVERFILLS),
     }
+
+
+def _in_use_fields(result: CycleResult) -> Record:
+    """Return how many jobs were in use, and those of the users and queues with most."""
+    users: Counter[str] = Counter()
+    queues: Counter[str] = Counter()
+    for each in result.in_use:
+        users[bounded(each.user)] += each.jobs
+        queues[bounded(each.queue)] += each.jobs
+    return {
+        "jobs": users.total(),
+        "users": dict(_most(users)),
+        "queues": dict(_most(queues)),
+    }
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_IN_USE]

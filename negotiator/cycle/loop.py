@@ -9,7 +9,8 @@ each counter is compared with the sum of its charges.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from negotiator.bundle.model import Bundle, MatchMode
@@ -35,12 +36,13 @@ from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWat
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
-from negotiator.cycle.result import CycleCounts, CycleResult, no_slots_reason
+from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -186,6 +188,7 @@ def run_cycle(
         turns=ended.counts,
         shares=ended.shares,
         overfills=in_use.overfills,
+        in_use=tuple(_jobs_in_use(in_use.claims)),
     )
 
 
@@ -193,6 +196,14 @@ def allocator(bundle: Bundle, context: OrderContext) -> RequestOrder:
     """Return the allocator of a cycle: the one that the bundle names, or the core's."""
     chosen = bundle.ordering.chosen
     return BY_NAME.make(context) if chosen is None else GuardedOrder.of(chosen, context)
+
+
+def _jobs_in_use(claims: Iterable[ClaimsInUse]) -> Iterator[InUseCount]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in claims:
+        counts[each.request.user, each.request.queue] += len(each.slots)
+    for (user, queue), jobs in counts.items():
+        yield InUseCount(user, queue, jobs)
 
 
 def _counts(snapshot: Snapshot, admitted: Admitted, placed: PlacedPool, requests: int) -> CycleCounts:

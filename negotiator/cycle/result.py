@@ -196,6 +196,15 @@ class CycleCounts:
 
 
 @attrs.frozen
+class InUseCount:
+    """The jobs of a user in a queue that had a slot, or were matched with one, when a cycle began."""
+
+    user: str
+    queue: str
+    jobs: int
+
+
+@attrs.frozen
 class CycleResult:
     """The whole outcome of one cycle.
 
@@ -224,6 +233,7 @@ class CycleResult:
     turns: OrderCounts = attrs.field(factory=OrderCounts)
     shares: tuple[ShareUse, ...] = ()  # what each submitter or queue was entitled to, and what it used
     overfills: tuple[Overfill, ...] = ()  # when the cycle began, the most exceeded limits first
+    in_use: tuple[InUseCount, ...] = ()  # when the cycle began, by user and queue
 
     @property
     def matches(self) -> tuple[Match, ...]:

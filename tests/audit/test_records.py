@@ -13,7 +13,14 @@ from negotiator.audit.records import intent_records, outcome_records
 from negotiator.audit.verify import verify
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import ClassAd, parse
-from negotiator.cycle.result import CycleCounts, CycleResult, DiscardedAds, Removal, RequestOutcome
+from negotiator.cycle.result import (
+    CycleCounts,
+    CycleResult,
+    DiscardedAds,
+    InUseCount,
+    Removal,
+    RequestOutcome,
+)
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
@@ -128,6 +135,17 @@ def test_only_the_record_of_the_cycle_has_its_plugins():
         "cycle": ["expressions 1.2", "calendar 3"],
         "outcome": None,
     }
+
+
+def test_the_record_of_a_cycle_has_the_users_and_queues_with_most_jobs_in_use():
+    """Thirty of each, and the number of all jobs."""
+    found = [InUseCount(f"u{n}", f"root.q{n % 2}", n) for n in range(40)]
+    found.append(InUseCount("u3", "root.q0", 100))
+    (record,) = records_of(a_result(in_use=tuple(found)), "cycle")
+    in_use = record["in_use"]
+    assert (in_use["jobs"], in_use["queues"]) == (880, {"root.q0": 480, "root.q1": 400})
+    assert list(in_use["users"].items())[:2] == [("u3", 103), ("u39", 39)]
+    assert len(in_use["users"]) == 30
 
 
 def test_the_unmatched_jobs_of_a_request_are_one_record():

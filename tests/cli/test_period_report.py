@@ -132,6 +132,8 @@ def test_the_page_has_what_all_sources_have(log, state, pool):
     headings = re.findall(r"<h2[^>]*>([^<]+)", page)
     assert headings == [
         "Slots, running jobs and jobs that wait",
+        "Running jobs, by user",
+        "Running jobs, by queue",
         "Slots handed out, by user",
         "Slots handed out, by queue",
         "What blocks whom",

@@ -54,6 +54,25 @@ def test_the_pool_has_the_averages_over_the_cycles_of_an_interval():
     assert found.pool[-1] == PoolPoint(slots=100, running=1, waiting=0)
 
 
+def test_running_jobs_of_users_and_queues_are_averages_over_the_cycles():
+    """Those that the log does not name are others. Cycles of earlier versions have none, and count the jobs that they left aside."""
+    first = {"jobs": 20, "users": {"ada": 12, "bob": 2}, "queues": {"root.a": 20}}
+    second = {"jobs": 8, "users": {"bob": 8}, "queues": {"root.b": 8}}
+    times = [BEGUN, BEGUN + 60, BEGUN + 120, BEGUN + 40 * DAY]
+    found = figures(
+        *(
+            cycle(n, time=time, in_use=used)
+            for n, (time, used) in enumerate(zip(times, (first, second), strict=False))
+        ),
+        cycle(2, time=times[2], running=5),
+        cycle(3, time=times[3]),
+    )
+    assert found.pool[0].running == (20 + 8 + 5) / 3
+    first_values = {each.name: each.values[0] for each in found.use_by_user}
+    assert first_values == {"ada": 6, "bob": 5, OTHERS: 3}
+    assert {each.name: each.values[0] for each in found.use_by_queue} == {"root.a": 10, "root.b": 4}
+
+
 def test_jobs_that_wait_are_averages_by_reason_and_user():
     """Texts differ in their numbers, so that the newest stands for the rule."""
     old, new = reason("cap", text="8 of 8"), reason("cap", text="9 of 9")

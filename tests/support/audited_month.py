@@ -47,5 +47,7 @@ def write_month(folder):
         for number in range(0, 480, 4):
             given = [names[each * each % 31] for each in range(number % 17)]
             denied = [(names[n], 5 + n, rules[(n + number) % len(rules)]) for n in range(number % 7, 31, 3)]
-            log.append(cycle(number, matches=given, denials=denied, running=40 + number % 30))
+            used = {name: 30 - place for place, name in enumerate(names[:25])}
+            in_use = {"jobs": 500, "users": used, "queues": {"root.a": 300, "root.b": 200}}
+            log.append(cycle(number, matches=given, denials=denied, in_use=in_use))
     return folder

@@ -49,10 +49,13 @@ class LegendRow:
 
 @attrs.frozen
 class StackedBars:
-    """A bar for each interval; ``unit`` is that of the scale, ``of`` what a name is."""
+    """A bar for each interval; ``unit`` is that of the scale, ``of`` what a name is; ``key`` makes ids; ``column`` is the head of the totals."""
 
+    key: str
+    title: str
     of: str
     unit: str
+    column: str
     y_ticks: tuple[Tick, ...]
     x_ticks: tuple[Tick, ...]
     bars: tuple[Rectangle, ...]
@@ -88,19 +91,40 @@ class PoolLines:
     rows: tuple[LineRow, ...]
 
 
-def stacked_bars(period: PeriodFigures, series: Sequence[Series], of: str) -> StackedBars:
+def handed_out(period: PeriodFigures, series: Sequence[Series], of: str) -> StackedBars:
     """Return the bars of slots handed out, by name."""
+    unit = f"Number of slots handed out in each {width_text(period.width)}"
+    return _stacked(period, series, ("out", f"Slots handed out, by {of}", of, unit, "Slots"))
+
+
+def in_use(period: PeriodFigures, series: Sequence[Series], of: str) -> StackedBars:
+    """Return the bars of running jobs, by name."""
+    unit = f"Number of running jobs, on average over the cycles of each {width_text(period.width)}"
+    intervals = sum(point is not None for point in period.pool)
+    return _stacked(period, series, ("use", f"Running jobs, by {of}", of, unit, "Average"), intervals)
+
+
+def _stacked(
+    period: PeriodFigures, series: Sequence[Series], words: tuple[str, str, str, str, str], intervals: int = 1
+) -> StackedBars:
+    """Return the bars of series; the totals are divided by ``intervals``."""
+    name, title, of, unit, column = words
     sums = [sum(each.values[place] for each in series) for place in range(len(period.times))]
     scale = number_scale(max(sums))
     total = sum(sums) or 1.0
     return StackedBars(
+        key=f"{name}-{of}",
+        title=title,
         of=of,
-        unit=f"slots handed out in each {width_text(period.width)}",
+        unit=unit,
+        column=column,
         y_ticks=scale.ticks,
         x_ticks=time_ticks(period.times, period.width),
         bars=tuple(_rectangles(period, series, scale.top)),
         legend=tuple(
-            LegendRow(_colour(place, each), _name(each), amount(each.total), f"{each.total / total:.0%}")
+            LegendRow(
+                _colour(place, each), _name(each), amount(each.total / intervals), f"{each.total / total:.0%}"
+            )
             for place, each in enumerate(series)
         ),
     )

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from negotiator import __version__
 from negotiator.app.period_report import PeriodFigures, PoolReport
 from negotiator.cli.html.bands import Bands, bands
-from negotiator.cli.html.charts import PoolLines, StackedBars, average, pool_lines, stacked_bars
+from negotiator.cli.html.charts import PoolLines, StackedBars, average, handed_out, in_use, pool_lines
 from negotiator.cli.html.scales import amount
 from negotiator.cli.html.share_bars import BarRow, ShareBars, resource_bars, share_bars, use_bars
 from negotiator.service.pages.rendering import static_files
@@ -88,11 +88,16 @@ def report_page(report: PoolReport, title: str) -> bytes:
 
 
 def _period(period: PeriodFigures) -> PeriodView:
-    named = ((period.by_user, "user"), (period.by_queue, "queue"))
+    drawn = (
+        (in_use, period.use_by_user, "user"),
+        (in_use, period.use_by_queue, "queue"),
+        (handed_out, period.by_user, "user"),
+        (handed_out, period.by_queue, "queue"),
+    )
     return PeriodView(
         moment(period.first),
         moment(period.last),
-        tuple(stacked_bars(period, series, of) for series, of in named if series),
+        tuple(draw(period, series, of) for draw, series, of in drawn if series),
         pool_lines(period),
         bands(period.blocked),
         period.missing,

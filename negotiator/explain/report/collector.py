@@ -31,14 +31,17 @@ _RUNNING: Final = "job_running"
 _OTHER_JOBS: Final = "other jobs got the last slots"
 
 _Record: TypeAlias = Mapping[str, Any]
+#: Counts by minute since the epoch and by name; None is what the log does not name.
+_ByMinute: TypeAlias = dict[int, Counter[str | None]]
 
 
 @attrs.frozen
 class _Cycle:
-    """The record of a cycle: its time in seconds since the epoch, and its slots."""
+    """The record of a cycle: its time in seconds since the epoch, and its slots; ``in_use`` is None in logs of earlier versions."""
 
     time: float
     slots: int
+    in_use: int | None
 
 
 @attrs.frozen
@@ -63,8 +66,10 @@ class PeriodCollector:
     _cycles: dict[int, _Cycle] = attrs.field(factory=dict, init=False)
     _running: Counter[int] = attrs.field(factory=Counter, init=False)
     _waiting: Counter[int] = attrs.field(factory=Counter, init=False)
-    _users: dict[int, Counter[str]] = attrs.field(factory=lambda: defaultdict(Counter), init=False)
-    _queues: dict[int, Counter[str]] = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _users: _ByMinute = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _queues: _ByMinute = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _users_in_use: _ByMinute = attrs.field(factory=lambda: defaultdict(Counter), init=False)
+    _queues_in_use: _ByMinute = attrs.field(factory=lambda: defaultdict(Counter), init=False)
     _blocked: Counter[tuple[_Reason, str]] = attrs.field(factory=Counter, init=False)
     _texts: dict[_Reason, str] = attrs.field(factory=dict, init=False)
     _missing: int = attrs.field(default=0, init=False)
@@ -83,12 +88,7 @@ class PeriodCollector:
             case "discard" if (record.get("reason") or {}).get("code") == _RUNNING:
                 self._running[number] += int(record.get("count", 0))
             case "cycle":
-                counts = record.get("counts") or {}
-                self._cycles[number] = _Cycle(_time(record), int(counts.get("slots", 0)))
-                self._is_shadow |= bool(record.get("shadow"))
-                for name in ("matches", "denials"):
-                    decided = int(record.get(name, 0))
-                    self._missing += decided - int(record.get(f"{name}_recorded", decided))
+                self._add_cycle(number, record)
 
     def figures(self) -> PeriodFigures | None:
         """Return the figures; None without a cycle."""
@@ -99,8 +99,8 @@ class PeriodCollector:
         width = interval_width(last - first)
         begin = first - first % width
         places = int((last - begin) // width) + 1
-        totals: Counter[str] = sum(self._users.values(), Counter())
-        waiting_users = {user for _, user in self._blocked}
+        totals: Counter[str | None] = sum(self._users.values(), Counter())
+        waiting_users: set[str | None] = {user for _, user in self._blocked}
         return PeriodFigures(
             first=first,
             last=last,
@@ -111,11 +111,29 @@ class PeriodCollector:
             users=len(totals.keys() | waiting_users),
             by_user=_series(self._users, begin, width, places),
             by_queue=_series(self._queues, begin, width, places),
+            use_by_user=self._averages(self._users_in_use, begin, width, places),
+            use_by_queue=self._averages(self._queues_in_use, begin, width, places),
             pool=tuple(self._points(begin, width, places)),
             blocked=tuple(self._blocks()),
             missing=self._missing,
             is_shadow=self._is_shadow,
         )
+
+    def _add_cycle(self, number: int, record: _Record) -> None:
+        time, counts, in_use = _time(record), record.get("counts") or {}, record.get("in_use")
+        self._cycles[number] = _Cycle(
+            time, int(counts.get("slots", 0)), int(in_use["jobs"]) if in_use else None
+        )
+        self._is_shadow |= bool(record.get("shadow"))
+        for name in ("matches", "denials"):
+            decided = int(record.get(name, 0))
+            self._missing += decided - int(record.get(f"{name}_recorded", decided))
+        if in_use:
+            for found, name in ((self._users_in_use, "users"), (self._queues_in_use, "queues")):
+                named: dict[str | None, int] = in_use.get(name) or {}
+                minute = found[int(time) // _MINUTE]
+                minute.update(named)
+                minute[None] += max(int(in_use["jobs"]) - sum(named.values()), 0)
 
     def _add_denial(self, number: int, record: _Record) -> None:
         reasons, place = record.get("reasons") or [], record.get("decisive")
@@ -145,11 +163,29 @@ class PeriodCollector:
                 sum(values) / len(each)
                 for values in (
                     (self._cycles[number].slots for number in each),
-                    (self._running[number] for number in each),
+                    (self._in_use(number) for number in each),
                     (self._waiting[number] for number in each),
                 )
             )
             yield PoolPoint(slots, running, waiting)
+
+    def _in_use(self, number: int) -> int:
+        """Return the jobs that ran when a cycle began."""
+        in_use = self._cycles[number].in_use
+        return self._running[number] if in_use is None else in_use
+
+    def _averages(self, counts: _ByMinute, begin: float, width: int, places: int) -> tuple[Series, ...]:
+        """Return the series of jobs in use, on average over the cycles of each interval that have them."""
+        cycles = [0] * places
+        for cycle in self._cycles.values():
+            cycles[int((cycle.time - begin) // width)] += cycle.in_use is not None
+        return tuple(
+            attrs.evolve(
+                each,
+                values=tuple(value / (count or 1) for value, count in zip(each.values, cycles, strict=True)),
+            )
+            for each in _series(counts, begin, width, places)
+        )
 
     def _blocks(self) -> Iterator[BlockedJobs]:
         """Yield the jobs of each reason and user, the largest reasons and users first."""
@@ -171,10 +207,10 @@ class PeriodCollector:
                     yield BlockedJobs(text, place, name, jobs / len(self._cycles))
 
 
-def _series(counts: Mapping[int, Counter[str]], begin: float, width: int, places: int) -> tuple[Series, ...]:
+def _series(counts: _ByMinute, begin: float, width: int, places: int) -> tuple[Series, ...]:
     """Return a series for each of the largest names, and one for the others."""
-    totals: Counter[str] = sum(counts.values(), Counter())
-    names = largest(totals, MOST_NAMES)
+    totals: Counter[str | None] = sum(counts.values(), Counter())
+    names = largest({name: count for name, count in totals.items() if name is not None}, MOST_NAMES)
     values: dict[str | None, list[float]] = {name: [0.0] * places for name in (*names, None)}
     for minute, found in counts.items():
         place = min(max(int((minute * _MINUTE - begin) // width), 0), places - 1)

@@ -55,7 +55,7 @@ class PeriodFigures:
     """What was decided in a period.
 
     ``times`` are the beginnings of the intervals, each ``width`` seconds long, in seconds since the epoch. ``by_user`` and ``by_queue`` have the slots
-    handed out, the largest first. ``pool`` has a point for each interval, None if it had no cycle. ``missing`` counts decisions that the
+    handed out, the largest first; ``use_by_user`` and ``use_by_queue`` the running jobs on average, empty for logs of earlier versions. ``pool`` has a point for each interval, None if it had no cycle. ``missing`` counts decisions that the
     bundle's audit settings left out of the log; ``is_shadow`` if nothing was handed out.
     """
 
@@ -68,6 +68,8 @@ class PeriodFigures:
     users: int
     by_user: tuple[Series, ...]
     by_queue: tuple[Series, ...]
+    use_by_user: tuple[Series, ...]
+    use_by_queue: tuple[Series, ...]
     pool: tuple[PoolPoint | None, ...]
     blocked: tuple[BlockedJobs, ...]
     missing: int
