@@ -4,6 +4,7 @@ import pytest
 
 from negotiator.bundle import load_bundle
 from negotiator.bundle.rules import bundle_rules
+from negotiator.errors import BundleError
 
 POOL = """\
 NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Memory < 128
@@ -118,12 +119,28 @@ def test_a_reason_is_of_the_rule_at_its_place_and_of_several_there_of_the_one_wi
     assert found.find("expressions", "for-ann", "") is None
 
 
-def test_a_plugin_that_fails_to_name_its_rules_is_reported(tmp_path):
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("yield 1 / 0", "its rules: ZeroDivisionError"),
+        ("yield 5", "its rules: wrong answer: expected a DeclaredRule"),
+        ('yield DeclaredRule(rule="", text="")', "its rules: wrong answer: "),
+    ],
+)
+def test_a_plugin_that_fails_to_name_its_rules_is_reported(tmp_path, statement, text):
     (tmp_path / "plugins").mkdir(mode=0o755)
-    (tmp_path / "plugins" / "bad.py").write_text(BAD)
+    (tmp_path / "plugins" / "bad.py").write_text(BAD.replace("yield 1 / 0", statement))
     (tmp_path / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
     found = bundle_rules(load_bundle(tmp_path))
     assert [(each.plugin, each.rule, each.text) for each in found.rules] == [("bad", "first", "root")]
     (failure,) = found.failures
     assert "plugin bad" in str(failure)
-    assert "its rules: ZeroDivisionError" in str(failure)
+    assert text in str(failure)
+
+
+def test_the_rules_of_a_section_must_be_a_function(tmp_path):
+    (tmp_path / "plugins").mkdir(mode=0o755)
+    (tmp_path / "plugins" / "bad.py").write_text(BAD.replace("rules=rules", "rules=5"))
+    (tmp_path / "pool.yaml").write_text("plugins: {folders: [plugins]}\n")
+    with pytest.raises(BundleError, match="expected a function as rules of a Section"):
+        load_bundle(tmp_path)
