@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from negotiator.audit.errors import AuditError, naming
-from negotiator.audit.folder import chain_files
-from negotiator.audit.search import AuditQuery, no_log, parsed
+from negotiator.audit.search import AuditQuery, log_files, parsed
 from negotiator.audit.values import instant
 
 if TYPE_CHECKING:
@@ -53,9 +52,7 @@ def newest_records(folder: Path, query: AuditQuery, limit: int, most_bytes: int 
     :param most_bytes: how much of the log is read at most.
     :raises AuditError: the log is missing or cannot be read, or a line is not a record.
     """
-    files = chain_files(folder)
-    if not files:
-        raise no_log(folder)
+    files = log_files(folder)
     test = query.line_test()
     since = b"" if query.since is None else instant(query.since).encode()
     found: list[Record] = []
@@ -82,9 +79,7 @@ def records_backwards(folder: Path, query: AuditQuery) -> Iterator[Record]:
 
     :raises AuditError: the log is missing or cannot be read, or a line is not a record.
     """
-    files = chain_files(folder)
-    if not files:
-        raise no_log(folder)
+    files = log_files(folder)
     test = query.line_test()
     since = b"" if query.since is None else instant(query.since).encode()
     kinds = frozenset(map(str.encode, query.kinds))

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import attrs
 
 from negotiator.audit.errors import AuditError
-from negotiator.audit.folder import chain_files
 from negotiator.audit.newest import MOST_BYTES, lines_from_end
-from negotiator.audit.search import no_log, parsed
+from negotiator.audit.search import log_files, parsed
 from negotiator.audit.values import instant
 from negotiator.bundle.rules import BundleRule, BundleRules
 from negotiator.records import CORE, Mode, Source
@@ -109,9 +108,7 @@ def read_rollout(
     :param most_bytes: how much of the log is read at most.
     :raises AuditError: the log is missing or cannot be read, or a line is not a record.
     """
-    files = chain_files(folder)
-    if not files:
-        raise no_log(folder)
+    files = log_files(folder)
     reading = _RolloutReading(rules_of)
     oldest = b"" if since is None else instant(since).encode("ascii")
     size, searched = 0, True

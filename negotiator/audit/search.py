@@ -70,9 +70,7 @@ def records_of_job(folder: Path, job: str) -> Iterator[Record]:
 
     :raises AuditError: the log is missing or cannot be read, or a line is not a record.
     """
-    files = chain_files(folder)
-    if not files:
-        raise no_log(folder)
+    files = log_files(folder)
     query = AuditQuery(job=job)
     for file in files:
         with naming(file, "read the audit log"), file.open("rb") as lines:
@@ -84,9 +82,15 @@ def records_of_job(folder: Path, job: str) -> Iterator[Record]:
                     yield record
 
 
-def no_log(folder: Path) -> AuditError:
-    """Return the error of a folder without an audit log."""
-    return AuditError(f"{folder}: no audit log")
+def log_files(folder: Path) -> list[Path]:
+    """Return the files of a log in the order in which they were written.
+
+    :raises AuditError: the log is missing or cannot be read.
+    """
+    files = chain_files(folder)
+    if not files:
+        raise AuditError(f"{folder}: no audit log")
+    return files
 
 
 def parsed(line: bytes) -> Record | None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import attrs
 
 from negotiator.audit.errors import AuditError, naming
-from negotiator.audit.folder import chain_files
-from negotiator.audit.search import no_log
+from negotiator.audit.search import log_files
 from negotiator.audit.sql_lines import corrected_lines
 from negotiator.audit.sql_tables import (
     corrected_statement,
@@ -91,9 +90,7 @@ class LogTables:
 
     def __init__(self, path: Path) -> None:
         self._is_export = path.is_file()
-        self._files = [path] if self._is_export else chain_files(path)
-        if not self._files:
-            raise no_log(path)
+        self._files = [path] if self._is_export else log_files(path)
         self._duckdb = _library()
         self._paths = [escaped_path(str(file.absolute())) for file in self._files]
         threads = min(THREADS, os.cpu_count() or 1)
