@@ -131,7 +131,7 @@ def read_rollout(
             record = parsed(line)
             if record is None:
                 raise AuditError(f"{file}: a line is not a record (see negotiator audit verify)")
-            reading.add(record, cycle)
+            reading.add(record, cycle + time)
     return reading.ended(searched=searched)
 
 
@@ -182,7 +182,7 @@ class _RolloutReading:
         return Rollout(tuple(self._closed), is_complete)
 
     def add(self, record: Record, cycle: bytes) -> None:
-        """Add a record that names a rule that does not enforce."""
+        """Add a record that names a rule that does not enforce; ``cycle`` differs from cycle to cycle."""
         match record["kind"]:
             case "match":
                 self._add_match(record)
