@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
+from negotiator.app.overview import PoolOverview, pool_overview
 from negotiator.app.pool_view import PoolView
 from negotiator.app.why import why_job, why_values
 from negotiator.app.why_holder import why_holder, why_holder_values
@@ -28,17 +29,22 @@ class WhyAnswer:
     failures: tuple[HookFailure, ...] = ()
 
 
-def why_answer(view: PoolView, word: str, kind: WhyKind | None = None) -> WhyAnswer:
+def why_answer(
+    view: PoolView, word: str, kind: WhyKind | None = None, overview: PoolOverview | None = None
+) -> WhyAnswer:
     """Return why jobs get no slot, or a slot no job; nothing is changed.
 
     :param word: a job, a slot, a user or a queue.
     :param kind: what the word names; None to find it out.
+    :param overview: that of the pool, if it is known already.
     :raises InvalidCallError: no pool is named, or the word is invalid or names several: the message has them.
     :raises NotFoundError: the pool has no such thing; the message has the nearest names.
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
     subject = find_subject(view, word, kind)
-    return _ANSWERS[subject.kind](view, subject)
+    if subject.kind in {WhyKind.USER, WhyKind.QUEUE}:
+        return _of_holder(view, subject, overview)
+    return _of_job(view, subject) if subject.kind is WhyKind.JOB else _of_slot(view, subject)
 
 
 def _of_job(view: PoolView, subject: WhySubject) -> WhyAnswer:
@@ -51,14 +57,6 @@ def _of_slot(view: PoolView, subject: WhySubject) -> WhyAnswer:
     return WhyAnswer(subject, slot_words(found), why_slot_values(found))
 
 
-def _of_holder(view: PoolView, subject: WhySubject) -> WhyAnswer:
-    found = why_holder(view, subject)
+def _of_holder(view: PoolView, subject: WhySubject, overview: PoolOverview | None) -> WhyAnswer:
+    found = why_holder(view, subject, overview or pool_overview(view))
     return WhyAnswer(subject, holder_words(found), why_holder_values(found), found.failures)
-
-
-_ANSWERS: Final[Mapping[WhyKind, Callable[[PoolView, WhySubject], WhyAnswer]]] = {
-    WhyKind.JOB: _of_job,
-    WhyKind.SLOT: _of_slot,
-    WhyKind.USER: _of_holder,
-    WhyKind.QUEUE: _of_holder,
-}

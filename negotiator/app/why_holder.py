@@ -11,7 +11,7 @@ import numpy as np
 from negotiator.app.idle import IdleJobs, idle_rows, most_first, without_part, without_slot
 from negotiator.app.limits import LimitKind, limit_uses
 from negotiator.app.limits import LimitUse as LimitUse
-from negotiator.app.overview import ApplicationContents, PoolOverview, pool_overview
+from negotiator.app.overview import ApplicationContents, PoolOverview
 from negotiator.app.pool_view import PoolView
 from negotiator.app.why import end_values
 from negotiator.app.why_subject import WhyKind, WhySubject
@@ -52,13 +52,13 @@ class WhyHolder:
         return sum(each.jobs for each in self.idle)
 
 
-def why_holder(view: PoolView, subject: WhySubject) -> WhyHolder:
+def why_holder(view: PoolView, subject: WhySubject, overview: PoolOverview) -> WhyHolder:
     """Return why the idle jobs of a user or a queue get no slot; nothing is changed.
 
     :param subject: a user or a queue of the pool, as ``find_subject`` returns it.
+    :param overview: that of the pool.
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
-    overview = pool_overview(view)
     cycle = Cycle(0, view.now, view.bundle.digest)
     result = view.present_cycle
     is_user = subject.kind is WhyKind.USER

@@ -40,7 +40,7 @@ class Explanations:
         with self._lock:
             found = self._answers.get((kind, name))
             if found is None:
-                found = why_answer(self._view, name, kind)
+                found = why_answer(self._view, name, kind, self.overview)
                 if len(self._answers) >= _MOST:
                     del self._answers[next(iter(self._answers))]  # the oldest
                 self._answers[kind, name] = found

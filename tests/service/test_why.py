@@ -71,6 +71,12 @@ def test_the_page_has_the_decisive_reason_and_the_tables(client):
     assert 'href="/pool/decisions?job=14"' in text
 
 
+def test_rows_of_a_page_are_named_by_their_reason_not_by_a_number(client):
+    text = client.get("/pool/why", params={"user": "tester"}).text
+    assert '<th scope="row">user tester in root: vcore uses 16, needs 1, may have 16</th>' in text
+    assert '<th scope="row">tester@example.org</th>' in text
+
+
 @pytest.mark.parametrize(
     ("query", "alert"),
     [

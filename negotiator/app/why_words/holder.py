@@ -39,7 +39,8 @@ def _idle(found: WhyHolder) -> WhyTable:
         )
         for each in found.idle
     )
-    return WhyTable("Idle jobs without a slot", ("JOBS", "VERDICT", "REASON", "RULE"), rows, (0,))
+    headers = ("JOBS", "VERDICT", "REASON", "RULE")
+    return WhyTable("Idle jobs without a slot", headers, rows, (0,), name=2)
 
 
 def _shares(found: WhyHolder) -> WhyTable:

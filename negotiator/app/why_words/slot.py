@@ -102,4 +102,4 @@ def _tables(found: WhySlot) -> Sequence[WhyTable]:
 
 def _refused(title: str, found: Sequence[RefusedJobs]) -> WhyTable:
     rows = tuple((str(each.jobs), str(each.reason.verdict), reason_text(each.reason)) for each in found)
-    return WhyTable(title, ("JOBS", "VERDICT", "REASON"), rows, (0,))
+    return WhyTable(title, ("JOBS", "VERDICT", "REASON"), rows, (0,), name=2)

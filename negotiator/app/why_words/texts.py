@@ -13,13 +13,17 @@ from negotiator.records import CORE, Reason
 
 @attrs.frozen
 class WhyTable:
-    """A table below its title; ``numbers`` are the places of columns of numbers, ``noun`` is what a row is."""
+    """A table below its title; ``numbers`` are the places of columns of numbers, ``noun`` is what a row is.
+
+    ``name`` is the place of the column that tells rows apart.
+    """
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[int, ...] = ()
     noun: str = "row"
+    name: int = 0
 
 
 @attrs.frozen

@@ -75,14 +75,16 @@ def why_view(given: Mapping[str, str], found: WhyAnswer | None, failure: str) ->
 
 
 def _cells(table: WhyTable) -> WhyCells:
+    places = sorted(
+        range(len(table.headers)), key=lambda place: place != table.name
+    )  # the name of a row is first
     headers = tuple(
-        WhyCell("", message(text).capitalize(), place in table.numbers)
-        for place, text in enumerate(table.headers)
+        WhyCell("", message(table.headers[place]).capitalize(), place in table.numbers) for place in places
     )
     rows = [
         tuple(
-            WhyCell(header.text, message(text), header.is_number)
-            for header, text in zip(headers, row, strict=True)
+            WhyCell(header.text, message(row[place]), header.is_number)
+            for header, place in zip(headers, places, strict=True)
         )
         for row in table.rows[:MOST_ROWS]
     ]
