@@ -79,10 +79,10 @@ def decision_page(folder: Path, query: AuditQuery, limit: int) -> DecisionPage:
     :raises AuditError: the log is missing or cannot be read.
     """
     found = audit_page(folder, attrs.evolve(query, kinds=_KINDS), limit)
-    return DecisionPage(tuple(map(_decision, found.records)), found.before, found.searched)
+    return DecisionPage(tuple(map(decision_of, found.records)), found.before, found.searched)
 
 
-def _decision(record: Mapping[str, Any]) -> Decision:
+def decision_of(record: Mapping[str, Any]) -> Decision:
     """Return the decision of a record; earlier versions of the program wrote fewer fields."""
     is_match = record.get("kind") == _MATCH
     reasons = tuple(map(decision_reason, record.get("warnings" if is_match else "reasons") or ()))

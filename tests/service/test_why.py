@@ -5,10 +5,12 @@ import json
 import re
 from pathlib import Path
 
+import attrs
 import httpx
 import pytest
 from click.testing import CliRunner
 
+from app_client import app_client
 from negotiator.app.why_subject import WhyKind
 from negotiator.cli import main
 from negotiator.hooks.command_targets import CommandTargets
@@ -124,6 +126,22 @@ def test_an_answer_is_made_once_until_the_pool_is_read_anew(pool):
     read.refresh()
     anew = read.present.explanations.why(WhyKind.JOB, "1.0")
     assert (first.values["slots"], anew.values["slots"]) == (1, 2)
+
+
+def test_the_last_decision_has_what_readers_may_see_of_it(pool):
+    """Not the record of the audit log."""
+    folder, read = pool
+    (folder / "go").touch()
+    places = [folder / "pool.ads", "--state", folder / "state", "--audit-log", folder / "log"]
+    command = ["run", "--bundle", folder / "bundle", *places]
+    done = CliRunner().invoke(main, list(map(str, command)))
+    assert done.exit_code == 0, done.output
+    targets = attrs.evolve(read.targets, audit_log=folder / "log")
+    shown = Overviews(targets)
+    shown.refresh()
+    facts = app_client(make_app(shown)).get("/api/v1/why/slot?name=s0@h").json()["facts"]
+    decision = app_client(make_app(shown)).get("/api/v1/decisions?slot=s0@h").json()["decisions"][0]
+    assert facts["decided"] == decision
 
 
 def test_readers_of_other_pages_do_not_wait_for_any_number_of_questions(pool):

@@ -135,7 +135,7 @@ class Explanation:
     """Why a job, or the idle jobs of a user or a queue, get no slot, or a slot no job.
 
     ``sentences`` and ``tables`` are for people, the decisive reason first. ``facts`` are the same as values, as ``negotiator why --json``
-    prints them. ``asof`` is when the pool was read, in seconds since the epoch.
+    prints them, with the last decision as ``/decisions`` has it. ``asof`` is when the pool was read, in seconds since the epoch.
     """
 
     kind: WhyKind

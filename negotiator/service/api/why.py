@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import attrs
+
+from negotiator.app.decisions import decision_of
 from negotiator.app.why_subject import WhyKind
 from negotiator.service.api.records import Explanation, JobQuestion, NameQuestion
 from negotiator.service.api.resource import ApiRequest
@@ -21,7 +25,13 @@ def explain(kind: WhyKind) -> Callable[[ApiRequest[JobQuestion | NameQuestion]],
             asof=shown.explanations.overview.now,
             sentences=found.words.sentences,
             tables=found.words.tables,
-            facts=dict(found.values),
+            facts=_facts(found.values),
         )
 
     return answer
+
+
+def _facts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values for readers: of the last decision what ``/decisions`` has, not the audit record itself."""
+    decided = values.get("decided")
+    return {**values, **({"decided": attrs.asdict(decision_of(decided))} if decided else {})}
