@@ -113,8 +113,7 @@ def over_recorded(
             finished.keep(answer.digest, task.key, answer.values)
             done, earlier, refused = done + 1, earlier + kept, refused + (answer.refusal is not None)
             watch(BatchProgress(done, len(files), earlier, refused))
-            result = None if answer.refusal else msgspec.convert(answer.values, task.result)
-            yield FileResult(file, result, answer.refusal)
+            yield FileResult(file, _result(answer, task), answer.refusal)
     finally:
         for _, future in pending:
             future.cancel()
@@ -136,6 +135,17 @@ def _begun(file: Path, task: CycleTask[Any], workers: Workers, finished: Finishe
             found.set_result(_Answer(digest, finished.get(digest, task.key)))
             return found
     return workers.executor.submit(_decided, task, file)
+
+
+def _result(answer: _Answer, task: CycleTask[R]) -> R | None:
+    if answer.refusal is not None:
+        return None
+    try:
+        return msgspec.convert(answer.values, task.result)
+    except msgspec.ValidationError as error:
+        raise CommandError(
+            f"the finished result of the cycle {answer.digest[:12]} is damaged ({error}): remove its line from the file of --resume"
+        ) from None
 
 
 def _answer(future: Future[_Answer]) -> _Answer:

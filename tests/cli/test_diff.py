@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
+from negotiator.app.bundle_choice import BundleChoice
 from negotiator.cli import main
+from negotiator.errors import CommandError
+from negotiator.hooks.command_targets import CommandTargets
 from pools import NOW, job, slot, write_ads, write_bundle
 
 OLD = "policies:\n  - {name: large, applies_to: match, expression: TARGET.Memory > 5000}\n"
@@ -19,7 +23,7 @@ def site(tmp_path, monkeypatch):
     write_bundle(tmp_path / "old", OLD)
     write_bundle(tmp_path / "new", NEW)
     slots = [slot(n, Memory=str(4000 + 1500 * n)) for n in range(4)]
-    write_ads(tmp_path / "pool.ads", *slots, *[job(n) for n in range(4)])
+    write_ads(tmp_path / "pool.ads", *slots, *[job(n, RequestCpus="1") for n in range(4)])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NEGOTIATOR_CONFIG", "")
     for now in (NOW, NOW + 60):
@@ -66,6 +70,24 @@ def test_the_output_is_the_same_with_several_processes_and_from_finished_results
     assert ask(*words, "--resume", "done").output == expected
     ask(*words[:-1], "--resume", "done")  # another task: no result of this one is used
     assert len(Path("done").read_text().splitlines()) == 4
+
+
+def test_the_queues_of_a_recorded_cycle_are_those_of_each_bundle(site):
+    write_bundle(site / "limited", OLD)
+    queues = "{name: root, submitacl: '*', queues: [{name: default, resources: {max: {vcore: 1}}}]}"
+    rule = "{name: fixed, value: root.default}"
+    (site / "limited" / "queues.yaml").write_text(
+        f"partitions: [{{name: default, queues: [{queues}], placementrules: [{rule}]}}]\n"
+    )
+    done = ask("diff", "old", "limited", "--recorded", "rec", "--json")
+    assert json.loads(done.output)["queues"]["root.default"]["lost"] == 4
+
+
+def test_a_bundle_that_was_changed_meanwhile_is_refused(site):
+    chosen = BundleChoice.of_folder(CommandTargets(bundle=site / "old"))
+    assert chosen.bundle().digest == chosen.digest
+    with pytest.raises(CommandError, match="the bundle was changed meanwhile"):
+        attrs.evolve(chosen, digest="that of another time").bundle()
 
 
 def test_a_refused_recording_leaves_the_others(site):

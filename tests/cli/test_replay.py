@@ -152,6 +152,18 @@ def test_a_refused_file_does_not_end_the_batch():
     assert done.stdout.endswith("2 the same, 0 different, 1 refused\n")
 
 
+def test_the_bundle_of_many_cycles_is_loaded_once(site):
+    (site / "bundle" / "plugins").mkdir(mode=0o755)
+    loads = str(site / "loads")
+    count = f"with open({loads!r}, 'a') as opened:\n    opened.write('x')\n"
+    (site / "bundle" / "plugins" / "counting.py").write_text(count)
+    (site / "bundle" / "pool.yaml").write_text(BUNDLE + "plugins: {folders: [plugins]}\n")
+    serve(cycles=3)
+    (site / "loads").unlink()
+    assert ask("rec").output.endswith("3 the same, 0 different\n")
+    assert (site / "loads").read_text() == "x"
+
+
 @pytest.mark.usefixtures("site")
 def test_the_output_is_the_same_with_several_processes():
     serve(cycles=3)
@@ -168,7 +180,10 @@ def test_results_of_an_earlier_call_are_used_unless_the_file_has_changed():
     rewritten(second, result=b"{}")
     done = ask("rec", "--resume", "done")
     assert done.output.endswith("3 cycles: 2 the same, 1 different, 2 decided earlier\n")
-    Path("done").write_text(kept[:-9])  # a write that was interrupted
+    Path("done").write_text(f'{kept}{{"cycle":"{"0" * 9000}')  # a write that was interrupted
+    assert ask("rec", "--resume", "done").output.endswith("2 the same, 1 different, 2 decided earlier\n")
+    assert ask("rec", "--resume", "done").output.endswith("2 the same, 1 different, 3 decided earlier\n")
+    Path("done").write_text(kept[:-9])
     assert ask("rec", "--resume", "done").output.endswith("2 the same, 1 different, 1 decided earlier\n")
 
 
@@ -179,6 +194,15 @@ def test_a_file_without_finished_results_is_refused_and_not_written():
     done = ask("rec", "--resume", "pool.ads")
     assert (done.exit_code, "pool.ads:1: not a finished result" in done.output) == (1, True), done.output
     assert Path("pool.ads").read_bytes() == before
+
+
+@pytest.mark.usefixtures("site")
+def test_a_damaged_finished_result_is_named():
+    serve()
+    ask("rec", "--resume", "done")
+    Path("done").write_text(Path("done").read_text().replace('"matches":2', '"matches":"two"'))
+    done = ask("rec", "--resume", "done")
+    assert (done.exit_code, "is damaged (Expected `int`, got `str`" in done.stderr) == (1, True), done.output
 
 
 STOPPING = """

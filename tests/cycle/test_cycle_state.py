@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import queueing
 from negotiator.audit.records import records_by_kind
+from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import FORMAT, CycleState, CycleStateError
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
@@ -17,7 +18,7 @@ from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, Q
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
 from negotiator.queues.model import ChildTemplate
 from negotiator.records import Source
-from pools import NOW, slot, snapshot
+from pools import NOW, slot, snapshot, write_bundle
 from queueing import app, limited
 
 NAMES = st.text(st.characters(exclude_characters="."), max_size=6)
@@ -214,3 +215,14 @@ def test_the_configuration_of_a_decoded_state_is_that_of_its_queues(tmp_path):
         "root.students.late",
         "root.students.new",
     ]
+
+
+def test_under_another_bundle_a_state_has_its_queues(tmp_path):
+    for name in ("old", "new"):
+        write_bundle(tmp_path / name)
+        queues = f"partitions: [{{name: default, queues: [{{name: root, queues: [{{name: {name}}}]}}]}}]\n"
+        (tmp_path / name / "queues.yaml").write_text(queues)
+    old, new = (load_bundle(tmp_path / name) for name in ("old", "new"))
+    state = CycleState.new(old, NOW)
+    assert [each.path for each in state.under(new, NOW + 1).queues] == ["root", "root.new"]
+    assert [each.path for each in state.queues] == ["root", "root.old"]

@@ -50,9 +50,11 @@ def test_jobs_count_for_the_rule_that_denies_them_now_or_denied_them_before(deci
 
 
 def test_a_lost_job_counts_for_the_policy_and_not_for_the_slots_that_others_took(decided):
-    pool = snapshot([slot(0), slot(1, Memory="9000")], [job(0), job(1)])
-    found = compare(decided(pool, "", "old"), decided(pool, LARGE, "new"))
-    assert [(each.rule.rule, each.lost) for each in found.rules] == [("large", 1)]
+    users = [job(0, Owner='"ann"'), job(1, Owner='"bob"')]
+    pool = snapshot([slot(0), slot(1, Memory="9000")], users)
+    old, new = decided(pool, "", "old"), decided(pool, LARGE, "new")
+    assert "taken" in {each.decisive.code for each in new.requests if each.decisive}
+    assert [(each.rule.rule, each.lost) for each in compare(old, new).rules] == [("large", 1)]
 
 
 def test_jobs_of_an_ad_that_stands_for_several_count_each(decided):
@@ -61,6 +63,8 @@ def test_jobs_of_an_ad_that_stands_for_several_count_each(decided):
     old, new = decided(fewer, "", "old"), decided(pool, "", "new")
     assert compare(old, new).users == {"tester": MatchChanges(before=2, gained=2)}
     assert compare(new, old).users == {"tester": MatchChanges(before=4, lost=2)}
+    none = compare(old, decided(fewer, LARGE, "none"), most_jobs=9)
+    assert (none.users, none.jobs_left_out) == ({"tester": MatchChanges(before=2, lost=2, reason=4)}, 0)
 
 
 def test_a_discarded_job_has_the_gate_as_its_rule(decided):
