@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 _DOCUMENTATION: Final = frozenset({"readme", "index"})
-_PROSE: Final = frozenset({"", ".md", ".rst", ".txt"})
+_PROSE: Final = frozenset({".md", ".rst"})
+_PLAIN: Final = frozenset({"", ".txt"})
 # What the program writes itself: a folder with such a file is a state or an audit log. Those rooms are above this one.
 _OWN_FILE: Final = re.compile(r"state\.sqlite|audit\.lock|audit-[0-9]{6,12}\.jsonl")
 
@@ -49,7 +50,7 @@ Input: TypeAlias = InputFile | Problem | UnreadFile
 def find_inputs(paths: Sequence[Path | Literal["-"]]) -> Iterator[Input]:
     """Yield the files of these folders, files and ``-``, in order; those of a folder by name.
 
-    In folders, hidden files, READMEs and INDEXes are skipped, and so are audit logs and states of the program; symbolic
+    In folders, hidden files, *.md, *.rst, READMEs and INDEXes are skipped, and so are audit logs and states of the program; symbolic
     links to folders are not followed.
 
     :raises PoolError: a path does not exist; raised before anything is yielded.
@@ -110,4 +111,4 @@ def _entry(path: Path) -> InputFile | Problem:
 
 def _is_skipped(name: str) -> bool:
     stem, suffix = os.path.splitext(name.lower())  # noqa: PTH122 - only a name
-    return name.startswith(".") or (stem in _DOCUMENTATION and suffix in _PROSE)
+    return name.startswith(".") or suffix in _PROSE or (stem in _DOCUMENTATION and suffix in _PLAIN)

@@ -31,13 +31,13 @@ from negotiator.cli import options
 @click.option("--cycle", type=click.IntRange(min=1), help="One cycle of the audit log, by its number.")
 @click.option("--title", default="Report of the pool", show_default=True, help="The heading of the page.")
 def report(**given: Any) -> None:
-    """Write FILE.html, one page without scripts that loads nothing else, about a month, a time or a cycle.
+    r"""Write FILE.html, one page without scripts that loads nothing else, about a month, a time or a cycle.
 
     From the audit log: slots, running jobs and jobs that wait over time, slots handed out by user and queue, and what blocks whom. From the state:
     shares against use in the last cycle, and the times of the last cycles. From the pool: what it runs now, by user and queue. A
     source that is missing is named; what it would show is left out.
 
-    \\b
+    \b
     Exit codes:
       0  written
       1  the policy bundle has errors, there is no cycle in this time, or the file cannot be written
@@ -46,7 +46,7 @@ def report(**given: Any) -> None:
       4  the pool could not be read
       6  the state could not be read
 
-    \\b
+    \b
     Examples:
       negotiator report pool.html --state var/state
       negotiator report november.html --audit-log var/audit --month 2026-11
