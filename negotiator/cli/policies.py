@@ -23,8 +23,8 @@ from negotiator.hooks.command_targets import CommandTargets
 
 _LONGEST: Final = 44  # characters of a rule's name
 _LEGEND: Final = (
-    "ADS that it discards, SLOTS that it rejects (once for each request), JOBS without a slot of these requests,",
-    "MATCHES that it would deny if it enforced.",
+    "ADS that it discards, SLOTS that it rejects (once for each request), JOBS of these",
+    "requests without a slot, MATCHES that it would deny if it enforced.",
 )
 _OF_ALONE: Final = "In parentheses: those of them that no other rule does."
 _HEADERS: Final = ("RULE", "PLACE", "MODE", "ADS", "SLOTS", "JOBS", "MATCHES")

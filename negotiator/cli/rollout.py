@@ -24,8 +24,9 @@ _LONGEST: Final = 36  # characters of a name
 _DAY: Final = 10  # characters of a time
 _COUNTS: Final = ("MATCHES", "OF ALL", "JOBS")
 _LEGEND: Final[tuple[str, ...]] = (
-    "MATCHES that the rule would have denied (in parentheses: that no other such rule would), ADS that it would have",
-    "discarded, jobs DENIED ANYWAY all slots by another rule (ads and jobs: of the cycle with most of them).",
+    "MATCHES that the rule would have denied (in parentheses: that no other such rule would),",
+    "ADS that it would have discarded, jobs DENIED ANYWAY all slots by another rule (ads and",
+    "jobs: of the cycle with most of them).",
 )
 
 
