@@ -28,7 +28,12 @@ def test_every_command_of_the_first_hour_prints_what_the_page_shows(tmp_path, mo
         monkeypatch.delenv(name, raising=False)
     text = PAGE.read_text()
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    pieces = [piece for block in blocks for piece in re.split(r"^\$ negotiator ", block, flags=re.M) if piece]
+    pieces = [
+        piece
+        for block in blocks
+        for piece in re.split(r"^\$ negotiator ", block, flags=re.MULTILINE)
+        if piece
+    ]
     assert len(pieces) == text.count("$ negotiator ") >= 16
     for piece in pieces:
         command, _, shown = piece.partition("\n")

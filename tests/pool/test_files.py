@@ -21,7 +21,17 @@ def names(pool):
 
 def test_a_folder_is_read_in_the_order_of_names(tmp_path):
     """Files and folders inside are read by name; hidden ones, READMEs, INDEXes and pages of documentation are not."""
-    for name in ("b.ads", "a/z", "a/y.json", ".hidden", ".git/x", "README.md", "INDEX.md", "readme", "how-to.md"):
+    for name in (
+        "b.ads",
+        "a/z",
+        "a/y.json",
+        ".hidden",
+        ".git/x",
+        "README.md",
+        "INDEX.md",
+        "readme",
+        "how-to.md",
+    ):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(SLOT.format(name))
