@@ -23,10 +23,14 @@ R = TypeVar("R")
 
 @attrs.define(eq=False)
 class Batch:
-    """A batch that runs once, in so many processes; ``resume`` is the file of finished results, None for none."""
+    """A batch that runs once, in so many processes; ``resume`` is the file of finished results, None for none.
+
+    ``prints`` if something is printed for each result.
+    """
 
     workers: int
     resume: Path | None
+    prints: bool = False
     _progress: BatchProgress = attrs.field(factory=lambda: BatchProgress(0, 0, 0, 0), init=False)
     _refused: ExitCode = attrs.field(default=ExitCode.DONE, init=False)
     _stopped: bool = attrs.field(default=False, init=False)
@@ -47,6 +51,8 @@ class Batch:
             line.show(self._progress)
             try:
                 for each in over_recorded(files, task, chosen, finished, watch):
+                    if self.prints or each.refusal is not None:
+                        line.hide()
                     if each.result is not None:
                         yield each.file, each.result
                     elif each.refusal is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import attrs
 
 from negotiator.app.batches import BatchProgress
@@ -16,6 +18,7 @@ class BatchLine(StatusLine):
     """The line of a batch."""
 
     _latest: BatchProgress = attrs.field(factory=lambda: BatchProgress(0, 0, 0, 0))
+    _started: float = attrs.field(factory=time.monotonic)  # the line may be hidden in between
 
     def show(self, progress: BatchProgress) -> None:
         """Show how far the batch is."""
@@ -24,6 +27,7 @@ class BatchLine(StatusLine):
 
     def text(self, seconds: float) -> str:
         """Return the line: how many cycles are decided, the time of each, and the time that is left."""
+        seconds = time.monotonic() - self._started
         found = self._latest
         texts = [f"{found.done} of {number(found.total, 'cycle')}"]
         if found.refused:

@@ -22,7 +22,7 @@ def replay(
 ) -> None:
     """Decide recorded cycles again, and print how each compares, as soon as it is known."""
     different = files = 0
-    batch = Batch(workers, resume)
+    batch = Batch(workers, resume, prints=True)
     for file, report in batch.results(recorded_files(paths), ReplayTask(targets)):
         files += 1
         different += bool(report.difference)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import click
@@ -58,9 +59,9 @@ class ScenarioOptions:
         return found
 
 
-def whatif(targets: CommandTargets, how: ComparisonOptions, **given: object) -> None:
+def whatif(targets: CommandTargets, how: ComparisonOptions, **given: Any) -> None:
     """Compare what is decided as it is, and after changes."""
-    scenario = ScenarioOptions(**given).scenario()  # type: ignore[arg-type]
+    scenario = ScenarioOptions(**given).scenario()
     own_bundles = bool(how.recorded) and targets.bundle is None
     if own_bundles:
         before, after = BundleChoice(targets), BundleChoice(targets, edits=scenario.bundle)
