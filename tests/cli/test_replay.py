@@ -165,12 +165,6 @@ def test_the_bundle_of_many_cycles_is_loaded_once(site):
 
 
 @pytest.mark.usefixtures("site")
-def test_the_output_is_the_same_with_several_processes():
-    serve(cycles=3)
-    assert ask("rec", "--workers", "2").output == ask("rec").output
-
-
-@pytest.mark.usefixtures("site")
 def test_results_of_an_earlier_call_are_used_unless_the_file_has_changed():
     _, second, _ = serve(cycles=3)
     assert "earlier" not in ask("rec", "--resume", "done").output
