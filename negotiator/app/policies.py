@@ -17,7 +17,6 @@ from negotiator.bundle.rules import BundleRule, BundleRules, bundle_rules
 from negotiator.explain.rules import RuleCounts as RuleCounts
 from negotiator.explain.rules import RuleKey, count_rules
 from negotiator.hooks.answers import HookFailure
-from negotiator.hooks.records import Cycle
 from negotiator.records import CORE
 
 
@@ -96,7 +95,7 @@ def policy_report(view: PoolView) -> PolicyReport:
 
 def _of_pool(view: PoolView, rules: BundleRules, history: CycleHistory) -> PolicyReport:
     bundle = view.bundle
-    counted = count_rules(view.snapshot, bundle, Cycle(0, view.now, bundle.digest), view.cycle_state)
+    counted = count_rules(view.snapshot, bundle, view.cycle, view.cycle_state)
     result = counted.result
     failures = (*view.group_failures, *rules.failures, *result.failures)
     return PolicyReport(

@@ -23,6 +23,7 @@ from negotiator.records import Severity
 if TYPE_CHECKING:
     from negotiator.cycle.cycle_state import CycleState
     from negotiator.cycle.result import CycleResult
+    from negotiator.hooks.records import Cycle
     from negotiator.pool import Snapshot
     from negotiator.runtime.state_manager import StateManager
     from negotiator.runtime.usage import PoolUsage, UsageByQueue
@@ -183,13 +184,18 @@ class PoolView:
         return attrs.evolve(usage, failures=self._with_groups(usage.failures))
 
     @cached_property
+    def cycle(self) -> Cycle:
+        """A cycle over the pool now, which is not numbered."""
+        from negotiator.hooks.records import Cycle
+
+        return Cycle(0, self.now, self.bundle.digest)
+
+    @cached_property
     def present_cycle(self) -> CycleResult:
         """What a cycle over the pool decides now, which changes nothing."""
         from negotiator.cycle.loop import run_cycle
-        from negotiator.hooks.records import Cycle
 
-        cycle = Cycle(0, self.now, self.bundle.digest)
-        return run_cycle(self.snapshot, self.bundle, cycle, self.cycle_state)
+        return run_cycle(self.snapshot, self.bundle, self.cycle, self.cycle_state)
 
     @cached_property
     def queue_usage(self) -> UsageByQueue:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import click
 
-from negotiator.app.why import WhyNot, why_not_values
-from negotiator.app.why import why_not as find_why_not
-from negotiator.app.why_answer import WhyTable, why_answer
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.answer import WhyTable, why_answer
+from negotiator.app.why.pair import WhyNot, why_not_values
+from negotiator.app.why.pair import why_not as find_why_not
+from negotiator.app.why.subject import WhyKind
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import sentence
@@ -29,9 +29,9 @@ def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_
         click.echo(json.dumps(answer.values, indent=2))
         return
     print_problems(view.snapshot.problems[:1], err=True)
-    heading = [line for each in answer.words.sentences for line in wrapped_lines(printable(each))]
+    heading = [line for each in answer.text.sentences for line in wrapped_lines(printable(each))]
     print_tables(
-        [*map(_table, answer.words.tables)], full=full, details="Details: --full, --json", heading=heading
+        [*map(_table, answer.text.tables)], full=full, details="Details: --full, --json", heading=heading
     )
 
 

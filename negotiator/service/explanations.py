@@ -10,8 +10,8 @@ import attrs
 
 from negotiator.app.overview import PoolOverview
 from negotiator.app.pool_view import PoolView
-from negotiator.app.why_answer import WhyAnswer, why_answer
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.answer import WhyAnswer, why_answer
+from negotiator.app.why.subject import WhyKind
 from negotiator.hooks.command_targets import CommandTargets
 
 #: Answers that are kept of one reading of the pool: each has at most some hundred lines.

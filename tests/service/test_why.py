@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from app_client import app_client
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.subject import WhyKind
 from negotiator.cli import main
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore

@@ -36,9 +36,10 @@ class Lever(enum.StrEnum):
 
 @attrs.frozen
 class Condition:
-    """A condition that rejects slots: how many in all, how many that nothing else rejects, and who can change it.
+    """A condition that rejects slots for a job, or jobs for a slot: how many in all, and how many that nothing else rejects.
 
-    ``near`` is the least change of a number or text of the job that would open some of the latter; None if there is none.
+    ``lever`` is who can change it. ``near`` is the least change of a number or text of that job or slot that would open some of those
+    that nothing else rejects; None if there is none.
     """
 
     reason: Reason

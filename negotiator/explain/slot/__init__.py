@@ -1,6 +1,5 @@
 """Explains why a slot runs no idle job: what rejects which of them, counted by jobs, in one pass over classes of alike jobs."""
 
-from negotiator.explain.slot.explanation import JobCondition as JobCondition
 from negotiator.explain.slot.explanation import JobRemedy as JobRemedy
 from negotiator.explain.slot.explanation import RefusedJobs as RefusedJobs
 from negotiator.explain.slot.explanation import SlotAlone as SlotAlone

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.explain.job.conditions import Lever
-from negotiator.explain.job.near_miss import NearMiss
+from negotiator.explain.job.conditions import Condition, Lever
 from negotiator.records import Reason
-
-
-@attrs.frozen
-class JobCondition:
-    """A condition that keeps idle jobs from a slot: how many in all, how many that nothing else rejects, and who can change it.
-
-    ``near`` is the least change of a number or text of the slot that would open it for some of the latter; None if there is none.
-    """
-
-    reason: Reason
-    rejected: int
-    alone: int
-    lever: Lever
-    near: NearMiss | None = None
 
 
 @attrs.frozen
 class JobRemedy:
     """Conditions that would all have to change, and the jobs that the slot would then be open to."""
 
-    conditions: tuple[JobCondition, ...]
+    conditions: tuple[Condition, ...]
     jobs: int
 
 
@@ -54,7 +39,7 @@ class SlotAlone:
     fitting: int = 0
     possible: int = 0
     discarded: tuple[Reason, ...] = ()
-    conditions: tuple[JobCondition, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     remedies: tuple[JobRemedy, ...] = ()
     quotas: tuple[RefusedJobs, ...] = ()
     no_part: tuple[RefusedJobs, ...] = ()
@@ -71,7 +56,7 @@ class SlotAlone:
         return found[0].reason if found else None
 
 
-def _weight(condition: JobCondition) -> tuple[bool, int, int]:
+def _weight(condition: Condition) -> tuple[bool, int, int]:
     """Sort by what decides: that the slot is in use, then the condition that rejects most jobs."""
     return condition.lever is not Lever.TIME, -condition.rejected, -condition.alone
 

@@ -25,10 +25,10 @@ from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.recount import Recount, recount
 from negotiator.cycle.result import NO_SLOTS_LEFT, DiscardedAds
 from negotiator.cycle.work_accounts import WorkAccounts
-from negotiator.explain.job.conditions import lever_of, merged
+from negotiator.explain.job.conditions import Condition, lever_of, merged
 from negotiator.explain.job.near_miss import JOBS, MissedAds, near_miss
 from negotiator.explain.job.recorded import RecordedCandidates
-from negotiator.explain.slot.explanation import JobCondition, JobRemedy, RefusedJobs, SlotAlone
+from negotiator.explain.slot.explanation import JobRemedy, RefusedJobs, SlotAlone
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
@@ -192,7 +192,7 @@ class _JobSums:
         for pattern, count in self._patterns.items():
             rejected.update(dict.fromkeys(pattern, count))
         conditions = {
-            number: JobCondition(
+            number: Condition(
                 self._reasons[number], count, self._patterns[number,], lever_of(self._reasons[number], None)
             )
             for number, count in rejected.items()

@@ -11,8 +11,8 @@ from msgspec import Meta
 from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivity, RuleEffect
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
-from negotiator.app.why_answer import WhyTable
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.answer import WhyTable
+from negotiator.app.why.subject import WhyKind
 from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus
 from negotiator.hooks.reports import ReportParameter

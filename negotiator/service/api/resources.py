@@ -8,7 +8,7 @@ from typing import Final
 from negotiator.app.administer import AdminAction
 from negotiator.app.decisions import DecisionPage
 from negotiator.app.token_roles import Role
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.subject import WhyKind
 from negotiator.service.api import actions, audit, cycles, pool, reports, why
 from negotiator.service.api.records import (
     Action,

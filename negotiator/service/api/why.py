@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from negotiator.app.decisions import decision_of
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.subject import WhyKind
 from negotiator.service.api.records import Explanation, JobQuestion, NameQuestion
 from negotiator.service.api.resource import ApiRequest
 
@@ -23,8 +23,8 @@ def explain(kind: WhyKind) -> Callable[[ApiRequest[JobQuestion | NameQuestion]],
             kind=found.subject.kind,
             name=found.subject.name,
             asof=shown.explanations.overview.now,
-            sentences=found.words.sentences,
-            tables=found.words.tables,
+            sentences=found.text.sentences,
+            tables=found.text.tables,
             facts=_facts(found.values),
         )
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.app.why_answer import WhyAnswer
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.answer import WhyAnswer
+from negotiator.app.why.subject import WhyKind
 from negotiator.errors import InvalidCallError, NegotiatorError
 from negotiator.service.pages.answers import Pages
 from negotiator.service.pages.rendering import HtmlPage

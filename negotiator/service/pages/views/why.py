@@ -7,8 +7,8 @@ from typing import Final
 
 import attrs
 
-from negotiator.app.why_answer import WhyAnswer, WhyTable
-from negotiator.app.why_subject import WhyKind
+from negotiator.app.why.answer import WhyAnswer, WhyTable
+from negotiator.app.why.subject import WhyKind
 from negotiator.service.pages.views.audit import Field
 from negotiator.service.pages.views.elements import MOST_ROWS, Link, Rows, link, message
 
@@ -61,13 +61,13 @@ def why_view(given: Mapping[str, str], found: WhyAnswer | None, failure: str) ->
     fields = tuple(Field(kind, label, message(given.get(kind, ""))) for kind, label in FIELDS.items())
     if found is None:
         return WhyView(fields=fields, failure=message(failure))
-    first, *sentences = found.words.sentences
+    first, *sentences = found.text.sentences
     return WhyView(
         fields=fields,
         failure="",
         subject=message(first),
         sentences=tuple(map(message, sentences)),
-        tables=tuple(map(_cells, found.words.tables)),
+        tables=tuple(map(_cells, found.text.tables)),
         decisions=link(
             "decisions of cycles about it", "decisions", **{found.subject.kind: found.subject.name}
         ),

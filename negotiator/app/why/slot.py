@@ -8,22 +8,20 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.audit import AuditQuery
 from negotiator.app.job_lookup import find_slot
 from negotiator.app.pool_view import PoolView, require_pool
-from negotiator.app.why import end_values, near_values
-from negotiator.audit.errors import AuditError
+from negotiator.app.why.last_decisions import last_decisions
+from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
 from negotiator.classad import ClassAd
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.jobs import job_ids
 from negotiator.explain.first_end import FirstEnd, first_end
-from negotiator.explain.slot import JobCondition as JobCondition
 from negotiator.explain.slot import RefusedJobs as RefusedJobs
 from negotiator.explain.slot import SlotAlone as SlotAlone
 from negotiator.explain.slot import SlotOutcome as SlotOutcome
 from negotiator.explain.slot import explain_jobs, slot_outcome
-from negotiator.hooks.records import Cycle
 
 #: What a slot has, and what it has of it before jobs took parts of it (HTCondor manual, Machine ClassAd Attributes).
 _RESOURCES: Final = ("Cpus", "Memory", "GPUs")
@@ -80,8 +78,7 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     require_pool(view.targets)
     row = find_slot(view.snapshot.slots, name)
     ad = view.snapshot.slots.ad(row)
-    cycle = Cycle(0, view.now, view.bundle.digest)
-    alone = explain_jobs(view.snapshot, view.bundle, cycle, view.cycle_state, row)
+    alone = explain_jobs(view.snapshot, view.bundle, view.cycle, view.cycle_state, row)
     own, competing = ad.string("Name") or name, None
     if alone.possible:
         competing = slot_outcome(view.present_cycle, own, alone.ids)
@@ -123,15 +120,8 @@ def _parts(view: PoolView, slot: str) -> int:
 
 
 def _decided(view: PoolView, slot: str) -> Mapping[str, Any] | None:
-    """Return the last match with a slot; None without a log, such as of a pool of files."""
-    if view.targets.state_location is None:
-        return None
     query = AuditQuery(kinds=frozenset({"match"}), slot=slot)
-    try:
-        page = audit_page(view.targets.audit_log, query, 1)
-    except AuditError:
-        return None
-    return next(iter(page.records), None)
+    return next(iter(last_decisions(view, query, 1)), None)
 
 
 def why_slot_values(found: WhySlot) -> dict[str, Any]:
@@ -150,7 +140,7 @@ def why_slot_values(found: WhySlot) -> dict[str, Any]:
         "possible": alone.possible,
         "decisive": None if alone.decisive is None else reason_fields(alone.decisive),
         "discarded": [reason_fields(each) for each in alone.discarded],
-        "conditions": [_condition(each) for each in alone.conditions],
+        "conditions": [condition_values(each, "jobs") for each in alone.conditions],
         "remedies": [
             {"conditions": [alone.conditions.index(each) for each in remedy.conditions], "jobs": remedy.jobs}
             for remedy in alone.remedies
@@ -166,17 +156,6 @@ def why_slot_values(found: WhySlot) -> dict[str, Any]:
 
 def _use_values(use: RunningOnSlot) -> dict[str, Any]:
     return {"jobs": use.jobs, "user": use.user, "first_end": end_values(use.first_end)}
-
-
-def _condition(condition: JobCondition) -> dict[str, Any]:
-    near = condition.near
-    return {
-        "reason": reason_fields(condition.reason),
-        "rejected": condition.rejected,
-        "alone": condition.alone,
-        "lever": condition.lever.name.lower(),
-        "near": None if near is None else near_values(near, "jobs"),
-    }
 
 
 def _refused(found: Sequence[RefusedJobs]) -> list[dict[str, Any]]:

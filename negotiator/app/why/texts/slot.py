@@ -1,4 +1,4 @@
-"""Why a slot runs no idle job, or what it runs, in words."""
+"""Why a slot runs no idle job, or what it runs, as text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from negotiator.app.phrases import ends, number, sentence
 from negotiator.app.record_words import record_words
-from negotiator.app.why_slot import RefusedJobs, SlotOutcome, WhySlot
-from negotiator.app.why_words.texts import WhyTable, WhyWords, reason_text
+from negotiator.app.why.slot import RefusedJobs, SlotOutcome, WhySlot
+from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
 
 
-def slot_words(found: WhySlot) -> WhyWords:
+def slot_text(found: WhySlot) -> WhyText:
     """Return the answer: conditions that reject most jobs by themselves first, then quotas and what competes."""
-    return WhyWords.of([*_answer(found)], _tables(found))
+    return WhyText.of([*_answer(found)], _tables(found))
 
 
 def _answer(found: WhySlot) -> Iterator[str]:
@@ -78,21 +78,15 @@ def _competition(found: WhySlot, competing: SlotOutcome) -> Iterator[str]:
 
 def _tables(found: WhySlot) -> Sequence[WhyTable]:
     alone = found.alone
-    conditions = tuple(
-        (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
-        for each in alone.conditions
-    )
     remedies = tuple(
-        (" and ".join(each.reason.text for each in remedy.conditions), str(remedy.jobs))
+        (all_texts(remedy.conditions), str(remedy.jobs))
         for remedy in alone.remedies
         if not alone.possible and len(remedy.conditions) > 1
     )
     waiting = () if found.competing is None else found.competing.waiting
     title = f"What keeps idle jobs from it ({number(alone.jobs, 'job')} in {number(alone.classes, 'class')})"
     return [
-        WhyTable(
-            title, ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT"), conditions, (1, 2), "condition"
-        ),
+        conditions_table(title, alone.conditions),
         WhyTable("Fewest to change", ("CONDITIONS", "OPENS"), remedies, (1,)),
         _refused("Quotas", alone.quotas),
         _refused("Jobs that could run on it and get no slot", waiting),

@@ -16,7 +16,6 @@ from negotiator.cycle.applications import application_users
 from negotiator.cycle.jobs import submitters
 from negotiator.cycle.place import place_idle
 from negotiator.errors import InvalidCallError, NotFoundError
-from negotiator.hooks.records import Cycle
 from negotiator.queues.names import upwards
 from negotiator.records.text import printable, suggest
 
@@ -70,8 +69,9 @@ def _slots(view: PoolView) -> Iterator[str]:
 def _users(view: PoolView) -> Iterator[str]:
     """Yield the users of the jobs, and their submitters."""
     jobs = view.snapshot.jobs
-    environment = Cycle(0, view.now, view.bundle.digest).environment
-    yield from filter(None, set(application_users(jobs, view.bundle.placement, environment).tolist()))
+    yield from filter(
+        None, set(application_users(jobs, view.bundle.placement, view.cycle.environment).tolist())
+    )
     yield from filter(None, set(submitters(jobs).tolist()))
 
 
@@ -79,8 +79,7 @@ def _queues(view: PoolView) -> Iterator[str]:
     """Yield the paths of the queues, and of those that rules give the jobs of the pool."""
     if view.bundle.chain is None:
         return
-    cycle = Cycle(0, view.now, view.bundle.digest)
-    placed = place_idle(view.snapshot.jobs, view.bundle, cycle, view.cycle_state)
+    placed = place_idle(view.snapshot.jobs, view.bundle, view.cycle, view.cycle_state)
     used = {above for path in set(placed.queues.tolist()) for above in upwards(path)}
     yield from used | {queue.path for queue in view.queues}
 

@@ -1,4 +1,4 @@
-"""Use case: why a job or the jobs of a user or a queue get no slot, or a slot no job; in words and as values."""
+"""Use case: why a job or the jobs of a user or a queue get no slot, or a slot no job; as text and as values."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import attrs
 
 from negotiator.app.overview import PoolOverview, pool_overview
 from negotiator.app.pool_view import PoolView
-from negotiator.app.why import why_job, why_values
-from negotiator.app.why_holder import why_holder, why_holder_values
-from negotiator.app.why_slot import why_slot, why_slot_values
-from negotiator.app.why_subject import WhyKind, WhySubject, find_subject
-from negotiator.app.why_words import WhyTable as WhyTable
-from negotiator.app.why_words import WhyWords as WhyWords
-from negotiator.app.why_words import holder_words, job_words, slot_words
+from negotiator.app.why.holder import why_holder, why_holder_values
+from negotiator.app.why.job import why_job, why_values
+from negotiator.app.why.slot import why_slot, why_slot_values
+from negotiator.app.why.subject import WhyKind, WhySubject, find_subject
+from negotiator.app.why.texts import WhyTable as WhyTable
+from negotiator.app.why.texts import WhyText as WhyText
+from negotiator.app.why.texts import holder_text, job_text, slot_text
 from negotiator.hooks.answers import HookFailure
 
 
 @attrs.frozen
 class WhyAnswer:
-    """An answer: what it is about, the words, and the same as JSON values. ``failures`` are of plugins."""
+    """An answer: what it is about, the text, and the same as JSON values. ``failures`` are of plugins."""
 
     subject: WhySubject
-    words: WhyWords
+    text: WhyText
     values: Mapping[str, Any]
     failures: tuple[HookFailure, ...] = ()
 
@@ -49,14 +49,14 @@ def why_answer(
 
 def _of_job(view: PoolView, subject: WhySubject) -> WhyAnswer:
     found = why_job(view, subject.name)
-    return WhyAnswer(subject, job_words(found), why_values(found))
+    return WhyAnswer(subject, job_text(found), why_values(found))
 
 
 def _of_slot(view: PoolView, subject: WhySubject) -> WhyAnswer:
     found = why_slot(view, subject.name)
-    return WhyAnswer(subject, slot_words(found), why_slot_values(found))
+    return WhyAnswer(subject, slot_text(found), why_slot_values(found))
 
 
 def _of_holder(view: PoolView, subject: WhySubject, overview: PoolOverview | None) -> WhyAnswer:
     found = why_holder(view, subject, overview or pool_overview(view))
-    return WhyAnswer(subject, holder_words(found), why_holder_values(found), found.failures)
+    return WhyAnswer(subject, holder_text(found), why_holder_values(found), found.failures)

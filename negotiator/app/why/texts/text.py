@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
 from negotiator.app.phrases import rule
-from negotiator.explain.job.near_miss import NearMiss
+from negotiator.explain.job import Condition, NearMiss
 from negotiator.records import CORE, Reason
 
 
@@ -27,16 +27,31 @@ class WhyTable:
 
 
 @attrs.frozen
-class WhyWords:
+class WhyText:
     """The sentences of an answer, the subject and the decisive reason first, and the tables that have rows."""
 
     sentences: tuple[str, ...]
     tables: tuple[WhyTable, ...]
 
     @classmethod
-    def of(cls, sentences: Sequence[str], tables: Sequence[WhyTable]) -> WhyWords:
+    def of(cls, sentences: Sequence[str], tables: Sequence[WhyTable]) -> WhyText:
         """Leave out empty tables."""
         return cls(tuple(sentences), tuple(each for each in tables if each.rows))
+
+
+def conditions_table(title: str, conditions: Iterable[Condition], *more: tuple[str, ...]) -> WhyTable:
+    """Return the table of conditions, in their order, with further rows after them."""
+    rows = [
+        (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
+        for each in conditions
+    ]
+    headers = ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT")
+    return WhyTable(title, headers, (*rows, *more), (1, 2), "condition")
+
+
+def all_texts(conditions: Iterable[Condition]) -> str:
+    """Return conditions that would all have to change, in one line."""
+    return " and ".join(each.reason.text for each in conditions)
 
 
 def reason_text(reason: Reason, near: NearMiss | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Why a job gets no slot, in words."""
+"""Why a job gets no slot, as text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from negotiator.app.cycles import HolderShare
 from negotiator.app.phrases import ends, number, rule, sentence
 from negotiator.app.record_words import record_words
-from negotiator.app.why import Condition, JobAlone, JobOutcome, WhyJob
-from negotiator.app.why_words.texts import WhyTable, WhyWords, reason_text
+from negotiator.app.why.job import Condition, JobAlone, JobOutcome, WhyJob
+from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
 
 
-def job_words(found: WhyJob) -> WhyWords:
+def job_text(found: WhyJob) -> WhyText:
     """Return the answer: conditions that reject most slots by themselves first, then the fewest that have to change."""
     alone = found.alone
-    return WhyWords.of(
+    return WhyText.of(
         [*_answer(found)], [_conditions(alone), _quotas(alone), _together(alone), _remedies(alone)]
     )
 
@@ -34,7 +34,7 @@ def _answer(found: WhyJob) -> Iterator[str]:
         yield from ends(alone.first_end, "on slots that it only waits for")
     yield from _among_others(found.competing)
     yield from _last_decision(found.decided)
-    yield from _standing(found.share)
+    yield from _last_share(found.share)
 
 
 def _among_others(found: JobOutcome | None) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _last_decision(record: Mapping[str, Any] | None) -> Iterator[str]:
     yield f"Cycle {record['cycle']} at {record['time']}: {words.what}{why}"
 
 
-def _standing(share: HolderShare | None) -> Iterator[str]:
+def _last_share(share: HolderShare | None) -> Iterator[str]:
     """Yield what the submitter was entitled to in the last cycle, and what it used."""
     if share is not None:
         yield (
@@ -68,18 +68,11 @@ def _standing(share: HolderShare | None) -> Iterator[str]:
 def _conditions(alone: JobAlone) -> WhyTable:
     """Return each condition that rejects slots, and the gates that discarded some."""
     conditions = sorted(alone.conditions, key=lambda each: (-each.alone, -each.rejected))
-    rows = [
-        (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
-        for each in conditions
-    ]
-    rows += [
+    discarded = (
         (f"discarded: {each.reason.text} ({rule(each.reason)})", str(each.count), "", str(each.kind))
         for each in alone.discarded
-    ]
-    title = f"What keeps it from slots ({alone.slots} take part)"
-    return WhyTable(
-        title, ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT"), tuple(rows), (1, 2), "condition"
     )
+    return conditions_table(f"What keeps it from slots ({alone.slots} take part)", conditions, *discarded)
 
 
 def _quotas(alone: JobAlone) -> WhyTable:
@@ -98,7 +91,7 @@ def _remedies(alone: JobAlone) -> WhyTable:
     """Return the fewest conditions that would have to change."""
     rows = tuple(
         (
-            " and ".join(each.reason.text for each in remedy.conditions),
+            all_texts(remedy.conditions),
             str(remedy.slots),
             _levers(remedy.conditions),
         )

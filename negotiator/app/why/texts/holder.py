@@ -1,4 +1,4 @@
-"""Why the idle jobs of a user or a queue get no slot, in words."""
+"""Why the idle jobs of a user or a queue get no slot, as text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from negotiator.app.limits import APPLICATIONS, LimitKind
 from negotiator.app.phrases import ends, number, rule, sentence
-from negotiator.app.why_holder import LimitUse, WhyHolder
-from negotiator.app.why_words.texts import WhyTable, WhyWords
+from negotiator.app.why.holder import LimitUse, WhyHolder
+from negotiator.app.why.texts.text import WhyTable, WhyText
 from negotiator.queues.quantities import format_quantity
 from negotiator.records import CORE, Verdict
 
 
-def holder_words(found: WhyHolder) -> WhyWords:
+def holder_text(found: WhyHolder) -> WhyText:
     """Return the answer: the reason of most jobs first, the fair share, and the limits, the fullest first."""
-    return WhyWords.of([*_answer(found)], [_idle(found), _shares(found), _limits(found)])
+    return WhyText.of([*_answer(found)], [_idle(found), _shares(found), _limits(found)])
 
 
 def _answer(found: WhyHolder) -> Iterator[str]:

@@ -7,23 +7,22 @@ from typing import Any, Final
 
 import attrs
 
-from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.audit import AuditQuery
 from negotiator.app.cycles import HolderShare as HolderShare
 from negotiator.app.cycles import last_cycles
-from negotiator.app.job_lookup import find_job, find_slot
+from negotiator.app.job_lookup import find_job
 from negotiator.app.pool_view import PoolView, require_pool
-from negotiator.audit.errors import AuditError
-from negotiator.audit.values import instant, reason_fields
+from negotiator.app.why.last_decisions import last_decisions
+from negotiator.app.why.values import condition_values, end_values
+from negotiator.audit.values import reason_fields
 from negotiator.cycle.jobs import job_ids, schedds, submitters
 from negotiator.errors import StateError
-from negotiator.explain.first_end import FirstEnd
 from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
 from negotiator.explain.job import JobOutcome as JobOutcome
 from negotiator.explain.job import Lever as Lever
-from negotiator.explain.job import NearMiss, SlotForJob, explain_alone, explain_slot, outcome_of
 from negotiator.explain.job import Remedy as Remedy
-from negotiator.hooks.records import Cycle
+from negotiator.explain.job import explain_alone, outcome_of
 
 _DECISIONS: Final = frozenset({"match", "denial"})
 _OF_SCHEDDS: Final = 20  # decisions that are looked at: jobs of several schedds may have one id
@@ -60,8 +59,7 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     row = find_job(view.snapshot.jobs, text)
     one = view.snapshot.jobs.take([row])
     (job,), (schedd,), (submitter,) = job_ids(one), schedds(one).tolist(), submitters(one).tolist()
-    cycle = Cycle(0, view.now, view.bundle.digest)
-    alone = explain_alone(view.snapshot, view.bundle, cycle, view.cycle_state, row)
+    alone = explain_alone(view.snapshot, view.bundle, view.cycle, view.cycle_state, row)
     decided, competing = _decided(view, job, schedd), None
     if alone.decisive is None and decided is None:
         competing = outcome_of(view.present_cycle, job, schedd)
@@ -77,60 +75,9 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     )
 
 
-@attrs.frozen
-class WhyNot:
-    """Why a job does not get a slot: what keeps it from the slot when no other idle job competes with it."""
-
-    job: str
-    schedd: str
-    slot: str
-    found: SlotForJob
-
-
-def why_not(view: PoolView, job: str, slot: str) -> WhyNot:
-    """Return why a job does not get a slot; nothing is changed.
-
-    :param job: as in ``why_job``.
-    :param slot: the name of the slot.
-    :raises InvalidCallError: no pool is named, the id is invalid, or several schedds have the job.
-    :raises NotFoundError: the pool has no such job or no such slot.
-    :raises PoolError, StateError: the pool or the state cannot be read.
-    """
-    require_pool(view.targets)
-    jobs, slots = view.snapshot.jobs, view.snapshot.slots
-    row, place = find_job(jobs, job), find_slot(slots, slot)
-    cycle = Cycle(0, view.now, view.bundle.digest)
-    one = jobs.take([row])
-    return WhyNot(
-        job=job_ids(one)[0],
-        schedd=schedds(one).tolist()[0],
-        slot=str(slots.strings("Name")[place]),
-        found=explain_slot(view.snapshot, view.bundle, cycle, view.cycle_state, row, place),
-    )
-
-
-def why_not_values(found: WhyNot) -> dict[str, Any]:
-    """Return the answer as JSON values."""
-    return {
-        "job": found.job,
-        "schedd": found.schedd,
-        "slot": found.slot,
-        "reasons": [reason_fields(each) for each in found.found.reasons],
-        "quotas": [reason_fields(each) for each in found.found.quotas],
-        "chosen": found.found.chosen,
-    }
-
-
 def _decided(view: PoolView, job: str, schedd: str) -> Mapping[str, Any] | None:
-    """Return the last decision about a job; None without a log, such as of a pool of files."""
-    if view.targets.state_location is None:
-        return None
-    query = AuditQuery(kinds=_DECISIONS, job=job)
-    try:
-        page = audit_page(view.targets.audit_log, query, _OF_SCHEDDS)
-    except AuditError:
-        return None
-    return next((each for each in page.records if str(each.get("schedd")).lower() == schedd), None)
+    found = last_decisions(view, AuditQuery(kinds=_DECISIONS, job=job), _OF_SCHEDDS)
+    return next((each for each in found if str(each.get("schedd")).lower() == schedd), None)
 
 
 def _share(view: PoolView, submitter: str) -> HolderShare | None:
@@ -159,7 +106,7 @@ def why_values(found: WhyJob) -> dict[str, Any]:
         "slot": alone.slot,
         "decisive": None if alone.decisive is None else reason_fields(alone.decisive),
         "causes": [reason_fields(each) for each in alone.causes],
-        "conditions": [_condition(each) for each in alone.conditions],
+        "conditions": [condition_values(each, "slots") for each in alone.conditions],
         "together": [alone.conditions.index(each) for each in alone.together],
         "remedies": [
             {
@@ -179,25 +126,3 @@ def why_values(found: WhyJob) -> dict[str, Any]:
 
 def _outcome(found: JobOutcome) -> dict[str, Any]:
     return {"slot": found.slot, "reason": None if found.reason is None else reason_fields(found.reason)}
-
-
-def _condition(condition: Condition) -> dict[str, Any]:
-    near = condition.near
-    return {
-        "reason": reason_fields(condition.reason),
-        "rejected": condition.rejected,
-        "alone": condition.alone,
-        "lever": condition.lever.name.lower(),
-        "near": None if near is None else near_values(near, "slots"),
-    }
-
-
-def end_values(found: FirstEnd | None) -> dict[str, Any] | None:
-    """Return the first end of running jobs as JSON values."""
-    return None if found is None else {**attrs.asdict(found), "time": instant(found.time)}
-
-
-def near_values(near: NearMiss, opens: str) -> dict[str, Any]:
-    """Return a near miss as JSON values; ``opens`` is the name of what it opens."""
-    values = attrs.asdict(near, filter=attrs.filters.exclude("opens", "noun"))
-    return {**values, opens: near.opens}

@@ -13,8 +13,8 @@ from negotiator.app.limits import LimitKind, limit_uses
 from negotiator.app.limits import LimitUse as LimitUse
 from negotiator.app.overview import ApplicationContents, PoolOverview
 from negotiator.app.pool_view import PoolView
-from negotiator.app.why import end_values
-from negotiator.app.why_subject import WhyKind, WhySubject
+from negotiator.app.why.subject import WhyKind, WhySubject
+from negotiator.app.why.values import end_values
 from negotiator.classad import Table
 from negotiator.cycle.applications import application_users
 from negotiator.cycle.jobs import IDLE, is_in, job_ids, schedds, submitters
@@ -23,7 +23,7 @@ from negotiator.cycle.result import RequestOutcome
 from negotiator.explain.first_end import FirstEnd, first_end
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.order import ShareUse as ShareUse
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.records import Request
 from negotiator.pool.snapshot import has_slot
 from negotiator.queues.names import upwards
 
@@ -59,10 +59,9 @@ def why_holder(view: PoolView, subject: WhySubject, overview: PoolOverview) -> W
     :param overview: that of the pool.
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
-    cycle = Cycle(0, view.now, view.bundle.digest)
     result = view.present_cycle
     is_user = subject.kind is WhyKind.USER
-    own = _User.of(view, subject.name) if is_user else _QueueOfJobs(subject.name)
+    own = _User.of(view, subject.name) if is_user else _Queue(subject.name)
     outcomes = [each for each in result.outcomes if own.requests(each.request)]
     applications = [each for each in overview.contents.applications if own.has(each)]
     return WhyHolder(
@@ -70,7 +69,7 @@ def why_holder(view: PoolView, subject: WhySubject, overview: PoolOverview) -> W
         running=own.running(applications),
         first_end=first_end(own.running_jobs(view, applications), view.now),
         matched=sum(len(each.matches) for each in outcomes),
-        idle=most_first((*without_slot(outcomes), *own.without_part(view, outcomes, cycle))),
+        idle=most_first((*without_slot(outcomes), *own.without_part(view, outcomes))),
         shares=tuple(each for each in result.shares if each.holder.lower() in own.holders),
         limits=tuple(own.limits(overview, outcomes, applications)),
         failures=tuple(dict.fromkeys((*overview.failures, *result.failures))),
@@ -87,7 +86,7 @@ class _User:
 
     @classmethod
     def of(cls, view: PoolView, name: str) -> _User:
-        jobs, environment = view.snapshot.jobs, Cycle(0, view.now, view.bundle.digest).environment
+        jobs, environment = view.snapshot.jobs, view.cycle.environment
         users = application_users(jobs, view.bundle.placement, environment)
         own = jobs.take(np.flatnonzero((users == name) | (submitters(jobs) == name)))
         return cls(name, own, frozenset({name.lower(), *submitters(own).tolist()}))
@@ -107,14 +106,12 @@ class _User:
     def running_jobs(self, _view: PoolView, _applications: Sequence[ApplicationContents]) -> Table:
         return self.jobs.take(has_slot(self.jobs))
 
-    def without_part(
-        self, view: PoolView, outcomes: Sequence[RequestOutcome], cycle: Cycle
-    ) -> Iterator[IdleJobs]:
+    def without_part(self, view: PoolView, outcomes: Sequence[RequestOutcome]) -> Iterator[IdleJobs]:
         """Yield the idle jobs that no queue accepts, or that a gate discards: a cycle for these jobs alone says why."""
         idle = self.jobs.take(np.flatnonzero(self.jobs.numbers("JobStatus", default=IDLE) == IDLE))
         if sum(each.request.count for each in outcomes) < len(idle):
             alone = attrs.evolve(view.snapshot, slots=view.snapshot.slots.take([]), jobs=idle, claim_ids=None)
-            result = run_cycle(alone, view.bundle, cycle, view.cycle_state)
+            result = run_cycle(alone, view.bundle, view.cycle, view.cycle_state)
             yield from without_part(result.discarded)
 
     def limits(
@@ -139,7 +136,7 @@ class _User:
 
 
 @attrs.frozen(eq=False)
-class _QueueOfJobs:
+class _Queue:
     """A queue with those below it."""
 
     path: str
@@ -164,9 +161,7 @@ class _QueueOfJobs:
         }
         return jobs.take(is_in(list(zip(schedds(jobs).tolist(), job_ids(jobs), strict=True)), own))
 
-    def without_part(
-        self, _view: PoolView, _outcomes: Sequence[RequestOutcome], _cycle: Cycle
-    ) -> Iterator[IdleJobs]:
+    def without_part(self, _view: PoolView, _outcomes: Sequence[RequestOutcome]) -> Iterator[IdleJobs]:
         """Jobs that take no part have no queue."""
         yield from ()
 
