@@ -16,6 +16,8 @@ ALL_CYCLES = "all"
 FAILED_CYCLES = "failures"
 RECORD_MEGABYTES = 1_000
 RECORD_DAYS = 30.0
+#: The engine that evaluates conditions: the process of the cycle alone.
+LOCAL_ENGINE = "local"
 #: The file in the folder of a state with the ads of a live pool, as the last cycle read them.
 SAVED_POOL = "pool.snapshot.gz"
 #: The static configuration of the service, which is read if it exists.

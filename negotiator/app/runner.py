@@ -21,6 +21,8 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.cycle.progress import CycleProgress
+from negotiator.defaults import LOCAL_ENGINE
+from negotiator.engines.choice import engine_of
 from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
@@ -223,6 +225,7 @@ def run_cycles(
     bind: tuple[str, int] | None = None,
     shadow: bool = False,
     recorder: CycleRecorder | None = None,
+    engine: str = LOCAL_ENGINE,
 ) -> bool:
     """Open a runner, run cycles, and close it; with a shared state, while this negotiator leads, and wait for that before.
 
@@ -243,6 +246,7 @@ def run_cycles(
             bind=bind,
             shadow=shadow,
             recorder=recorder,
+            engine=engine,
             store=store,
             trigger=trigger,
         ) as runner:
@@ -276,6 +280,7 @@ def open_runner(
     store: StateStore | None = None,
     trigger: CycleTrigger | None = None,
     recorder: CycleRecorder | None = None,
+    engine: str = LOCAL_ENGINE,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -292,6 +297,8 @@ def open_runner(
     :param store: the state, if it is open and locked already; None opens that of the targets.
     :param trigger: starts cycles before their time, and ends them.
     :param recorder: records cycles, as far as it wants them.
+    :param engine: where conditions are evaluated (``engines.choice``).
+    :raises InvalidEngineError: there is no such engine.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -299,6 +306,7 @@ def open_runner(
     :raises StateError: the state cannot be used, another negotiator uses it, or it does not agree with the audit log.
     :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
     """
+    evaluating = engine_of(engine)
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
         bundle_folder(targets),
@@ -337,7 +345,9 @@ def open_runner(
         elif live:
             pool = ServedPool(lambda: runtime.bundle, requests)
         stack.callback(pool.close)
-        runtime = Runtime(bundle, pool, clock(targets), log, store, reloader, stop=trigger.stop)
+        runtime = Runtime(
+            bundle, pool, clock(targets), log, store, reloader, stop=trigger.stop, engine=evaluating
+        )
         yield Runner(
             runtime=runtime,
             reloader=reloader,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from negotiator.app.loopback import is_loopback
 from negotiator.app.service_settings import URL_KEY, Origin, PoolDriver, ServiceSettings
 from negotiator.defaults import ALL_CYCLES, FAILED_CYCLES, WEB_PORT
+from negotiator.engines.choice import InvalidEngineError, engine_of
 from negotiator.hooks.state_location import DatabaseUrl, InvalidDatabaseUrlError
 from negotiator.queues.acl import HINT, Acl, AclError
 from negotiator.records import Problem, Severity
@@ -45,6 +46,8 @@ def value_problem(key: str, value: Any) -> tuple[str, str] | None:
             if value >= _LEAST_TIMEOUT
             else (f"expected at least {_LEAST_TIMEOUT} seconds, got {value:g}", "")
         )
+    if key == "engine":
+        return _of_engine(value)
     if key.startswith("record_"):
         return _of_recording(key, value)
     if key in {"stable", "every"}:
@@ -62,6 +65,14 @@ def _of_recording(key: str, value: Any) -> _Fault | None:
             else (f"invalid {printable(value[:40])!r}", "write all, failures or a number from 1 on")
         )
     return None if value > 0 else (f"expected a number above 0, got {value:g}", "")
+
+
+def _of_engine(text: str) -> _Fault | None:
+    try:
+        engine_of(text)
+    except InvalidEngineError as error:
+        return str(error), ""
+    return None
 
 
 def _of_database(text: str) -> _Fault | None:
@@ -113,6 +124,7 @@ def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tup
         "web_bind_port",
         "scheduler_acl",
         "record_which",
+        "engine",
     ):
         value = getattr(settings, key)
         fault = None if value is None else value_problem(key, value)

@@ -16,6 +16,7 @@ import attrs
 from negotiator.defaults import (
     ALL_CYCLES,
     DEFAULT_STATE,
+    LOCAL_ENGINE,
     RECORD_DAYS,
     RECORD_MEGABYTES,
     STABLE_SECONDS,
@@ -84,7 +85,7 @@ class ServiceSettings:
     ``web_key`` (PEM files) are set; ``web_tokens`` has the tokens of clients; ``web_assets`` is a folder of static files. ``scheduler_acl`` replaces ``scheduleracl`` of
     the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
     bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
-    beginnings of two cycles, None for the intervals of the bundle. ``state_database`` has the state instead of the
+    beginnings of two cycles, None for the intervals of the bundle. ``engine`` is where conditions are evaluated (``engines.choice``). ``state_database`` has the state instead of the
     folder ``state``, and may take ``state_timeout`` seconds to answer. ``record`` is the folder of recorded cycles,
     ``record_which`` says which are (all, failures, or a number N for every Nth), ``record_megabytes`` and ``record_days`` how many are kept.
     ``origins`` has the origin of each key.
@@ -97,6 +98,7 @@ class ServiceSettings:
     pool_driver: PoolDriver = attrs.field(default=PoolDriver.LIVE, converter=PoolDriver)
     pool: tuple[Path, ...] = ()
     every: float | None = None
+    engine: str = LOCAL_ENGINE
     watch: bool = False
     stable: float = STABLE_SECONDS
     state: Path = DEFAULT_STATE

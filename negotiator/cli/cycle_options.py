@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from negotiator.cli import options
-from negotiator.defaults import STABLE_SECONDS
+from negotiator.defaults import LOCAL_ENGINE, STABLE_SECONDS
 
 
 class Seconds(click.FloatRange):
@@ -49,6 +49,14 @@ def _choice(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(name, type=click.Choice(values), default=default, show_default=True, help=text)
 
+
+engine = click.option(
+    "--engine",
+    metavar="ENGINE",
+    default=LOCAL_ENGINE,
+    show_default=True,
+    help="Where conditions are evaluated: local, or processes:N for N processes beside that of the cycle.",
+)
 
 _OTHER_STATE = (
     click.option(

@@ -39,6 +39,7 @@ def run(
     queue: str | None,
     job: str | None,
     record: Path | None,
+    engine: str,
 ) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched."""
     targets = attrs.evolve(targets, pool=pool)
@@ -61,5 +62,6 @@ def run(
             change_bundle=change_bundle,
             recover=recover,
             recorder=None if record is None else keep_all(record),
+            engine=engine,
         )
     sys.exit(ExitCode.DONE if complete else ExitCode.PLUGIN)

@@ -63,5 +63,6 @@ def _serve(
             bind=settings.bind_address,
             shadow=shadow,
             recorder=settings.recorder,
+            engine=settings.engine,
         )
     sys.exit(ExitCode.DONE if complete or cycles is None else ExitCode.PLUGIN)

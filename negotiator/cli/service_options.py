@@ -12,6 +12,7 @@ from negotiator.cli.cycle_options import Seconds
 from negotiator.defaults import (
     ALL_CYCLES,
     DEFAULT_STATE,
+    LOCAL_ENGINE,
     RECORD_DAYS,
     RECORD_MEGABYTES,
     STABLE_SECONDS,
@@ -75,6 +76,12 @@ _OPTIONS: Final = (
         "Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
         Seconds(min=0),
         metavar="SECONDS",
+    ),
+    _setting(
+        "engine",
+        "Where conditions are evaluated: local, or processes:N for N processes beside that of the cycle.",
+        metavar="ENGINE",
+        **_default(LOCAL_ENGINE),
     ),
     _setting(
         "watch",

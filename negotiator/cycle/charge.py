@@ -258,10 +258,9 @@ def _fitting(
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
     uniform, left, copies = charges.is_uniform, int(np.count_nonzero(among)), len(request.applications)
-    further = () if candidates.preempting is None else candidates.preempting.ranks
     count = copies if uniform else max(_FEW, 2 * copies)
     while True:
-        rows, ranks = matcher.ranks.choose(request.ad, among, count, cycle.environment, further)
+        rows, ranks = candidates.choose(request.ad, among, count, matcher.ranks, cycle.environment)
         if candidates.copies is not None:
             rows, ranks = candidates.copies.repeated(rows, ranks)
         admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)

@@ -21,10 +21,12 @@ from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
+from negotiator.cycle.conditions import SharedWorkError
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, RecordedTime
 from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
 from negotiator.cycle.divisible_slots import DivisibleSlots
+from negotiator.cycle.engine import LOCAL, Engine, MatchingTask
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
@@ -59,6 +61,7 @@ def run_cycle(
     watch: ProgressWatcher = unwatched,
     begin: StationWatcher = untimed,
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
+    engine: Engine = LOCAL,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -71,10 +74,33 @@ def run_cycle(
     :param watch: called with the progress.
     :param begin: called when a station begins.
     :param candidate_set: makes the set of the candidates of each request; another one may note more than the counts.
+    :param engine: where conditions are evaluated; the result is the same.
     :return: every match and, for every job that got none, the counted reasons.
     """
-    state = state or CycleState.new(bundle, cycle.now)
     time = RecordedTime() if time is None else time
+    station = partial(
+        _run_cycle, snapshot, bundle, cycle, state, make_order, time, watch, begin, candidate_set
+    )
+    try:
+        return station(engine)
+    except SharedWorkError:
+        time.begin_again()
+        return station(LOCAL)
+
+
+def _run_cycle(
+    snapshot: Snapshot,
+    bundle: Bundle,
+    cycle: Cycle,
+    state: CycleState | None,
+    make_order: OrderMaker | None,
+    time: CycleTime,
+    watch: ProgressWatcher,
+    begin: StationWatcher,
+    candidate_set: Callable[[Table], CandidateSet],
+    engine: Engine,
+) -> CycleResult:
+    state = state or CycleState.new(bundle, cycle.now)
     watch(CycleProgress(Station.ADMIT))
     begin(Station.ADMIT)
     work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
@@ -125,35 +151,40 @@ def run_cycle(
     lists = CandidateLists(matcher)
     available = matcher.available
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
-    while (queued := order.next()) is not None and not time.ends_cycle():
-        watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
-        time.begin_turn()
-        if time.reached(queued.request.submitter, queued.request.schedd) is not None:
-            order.feedback(feedback_without_time(queued))
-            time.end_turn(queued.request)
-            continue
-        paid = work.for_request(cycle, queued.request)
-        queued = lists.current(queued, paid.environment)
-        matcher.prefer(queued.scores)
-        request = queued.matched()
-        begin(Station.MATCH)
-        candidates = match(request, matcher, bundle, paid, queued.slots)
-        lists.listed(queued, request.ad, candidates, paid.environment)
-        begin(Station.CHARGE)
-        charges = partial(declared.of, queued.allowed(), paid)
-        granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-        job = placed.idle.jobs.ad(int(queued.rows[0]))
-        attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
-        if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
-            granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
-        in_use.end_claims(granted.preempting_rows)
-        withdrawn = matcher.take(granted.rows, granted.consumption)
-        lists.granted(queued, granted.rows)
-        feedback = feedback_of(queued, candidates, granted, withdrawn)
-        outcomes.add(queued, candidates, granted, attributes, feedback.cause)
-        begin(Station.ORDER)
-        order.feedback(feedback)
-        time.end_turn(request)
+    # Slots of which parts are taken change in mid-cycle; who notes more than counts needs each condition by itself.
+    ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
+    with ahead.begin(MatchingTask(bundle, cycle, requests, matcher, work)) as matcher.source:
+        while (queued := order.next()) is not None and not time.ends_cycle():
+            watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
+            time.begin_turn()
+            if time.reached(queued.request.submitter, queued.request.schedd) is not None:
+                order.feedback(feedback_without_time(queued))
+                time.end_turn(queued.request)
+                continue
+            paid = work.for_request(cycle, queued.request)
+            queued = lists.current(queued, paid.environment)
+            matcher.prefer(queued.scores)
+            request = queued.matched()
+            begin(Station.MATCH)
+            candidates = match(request, matcher, bundle, paid, queued.slots, queued)
+            lists.listed(queued, request.ad, candidates, paid.environment)
+            begin(Station.CHARGE)
+            charges = partial(declared.of, queued.allowed(), paid)
+            granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
+            job = placed.idle.jobs.ad(int(queued.rows[0]))
+            attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
+            if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
+                granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
+            in_use.end_claims(granted.preempting_rows)
+            withdrawn = matcher.take(granted.rows, granted.consumption)
+            lists.granted(queued, granted.rows)
+            feedback = feedback_of(queued, candidates, granted, withdrawn)
+            outcomes.add(queued, candidates, granted, attributes, feedback.cause)
+            begin(Station.ORDER)
+            order.feedback(feedback)
+            time.end_turn(request)
+        if matcher.source is not None:
+            matcher.source.verify()
     limits, reasons = bundle.time_limits, WaitReasons(matcher, order, offered.plugin)
     for queued in requests:
         late = time.reached_last(queued.request)

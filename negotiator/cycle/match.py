@@ -6,7 +6,6 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
 
 import attrs
 import numpy as np
@@ -18,6 +17,7 @@ from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
+from negotiator.cycle.conditions import BestSlots, ConditionSource, apply_conditions
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
@@ -25,13 +25,15 @@ from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
-from negotiator.cycle.work_accounts import for_policy, is_exceeded
+from negotiator.cycle.slot_order import RankValues
+from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import SlotAllowance
+from negotiator.hooks.order import QueuedRequest, SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
-from negotiator.records import Mode, Reason, Station, Verdict
+from negotiator.ledger import Rows
+from negotiator.records import Reason, Station, Verdict
 
 #: States of a slot that has a job already (HTCondor manual, Machine ClassAd Attributes, State). A slot in state Matched has
 #: none: its match may have come to nothing, and condor_negotiator matches it again.
@@ -59,6 +61,7 @@ class SlotMatcher:
     divisible: DivisibleSlots | None = None
     no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet
+    source: ConditionSource | None = None
 
     @classmethod
     def of(
@@ -143,7 +146,7 @@ class SlotMatcher:
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
         budget = MemoryBudget()
-        self.slots = slots
+        self.slots, self.source = slots, None
         self.requirements = Requirements(slots, self.environment, budget)
         self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
         if self.preemption is not None:
@@ -164,6 +167,18 @@ class MatchCandidates:
     preempting: PreemptingCandidates | None = None  # None: all of them are free
     protected: int = 0  # slots whose jobs the requirements of preemption protect
     copies: SlotCopies | None = None  # how many jobs each may get; None: one
+    best: BestSlots | None = None  # the first of them, if they were sorted ahead
+
+    def choose(
+        self, job: ClassAd, among: Mask, count: int, ranks: Ranks, env: Environment
+    ) -> tuple[Rows, RankValues]:
+        """Return the ``count`` best of some candidates, (N,), as ``Ranks.choose`` does."""
+        if self.best is not None and self.preempting is None and ranks.scores is None:
+            found = self.best.first(among, count)
+            if found is not None:
+                return found
+        further = () if self.preempting is None else self.preempting.ranks
+        return ranks.choose(job, among, count, env, further)
 
 
 def match(
@@ -172,6 +187,7 @@ def match(
     bundle: Bundle,
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
+    queued: QueuedRequest | None = None,
 ) -> MatchCandidates:
     """Find the slots for a request, and count the slots that each reason removes.
 
@@ -179,9 +195,14 @@ def match(
     """
     candidates = matcher.candidate_set(matcher.slots)
     failures: tuple[HookFailure, ...] = ()
+    best: BestSlots | None = None
     if not is_exceeded(cycle):
-        _requirements(candidates, request.ad, matcher.requirements, cycle.environment)
-        _constraints(candidates, request, matcher, bundle, cycle)
+        found = None if matcher.source is None or queued is None else matcher.source.of(queued)
+        best = None if found is None else found.best
+        if found is None:
+            apply_conditions(candidates, request, matcher.requirements, bundle, cycle)
+        else:
+            found.apply(candidates)
         failures = _filters(candidates, request, bundle, cycle)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
@@ -204,40 +225,9 @@ def match(
 
     left = int(np.count_nonzero(candidates.keep))
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
-    return MatchCandidates(candidates.keep, left, removals, warnings, failures, preempting, protected)
-
-
-def _requirements(
-    candidates: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment
-) -> None:
-    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
-    if "Requirements" not in job:
-        candidates.remove_all(_NO_JOB_REQUIREMENTS)
-    for conjunct, truth in requirements.of_job(job, env):
-        if truth.has_false:
-            candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
-    if requirements.present.has_false:
-        candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
-    found: list[tuple[int, Removal]] = []
-    for conjunct, truth in requirements.of_slots(job, env):
-        if truth.has_false:
-            found += candidates.require_of_slots(conjunct, truth)
-    found.sort(key=itemgetter(0))
-    candidates.removals += [removal for _, removal in found]
-
-
-def _constraints(
-    candidates: CandidateSet, request: Request, matcher: SlotMatcher, bundle: Bundle, cycle: Cycle
-) -> None:
-    """Apply the central constraints, conjunct by conjunct."""
-    cache, environment = matcher.requirements.cache, for_policy(cycle).environment
-    for constraint in bundle.constraints:
-        for conjunct in constraint.conjuncts:
-            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, environment)
-            if conjunct.reason.mode is not Mode.ENFORCE:
-                candidates.remove(~truth.rows, conjunct.reason)
-            elif truth.has_false:
-                candidates.require(truth, conjunct.reason)
+    return MatchCandidates(
+        candidates.keep, left, removals, warnings, failures, preempting, protected, best=best
+    )
 
 
 def _filters(
@@ -267,12 +257,6 @@ def _in_use(slots: Table) -> Mask:
     return np.array(np.broadcast_to(found & states.where(Kind.STRING), len(slots)))
 
 
-_NO_JOB_REQUIREMENTS = core_reason(
-    Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", "the job has no Requirements"
-)
-_NO_SLOT_REQUIREMENTS = core_reason(
-    Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", "the slot has no Requirements"
-)
 _IN_USE_REASON = core_reason(Station.MATCH, Verdict.WAITING, "in_use", "the slot is in use", "State")
 #: The reason of a slot that a schedd could not claim.
 NO_CLAIM_ID = core_reason(

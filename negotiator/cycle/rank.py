@@ -6,15 +6,20 @@ not numbers.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluate_table
-from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget
+from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_ranks import SlotRanks
+
+_PoolKey: TypeAlias = CacheKey[PoolOrder]
+_RankKey: TypeAlias = CacheKey[RankValues]
 
 _NO_RANK: Expr = Literal(0.0)
 #: Of all jobs alike, if the pool ignores their ranks.
@@ -42,6 +47,24 @@ class Ranks:
         ranks = Ranks(dependencies, env, budget, self._of_pool)
         ranks.scores = self.scores
         return ranks
+
+    def measure(self, meter: EvaluationMeter) -> None:
+        """Note what evaluations cost from now on."""
+        self._pool.meter = self._job.meter = self._after.meter = meter
+
+    def is_random(self, job: ClassAd) -> bool:
+        """True if a rank of the slots for a job may have another value each time."""
+        job, written = self._read(job)
+        return not all(key is None or key.dependencies.cacheable for key in self._keys(job, written))
+
+    def _keys(self, job: ClassAd, written: Expr) -> tuple[_PoolKey, _RankKey, _RankKey | None]:
+        pool = self._pool.key(self._of_pool.before, job, Side.MY)
+        rank = self._job.key(written, job, Side.TARGET)
+        return (
+            pool,
+            rank,
+            None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY),
+        )
 
     def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, ...]:
         """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
@@ -79,9 +102,7 @@ class Ranks:
         (N,) each, then the order of the rows. ``env`` has the state of ``random``.
         """
         job, written = self._read(job)
-        pool = self._pool.key(self._of_pool.before, job, Side.MY)
-        rank = self._job.key(written, job, Side.TARGET)
-        last = None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY)
+        pool, rank, last = self._keys(job, written)
         if all(key is None or key.dependencies.cacheable for key in (pool, rank, last)):
             ranks = self._job.get_by_key(rank, job, env)
             after = () if last is None else (self._after.get_by_key(last, job, env),)

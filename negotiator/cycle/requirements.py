@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
-from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
+from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
 from negotiator.cycle.slot_conjuncts import WHOLE, slot_conjuncts
@@ -35,6 +35,8 @@ class Requirements:
         self.cache = ColumnCache(self.dependencies, env, TrueRows.from_column, budget)
         self._slots, self._env, self._budget = slots, env, budget
         self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
+        self._all_caches: list[ColumnCache[TrueRows]] = []
+        self._meter: EvaluationMeter | None = None
         self._parts = slot_conjuncts(slots)
         self._layers = tuple(self._of_layers())
         self._whole_slots = _conjunct(WHOLE, Side.MY, self.cache, WHOLE)
@@ -42,6 +44,18 @@ class Requirements:
         self.present = TrueRows.from_mask(~absent)
         # By identity of the tree: jobs with the same text share it.
         self._of_jobs: dict[int, _SplitRequirements] = {}
+
+    def measure(self, meter: EvaluationMeter) -> None:
+        """Note what evaluations cost from now on."""
+        for cache in (self.cache, *self._all_caches):
+            cache.meter = meter
+        self._meter = meter
+
+    def names_read(self, job: ClassAd) -> frozenset[str]:
+        """Return the attributes of the last job, in lower case, that its conditions read."""
+        return frozenset[str]().union(
+            *(each.dependencies.names_read(job) for each in (self.cache, *self._all_caches))
+        )
 
     def of_job(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield each conjunct of a job's Requirements with the slots on which it is true; none without Requirements.
@@ -129,7 +143,10 @@ class Requirements:
         return self._caches[key]
 
     def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
-        return ColumnCache(DependencyIndex(slots), self._env, TrueRows.from_column, self._budget)
+        cache = ColumnCache(DependencyIndex(slots), self._env, TrueRows.from_column, self._budget)
+        cache.meter = self._meter
+        self._all_caches.append(cache)
+        return cache
 
 
 @attrs.frozen(eq=False)

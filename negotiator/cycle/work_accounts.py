@@ -71,6 +71,11 @@ class WorkAccounts:
             found = self._owners[name] = Allowance(steps)
         return found
 
+    def most_of_machine(self) -> int:
+        """Return the steps of the machine that has used most."""
+        left = min((each.steps for each in self._machines.values()), default=self.steps_each_machine)
+        return self.steps_each_machine - left
+
     def machine(self, ad: AttributeMap) -> Allowance:
         """Return the allowance of the machine of a slot; of the ad's Name for other daemons."""
         name = fold(string_value(ad, "Machine") or string_value(ad, "Name"))

@@ -2,6 +2,7 @@
 
 from negotiator.classad.columnar.column_cache import CacheKey as CacheKey
 from negotiator.classad.columnar.column_cache import ColumnCache as ColumnCache
+from negotiator.classad.columnar.column_cache import EvaluationMeter as EvaluationMeter
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
 from negotiator.classad.columnar.column_cache import TrueRows as TrueRows
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex

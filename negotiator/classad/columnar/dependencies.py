@@ -142,6 +142,10 @@ class DependencyIndex:
         self._other, self._cells = other, {}
         self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
 
+    def names_read(self, other: ClassAd) -> frozenset[str]:
+        """Return the attributes of an ad, in lower case, that expressions were looked up by since it was the last ad."""
+        return frozenset(self._cells) if other is self._other else frozenset()
+
     def shadowed(self, other: ClassAd) -> bool:
         """True if this ad or a row has an attribute called MY or TARGET."""
         if other is not self._other:

@@ -62,6 +62,7 @@ from negotiator.hooks import command_options
     metavar="DIR",
     help="Folder to record each cycle in (negotiator replay, diff and whatif).",
 )
+@cycle_options.engine
 @cycle_options.log_lines
 @click.option("--trace-hooks", is_flag=True, help="Print every call of a plugin, to standard error.")
 def run(**given: Any) -> None:

@@ -1,0 +1,132 @@
+"""The conditions of a match that depend on ads alone: the Requirements of both sides, and central constraints.
+
+For one request they are the same at any time of a cycle, whatever was granted before. So an engine may evaluate them ahead of the
+turn, in other processes; which slots are in use or taken, what quotas allow and who gets a slot is decided by the cycle alone.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Protocol
+
+import attrs
+import numpy as np
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import ClassAd, Environment
+from negotiator.classad.columnar import TrueRows
+from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.reasons import core_reason
+from negotiator.cycle.requirements import Requirements
+from negotiator.cycle.result import Removal
+from negotiator.cycle.slot_order import RankValues
+from negotiator.cycle.work_accounts import for_policy
+from negotiator.hooks.order import QueuedRequest
+from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.ledger import Rows
+from negotiator.records import Mode, Reason, Station, Verdict
+
+
+@attrs.frozen(eq=False)
+class BestSlots:
+    """The best slots of a request, best first: their ``rows`` and the job's Rank of each, (K,).
+
+    ``complete``: these are all that were left when they were listed.
+    """
+
+    rows: Rows
+    ranks: RankValues
+    complete: bool
+
+    def first(self, among: Mask, count: int) -> tuple[Rows, RankValues] | None:
+        """Return the first of some slots, (N,), as ``Ranks.choose`` does; None if too few of them are listed."""
+        places = np.flatnonzero(among[self.rows])[:count]
+        return (self.rows[places], self.ranks[places]) if self.complete or len(places) == count else None
+
+
+@attrs.frozen(eq=False)
+class FoundConditions:
+    """What the conditions of one request leave of the slots, and what each of them removes.
+
+    ``best`` are the first of the slots that are left and free; None if they were not sorted.
+    """
+
+    kept: TrueRows
+    removals: tuple[Removal, ...]
+    warnings: tuple[tuple[Reason, TrueRows], ...] = ()
+    best: BestSlots | None = None
+
+    def apply(self, candidates: CandidateSet) -> None:
+        """Leave the candidates as ``apply_conditions`` would."""
+        candidates.keep[:] = self.kept.rows
+        candidates.removals += self.removals
+        candidates.warnings += [(reason, mask.rows) for reason, mask in self.warnings]
+
+
+class ConditionSource(Protocol):
+    """The conditions of one cycle, evaluated elsewhere."""
+
+    def of(self, queued: QueuedRequest) -> FoundConditions | None:
+        """Return what the conditions of a request leave; None if it is not known: the caller evaluates them.
+
+        :raises SharedWorkError: whether an owner or a machine has steps left may differ from a cycle in one process.
+        """
+
+    def verify(self) -> None:
+        """Test once more, after the last turn.
+
+        :raises SharedWorkError: as ``of``.
+        """
+
+
+class SharedWorkError(Exception):
+    """An owner or a machine may have used up its steps: which of its requests would find none left depends on the process."""
+
+
+def apply_conditions(
+    candidates: CandidateSet, request: Request, requirements: Requirements, bundle: Bundle, cycle: Cycle
+) -> None:
+    """Remove the slots of which a condition of a request is not true, condition by condition."""
+    _requirements(candidates, request.ad, requirements, cycle.environment)
+    _constraints(candidates, request, requirements, bundle, cycle)
+
+
+def _requirements(
+    candidates: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment
+) -> None:
+    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
+    if "Requirements" not in job:
+        candidates.remove_all(_NO_JOB_REQUIREMENTS)
+    for conjunct, truth in requirements.of_job(job, env):
+        if truth.has_false:
+            candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
+    if requirements.present.has_false:
+        candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
+    found: list[tuple[int, Removal]] = []
+    for conjunct, truth in requirements.of_slots(job, env):
+        if truth.has_false:
+            found += candidates.require_of_slots(conjunct, truth)
+    found.sort(key=itemgetter(0))
+    candidates.removals += [removal for _, removal in found]
+
+
+def _constraints(
+    candidates: CandidateSet, request: Request, requirements: Requirements, bundle: Bundle, cycle: Cycle
+) -> None:
+    """Apply the central constraints, conjunct by conjunct."""
+    cache, environment = requirements.cache, for_policy(cycle).environment
+    for constraint in bundle.constraints:
+        for conjunct in constraint.conjuncts:
+            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, environment)
+            if conjunct.reason.mode is not Mode.ENFORCE:
+                candidates.remove(~truth.rows, conjunct.reason)
+            elif truth.has_false:
+                candidates.require(truth, conjunct.reason)
+
+
+_NO_JOB_REQUIREMENTS = core_reason(
+    Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", "the job has no Requirements"
+)
+_NO_SLOT_REQUIREMENTS = core_reason(
+    Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", "the slot has no Requirements"
+)

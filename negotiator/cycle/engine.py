@@ -1,0 +1,48 @@
+"""Where the conditions of a cycle are evaluated: the interface of engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+import attrs
+
+from negotiator.bundle.model import Bundle
+from negotiator.cycle.conditions import ConditionSource
+from negotiator.cycle.match import SlotMatcher
+from negotiator.cycle.work_accounts import WorkAccounts
+from negotiator.hooks.order import QueuedRequest
+from negotiator.hooks.records import Cycle
+
+
+@attrs.frozen(eq=False)
+class MatchingTask:
+    """What the turns of one cycle begin with: its requests, and the slots with nothing granted yet."""
+
+    bundle: Bundle
+    cycle: Cycle
+    requests: Sequence[QueuedRequest]
+    matcher: SlotMatcher
+    work: WorkAccounts
+
+
+class Engine(Protocol):
+    """Evaluates the conditions of requests ahead of their turns."""
+
+    def begin(self, task: MatchingTask) -> AbstractContextManager[ConditionSource | None]:
+        """Begin to evaluate; at the end of the context nothing of it is left. None: the cycle evaluates them itself."""
+
+
+@attrs.frozen
+class LocalEngine:
+    """The engine of one process: each condition is evaluated at its turn."""
+
+    @contextmanager
+    def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
+        """Evaluate nothing ahead."""
+        del task
+        yield None
+
+
+LOCAL = LocalEngine()

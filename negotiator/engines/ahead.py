@@ -1,0 +1,85 @@
+"""The cycle's side of an engine: the answers of its workers, and when they may be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.cycle.conditions import FoundConditions, SharedWorkError
+from negotiator.cycle.engine import MatchingTask
+from negotiator.engines.finder import FoundAnswer
+from negotiator.hooks.order import QueuedRequest
+
+
+class Worker(Protocol):
+    """A worker as the cycle sees it. A call never fails: a worker that has ended has no answers."""
+
+    def answers(self, until: int) -> Iterable[FoundAnswer]:
+        """Return the answers that have come; wait for that of one request if the worker is at it."""
+
+
+@attrs.define(eq=False)
+class AheadConditions:
+    """The conditions that workers found. Request ``number`` is of worker ``number % len(workers)``.
+
+    :param served: set to 1 for each request that had its turn, and ``position`` to the number of the last one.
+    """
+
+    task: MatchingTask
+    workers: Sequence[Worker]
+    served: NDArray[np.uint8]
+    position: NDArray[np.int64]
+    used: int = attrs.field(default=0, init=False)  # turns whose conditions a worker found
+    missed: int = attrs.field(default=0, init=False)
+    _known: dict[int, FoundAnswer] = attrs.field(factory=dict, init=False)
+    _common: list[int] = attrs.field(init=False)
+    _machines: list[int] = attrs.field(init=False)
+    _owners: dict[int, int] = attrs.field(factory=dict, init=False)  # steps by the identity of the allowance
+
+    def __attrs_post_init__(self) -> None:
+        self._common, self._machines = [0] * len(self.workers), [0] * len(self.workers)
+
+    def of(self, queued: QueuedRequest) -> FoundConditions | None:
+        """Return what the conditions of a request leave; None if no worker has found it.
+
+        :raises SharedWorkError: its owner or a machine may have used up its steps.
+        """
+        number = queued.number
+        self.position[0] = number
+        if number not in self._known:
+            self._take(number)
+        self.served[number] = 1
+        answer = self._known.get(number)
+        if (
+            answer is None
+            or answer.found is None
+            or not answer.reads.isdisjoint(map(str.lower, queued.attributes))
+        ):
+            self.missed += 1
+            return None
+        owner = self.task.work.owner(queued.request.ad)
+        steps = self._owners[id(owner)] = self._owners.get(id(owner), 0) + answer.steps
+        if owner.steps <= steps + sum(self._common):
+            raise SharedWorkError
+        self.used += 1
+        return answer.found
+
+    def verify(self) -> None:
+        """Test what machines have paid in all processes.
+
+        :raises SharedWorkError: one may have used up its steps.
+        """
+        if self.task.work.most_of_machine() + sum(self._machines) >= self.task.work.steps_each_machine:
+            raise SharedWorkError
+
+    def _take(self, number: int) -> None:
+        """Take the answers of the worker of a request."""
+        place = number % len(self.workers)
+        for answer in self.workers[place].answers(number):
+            self._known[answer.number] = answer
+            if answer.found is not None:
+                self._common[place], self._machines[place] = answer.common, answer.machine

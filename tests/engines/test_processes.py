@@ -1,0 +1,178 @@
+"""The engine of processes: the same decisions byte for byte, whatever becomes of the workers."""
+
+import itertools
+import os
+import random
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import condor_cycle
+from negotiator.audit.recorded_cycle import result_bytes
+from negotiator.bundle import default_bundle, load_bundle
+from negotiator.cycle import work_accounts
+from negotiator.cycle.cycle_time import RecordedTime, TimeStop
+from negotiator.cycle.loop import run_cycle
+from negotiator.engines import processes
+from negotiator.engines.ahead import AheadConditions
+from negotiator.engines.processes import ProcessEngine
+from negotiator.hooks.turn_time import TimeLimit
+from negotiator.plugin import Cycle
+from pools import job, slot, snapshot
+from random_pools import CONTENT, pools, unstable_pools
+
+ENGINE = ProcessEngine(2, least_pairs=0)
+SLOW = settings(derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+def both(*args, **more):
+    """Run a cycle on one process and on several, compare the bytes, and return the result."""
+    alone = run_cycle(*args, **more)
+    assert result_bytes(run_cycle(*args, **more, engine=ENGINE)) == result_bytes(alone)
+    return alone
+
+
+@pytest.fixture
+def sources(monkeypatch):
+    """Return the conditions that workers found, one object for each cycle."""
+    made = []
+    monkeypatch.setattr(
+        processes, "AheadConditions", lambda *args: made.append(AheadConditions(*args)) or made[-1]
+    )
+    return made
+
+
+def plain(slots=40, classes=12, jobs=3, **changed):
+    """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
+    machines = [slot(n, Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1))) for n in range(slots)]
+    waiting = [
+        job(
+            **{
+                "ClusterId": str(kind),
+                "ProcId": str(n),
+                "Owner": f'"u{kind % 4}"',
+                "User": f'"u{kind % 4}@d"',
+                "Requirements": f"TARGET.Cpus >= {kind % 5} && TARGET.Memory > {kind * 100}",
+                "Rank": f"TARGET.Cpus * {kind % 3 - 1}",
+            }
+            | changed
+        )
+        for kind, n in itertools.product(range(1, classes + 1), range(jobs))
+    ]
+    return snapshot(machines, waiting)
+
+
+def run(pool, engine=None, **more):
+    """Run a cycle under the built-in bundle."""
+    bundle = load_bundle(default_bundle())
+    more |= {} if engine is None else {"engine": engine}
+    return run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), **more)
+
+
+def decided(pool):
+    """Decide a random pool on both engines."""
+    with tempfile.TemporaryDirectory() as folder:
+        condor_cycle.Replay(CONTENT, pool, Path(folder) / "bundle").decide(pool)
+
+
+@pytest.fixture(autouse=True)
+def on_both_engines(monkeypatch):
+    """Let replays of pools of HTCondor run on both engines; turns wait for the workers, which small pools would outrun."""
+    monkeypatch.setattr(condor_cycle, "run_cycle", both)
+    answers = processes.Fork.answers
+
+    def awaited(self, until):
+        gone = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        while not self.begun[until] and os.waitid(os.P_PID, self.pid, gone) is None:
+            time.sleep(0.0002)
+        return answers(self, until)
+
+    monkeypatch.setattr(processes.Fork, "answers", awaited)
+
+
+@settings(SLOW, max_examples=25)
+@given(pools(grouped=True))
+def test_the_decisions_are_the_same_in_random_pools(pool):
+    decided(pool)
+
+
+@settings(SLOW, max_examples=25)
+@given(unstable_pools(grouped=True))
+def test_the_decisions_are_the_same_where_each_match_changes_what_expressions_read(pool):
+    decided(pool)
+
+
+def test_workers_find_the_conditions_of_every_request(sources):
+    pool = plain()
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert sources[0].used >= 12
+    assert sources[0].missed == 0
+
+
+def test_small_cycles_have_no_workers(sources):
+    run(plain(), ProcessEngine(2))
+    assert sources == []
+
+
+def test_conditions_that_read_what_the_order_changes_are_left_to_the_cycle(sources):
+    pool = plain(Requirements="TARGET.Cpus > 2 && MY.SubmitterUserResourcesInUse < 5")
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert sources[0].used < 12
+
+
+def test_random_ranks_and_requirements_are_left_to_the_cycle(sources):
+    for changed in ({"Rank": "random(100)"}, {"Requirements": "random() < 0.5"}):
+        pool = plain(**changed)
+        assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+        assert sources.pop().used == 0
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, monkeypatch, seed):
+    monkeypatch.setattr(processes, "_PATIENCE", 0.05)
+    chance, pool = random.Random(seed), plain(classes=30)  # noqa: S311 - moments, not secrets
+    expected = result_bytes(run(pool))
+
+    def hit(_progress):
+        for each in sources[0].workers if sources else ():
+            if chance.random() < 0.1:
+                os.kill(each.pid, chance.choice((signal.SIGKILL, signal.SIGSTOP)))
+
+    assert result_bytes(run(pool, ENGINE, watch=hit)) == expected
+
+
+def test_a_cycle_in_which_an_owner_may_run_out_of_steps_is_decided_by_one_process(sources, monkeypatch):
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_SLOT", 0)
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_AD", 2)
+    monkeypatch.setattr(work_accounts, "LEAST_SLOTS", 0)
+    pool = plain()
+    alone = run(pool)
+    assert any("steps" in each.reason.text for outcome in alone.outcomes for each in outcome.removals)
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(alone)
+    assert len(sources) == 1
+
+
+def test_no_worker_outlives_a_cycle_that_fails(sources):
+    def fail(_progress):
+        if sources:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(plain(), ENGINE, watch=fail)
+    for each in sources[0].workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(each.pid, 0)
+
+
+def test_a_cycle_that_begins_again_meets_all_recorded_time_stops_again():
+    stop = TimeStop(TimeLimit.CYCLE, "", "", 0)
+    time = RecordedTime([stop])
+    assert time.ends_cycle()
+    time.begin_again()
+    assert time.stops == []
+    assert time.ends_cycle()
+    assert time.stops == [stop]
