@@ -12,6 +12,7 @@ from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.decisions import Decision, DecisionPage, DecisionReason, decision_page, decision_reason
 from negotiator.app.job_lookup import JOB_ID
 from negotiator.app.record_words import Record
+from negotiator.audit.denials import OTHER_JOBS
 from negotiator.audit.rule_text import RuleText as RuleText
 from negotiator.audit.rule_text import rule_text
 from negotiator.errors import InvalidCallError, NotFoundError
@@ -29,7 +30,7 @@ class DecisionPeriod:
     """The decisions of one kind, by one rule of one bundle; ``last`` and what follows are of the newest one.
 
     ``decision`` is ``matched``, ``set aside``, or the verdict of a denial. ``times`` counts the records, between ``first`` and ``last`` (RFC 3339). ``slot`` is the one
-    that a job got, ``whose`` those jobs are that a slot got; ``why`` the reason, ``code`` the same for machines. ``source`` is the place of the rule, and ``text`` its lines in
+    that a job got; ``jobs`` names the user and the queue of the jobs that got a slot. ``why`` is the reason, ``code`` the same for programs. ``source`` is the place of the rule, and ``text`` its lines in
     the bundle.
     """
 
@@ -39,7 +40,7 @@ class DecisionPeriod:
     last: str
     cycle: int
     slot: str = ""
-    whose: str = ""
+    jobs: str = ""
     why: str
     code: str
     plugin: str
@@ -125,7 +126,7 @@ def _decision_about_job(decision: Decision) -> DecisionPeriod:
     reason = decision.reason
     name = _MATCHED if decision.slot else reason.verdict if reason else "waiting"
     found = _period(name, decision.time, decision.cycle, decision.bundle, reason)
-    return attrs.evolve(found, slot=decision.slot, why=found.why or "other jobs got the last slots")
+    return attrs.evolve(found, slot=decision.slot, why=found.why or OTHER_JOBS)
 
 
 def _decision_about_slot(decision: Decision) -> DecisionPeriod:
@@ -133,7 +134,7 @@ def _decision_about_slot(decision: Decision) -> DecisionPeriod:
     return attrs.evolve(
         _decision_about_job(decision),
         slot="",
-        whose=f"jobs of {decision.user or decision.submitter}{in_queue}",
+        jobs=f"jobs of {decision.user or decision.submitter}{in_queue}",
         why=f"the last one was {decision.job_ids[0]}",
     )
 
@@ -179,7 +180,7 @@ def _folded(decisions: Iterable[DecisionPeriod]) -> tuple[DecisionPeriod, ...]:
             each.code,
             each.source,
             each.bundle,
-            each.whose,
+            each.jobs,
         )
         newer = found.get(key)
         found[key] = (

@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 
 from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.audit.denials import decisive_reason
 
 _MATCH: Final = "match"
 _KINDS: Final = frozenset({_MATCH, "denial"})
@@ -87,6 +88,7 @@ def decision_of(record: Mapping[str, Any]) -> Decision:
     is_match = record.get("kind") == _MATCH
     reasons = tuple(map(decision_reason, record.get("warnings" if is_match else "reasons") or ()))
     job = _text(record, "job" if is_match else "first_job")
+    decisive = record.get("reason") or decisive_reason(record)
     return Decision(
         record=_count(record, "seq"),
         kind=_text(record, "kind"),
@@ -102,15 +104,10 @@ def decision_of(record: Mapping[str, Any]) -> Decision:
         job_ids=tuple(map(str, record.get("job_ids") or (job,))),
         candidates=_count(record, "candidates"),
         matched=_count(record, "matched"),
-        reason=decision_reason(record["reason"]) if record.get("reason") else _decisive(record, reasons),
+        reason=None if decisive is None else decision_reason(decisive),
         reasons=reasons,
         reasons_left_out=_count(record, "reasons_left_out"),
     )
-
-
-def _decisive(record: Mapping[str, Any], reasons: tuple[DecisionReason, ...]) -> DecisionReason | None:
-    place = record.get("decisive")
-    return reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else None
 
 
 def decision_reason(values: Mapping[str, Any]) -> DecisionReason:

@@ -7,14 +7,14 @@ from typing import Final
 
 import attrs
 
-from negotiator.app.policy_counts import WORDS, tables_by_kind
+from negotiator.app.policy_counts import WORDS
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
 from negotiator.classad import ClassAd, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
-from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
 

@@ -1,12 +1,12 @@
-"""Words of reports, on the command line and on pages."""
+"""Phrases of reports, on the command line and on pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from negotiator.records import CORE, Reason
+from negotiator.records.text import utc_time
 
 if TYPE_CHECKING:
     from negotiator.explain.first_end import FirstEnd
@@ -25,12 +25,14 @@ def rule(reason: Reason) -> str:
     return provenance.plugin if provenance.plugin == CORE else str(provenance)
 
 
-def ends(found: FirstEnd | None, whose: str) -> Iterator[str]:
-    """Yield a sentence about the first of some running jobs to end; nothing if no ad says when."""
+def first_end_sentence(found: FirstEnd | None, which: str) -> Iterator[str]:
+    """Yield a sentence about the first of some running jobs to end; nothing if no ad says when.
+
+    :param which: describes the running jobs: ``on it``, ``with a slot``.
+    """
     if found is not None:
-        when = datetime.fromtimestamp(found.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        stated = f"{found.stated} of {number(found.jobs, 'job')} {whose} {'states' if found.stated == 1 else 'state'}"
-        yield f"It may change by {when}: job {found.job} runs no longer ({stated} a longest run time)."
+        stated = f"{found.stated} of {number(found.jobs, 'job')} {which} {'states' if found.stated == 1 else 'state'}"
+        yield f"It may change by {utc_time(found.time)}: job {found.job} runs no longer ({stated} a longest run time)."
 
 
 def sentence(reason: Reason) -> str:

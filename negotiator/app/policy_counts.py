@@ -15,7 +15,7 @@ from negotiator.bundle import Bundle
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.classad import Column, Environment, Expr, Kind, Side, Table, bind, evaluate_table
 from negotiator.classad.lint import names_read
-from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.pool import Snapshot
 from negotiator.records import Source
 
@@ -96,16 +96,6 @@ def expression_counts(
         yield PolicyCount(
             each.rule, "pair of slot and job", len(my) * len(target), *pairs, source=each.source
         )
-
-
-def tables_by_kind(pool: Snapshot) -> dict[AdKind, Table]:
-    """Return the tables of a pool's ads."""
-    return {
-        AdKind.SCHEDD: pool.schedds,
-        AdKind.SUBMITTER: pool.submitters,
-        AdKind.STARTD: pool.slots,
-        AdKind.JOB: pool.jobs,
-    }
 
 
 def _pairs(tree: Expr, my: Table, target: Table, env: Environment) -> tuple[int, int, int, int]:

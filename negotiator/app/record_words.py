@@ -7,6 +7,8 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
+from negotiator.audit.denials import OTHER_JOBS, decisive_reason
+
 #: A record of the audit log; those of earlier versions lack some fields.
 Record: TypeAlias = Mapping[str, Any]
 
@@ -34,12 +36,6 @@ def job_names(ids: Sequence[str]) -> str:
     return ", ".join(ids[:_IDS]) + (" and further ones" if len(ids) > _IDS else "")
 
 
-def _decisive(record: Record) -> Record:
-    """Return the reason of a denial that removed the last candidates; none if other jobs got them."""
-    reasons, place = _list(record, "reasons"), record.get("decisive")
-    return _mapping(reasons[place]) if isinstance(place, int) and 0 <= place < len(reasons) else {}
-
-
 def _jobs(record: Record) -> str:
     ids = _list(record, "job_ids") or [_text(record, "first_job") or _text(record, "job")]
     return job_names(list(map(str, ids)))
@@ -59,9 +55,9 @@ def _match(record: Record) -> RecordWords:
 
 
 def _denial(record: Record) -> RecordWords:
-    reason = _decisive(record)
+    reason = _mapping(decisive_reason(record))
     what = f"{_count(record, 'jobs', 'job')} got no slot{_in_queue(record)}: {_jobs(record)}"
-    why = _text(reason, "text") or "other jobs got the last slots"
+    why = _text(reason, "text") or OTHER_JOBS
     return RecordWords(_user(record), what, why, _source(reason))
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator import __version__
 from negotiator.app.batches import CycleTask
-from negotiator.app.recordings import RecordedCycle, recorded_bundle
+from negotiator.app.bundle_choice import BundleChoice
+from negotiator.app.recordings import RecordedCycle
 from negotiator.errors import CommandError
 from negotiator.explain.replay import replay
-from negotiator.hooks.command_targets import CommandTargets
 
 
 @attrs.frozen
@@ -27,10 +26,10 @@ class ReplayReport:
 class ReplayTask(CycleTask[ReplayReport]):
     """Decides a recorded cycle again, and compares the decisions byte for byte.
 
-    :param targets: their plugins take part beside those of the recorded bundle.
+    :param bundle: the choice of the bundle of each recording.
     """
 
-    targets: CommandTargets
+    bundle: BundleChoice
 
     @property
     def result(self) -> type[ReplayReport]:
@@ -39,10 +38,8 @@ class ReplayTask(CycleTask[ReplayReport]):
 
     @property
     def key(self) -> str:
-        """The version of the program and the plugins beside the bundle; those that take part are compared with the recording."""
-        return (
-            f"replay {__version__} {list(map(str, self.targets.plugins_dirs))} {list(self.targets.disable)}"
-        )
+        """The bundle; plugins that take part are compared with the recording."""
+        return f"replay {self.bundle.key}"
 
     def __call__(self, recorded: RecordedCycle) -> ReplayReport:
         """Decide a cycle again.
@@ -50,7 +47,7 @@ class ReplayTask(CycleTask[ReplayReport]):
         :raises CommandError: plugins that took part are missing, or have another version.
         :raises BundleError, RecordingError: the bundle of the recording cannot be loaded.
         """
-        bundle = recorded_bundle(recorded, self.targets)
+        bundle = self.bundle.bundle(recorded)
         missing = sorted(set(recorded.plugins) ^ set(bundle.hooks.plugin_set))
         if missing:
             raise CommandError(f"other plugins take part than in the recorded cycle: {', '.join(missing)}")

@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import attrs
@@ -15,6 +14,7 @@ from negotiator.app.exclusive import hold_lock
 from negotiator.bundle import Bundle
 from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import StateLocation
+from negotiator.records.text import utc_time
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.state import Leader, StateStore
 from negotiator.runtime.status_file import NegotiatorStatus, write_status
@@ -103,7 +103,7 @@ class Standby:
     def _stand_by(self, leader: Leader | None) -> None:
         if leader is None:
             return  # nobody any more
-        since = datetime.fromtimestamp(leader.since, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        since = utc_time(leader.since)
         text = f"process {leader.process} on {leader.host} leads since {since}"
         self._report(f"{self.location}: standby: {text}", standby=text)
 

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
@@ -38,8 +38,26 @@ _NEW_BUNDLE = re.compile(
     _TO_KIND + rb'"reload","time":"[^"]*","bundle":"[0-9a-f]{64}",'
     rb'"trigger":"(?:[^"\\]|\\.)*","accepted":true,"new_bundle":"([0-9a-f]{64})"',
 )
+_RECORD_HEAD = re.compile(
+    _TO_KIND + rb'"([a-z_]+)"(?:,"cycle":([0-9]+))?,"time":"([^"]+)"(?:,"bundle":"([0-9a-f]{64})")?',
+)
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 _OWN_FIELDS = frozenset({"seq", "prev", "keyed", "hash"})
+
+
+class RecordHead(NamedTuple):
+    """The fields that a record begins with, as the line has them; empty if it has no such field."""
+
+    kind: bytes
+    cycle: bytes
+    time: bytes
+    bundle: bytes
+
+
+def record_head(line: bytes) -> RecordHead | None:
+    """Return the first fields of a line, which is not parsed as a whole; None if it does not begin with kind and time."""
+    found = _RECORD_HEAD.match(line)
+    return None if found is None else RecordHead(*found.groups(b""))
 
 
 @attrs.frozen

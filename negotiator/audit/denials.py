@@ -1,11 +1,11 @@
-"""The reasons of denials and the ids of their jobs, within a budget for each record and for each owner: users write what makes them long."""
+"""The reasons of denials and the ids of their jobs: written within a budget for each record and for each owner: users write what makes them long."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from negotiator.audit.values import Record, bounded, reason_fields
 
@@ -23,6 +23,15 @@ ID_BYTES = 4_000
 _SHORTEST_ID, _SEPARATOR = 7, 4  # of a range in JSON: "1.0", and the quotes, comma and blank
 _SHORT = 120  # characters of a text
 _REASONS = 100
+
+#: Why jobs got no slot if no reason of their denial is decisive.
+OTHER_JOBS = "other jobs got the last slots"
+
+
+def decisive_reason(denial: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the reason that took the last slots from a denied request; None if other jobs got them."""
+    reasons, place = denial.get("reasons") or (), denial.get("decisive")
+    return reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else None
 
 
 def bounded_denials(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[RequestOutcome, Record]]:

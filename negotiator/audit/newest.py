@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from negotiator.audit.chain import record_head
 from negotiator.audit.errors import AuditError, naming
-from negotiator.audit.search import AuditQuery, log_files, parsed
+from negotiator.audit.search import AuditQuery, log_files, parse_record
 from negotiator.audit.values import instant
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ MOST_BYTES: Final = 256 * 2**20
 
 _BLOCK: Final = 2**20
 _NUMBER: Final = re.compile(rb'\{"seq":([1-9][0-9]{0,17}),')
-# What all records begin with (audit/chain.py), so that most are passed over without being parsed.
-_TO_TIME: Final = re.compile(
-    rb'\{"seq":[0-9]+,"prev":"[0-9a-f]+",(?:"keyed":"[0-9a-f]+",)?"kind":"([a-z_]+)"(?:,"cycle":[0-9]+)?,"time":"([^"]+)"'
-)
 #: Records with the time of what they are about, which may be earlier.
 _EARLIER: Final = b"queue_change"
 
@@ -69,7 +66,7 @@ def newest_records(folder: Path, query: AuditQuery, limit: int, most_bytes: int 
             continue
         if since and _is_older(line, since):
             break
-        if test(line) and query.accepts(record := _record(file, line)):
+        if test(line) and query.accepts(record := parse_record(file, line)):
             found.append(record)
     return AuditPage(tuple(found), None, searched=True)
 
@@ -86,22 +83,15 @@ def records_backwards(folder: Path, query: AuditQuery) -> Iterator[Record]:
     for file, line in lines_from_end(files, query.before):
         if since and _is_older(line, since):
             return
-        head = _TO_TIME.match(line)
-        is_other = kinds and head is not None and head[1] not in kinds
-        if not is_other and test(line) and query.accepts(record := _record(file, line)):
+        head = record_head(line)
+        is_other = kinds and head is not None and head.kind not in kinds
+        if not is_other and test(line) and query.accepts(record := parse_record(file, line)):
             yield record
 
 
 def _is_older(line: bytes, since: bytes) -> bool:
-    head = _TO_TIME.match(line)
-    return head is not None and head[2] < since and head[1] != _EARLIER
-
-
-def _record(file: Path, line: bytes) -> Record:
-    found = parsed(line)
-    if found is None:
-        raise AuditError(f"{file}: a line is not a record (see negotiator audit verify)")
-    return found
+    head = record_head(line)
+    return head is not None and head.time < since and head.kind != _EARLIER
 
 
 def lines_from_end(files: list[Path], before: int | None) -> Iterator[tuple[Path, bytes]]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 
-from negotiator.audit.errors import AuditError
+from negotiator.audit.chain import record_head
+from negotiator.audit.denials import decisive_reason
 from negotiator.audit.newest import MOST_BYTES, lines_from_end
-from negotiator.audit.search import log_files, parsed
+from negotiator.audit.search import log_files, parse_record
 from negotiator.audit.values import instant
 from negotiator.bundle.rules import BundleRule, BundleRules
 from negotiator.records import CORE, Mode, Source
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
 #: A user and a day (``2026-11-23``, UTC).
 UserDay: TypeAlias = tuple[str, str]
 
-# What all records of cycles begin with (audit/chain.py), so that most are passed over without being parsed.
-_HEAD: Final = re.compile(
-    rb'\{"seq":[0-9]+,"prev":"[0-9a-f]+",(?:"keyed":"[0-9a-f]+",)?"kind":"([a-z_]+)","cycle":([0-9]+),'
-    rb'"time":"([^"]+)","bundle":"([0-9a-f]{64})"'
-)
 _USER: Final = re.compile(rb'"user":("(?:[^"\\]|\\.)*")')
 _WARN, _DRYRUN = (f'"mode":"{mode}"'.encode("ascii") for mode in (Mode.WARN, Mode.DRYRUN))
 _DAY: Final = 10  # characters of a time
@@ -114,24 +110,21 @@ def read_rollout(
     size, searched = 0, True
     for file, line in lines_from_end(files, None):
         size += len(line)
-        head = _HEAD.match(line)
-        if head is None:
+        head = record_head(line)
+        if head is None or not head.cycle:
             continue
-        kind, cycle, time, bundle = head.groups()
+        kind, cycle, time, bundle = head
         if size > most_bytes or time < oldest:
             searched = False
             break
-        if bundle != reading.bundle and not reading.goes_on_with(bundle):
+        if bundle != reading.bundle and not reading.begin_bundle(bundle):
             break
         reading.time = time
         if kind == b"match":
             user = _USER.search(line)
             reading.matches[user[1] if user else b'""', time[:_DAY]] += 1
         if _WARN in line or _DRYRUN in line:
-            record = parsed(line)
-            if record is None:
-                raise AuditError(f"{file}: a line is not a record (see negotiator audit verify)")
-            reading.add(record, cycle + time)
+            reading.add(parse_record(file, line), cycle + time)
     return reading.ended(searched=searched)
 
 
@@ -152,8 +145,8 @@ class _RolloutReading:
     def _time(self) -> str:
         return self.time.decode("ascii")
 
-    def goes_on_with(self, bundle: bytes) -> bool:
-        """Go on with the records of an earlier bundle; return False if no rule is in it."""
+    def begin_bundle(self, bundle: bytes) -> bool:
+        """Read the records of an earlier bundle next; return False if none of the rules is in it."""
         found = self.rules_of(bundle.decode("ascii"))
         rules = () if found is None else [each for each in found.rules if each.mode is not Mode.ENFORCE]
         present = {each.digest: each for each in rules}
@@ -200,12 +193,12 @@ class _RolloutReading:
             rule.matches.setdefault(key, DeniedMatches()).add(job, self._time, alone=len(rules) == 1)
 
     def _add_denial(self, record: Record, cycle: bytes) -> None:
-        reasons, place = record.get("reasons", ()), record.get("decisive")
-        if not isinstance(place, int) or not 0 <= place < len(reasons):
+        decisive = decisive_reason(record)
+        if decisive is None:
             return
-        origin = reasons[place]["provenance"]
+        origin = decisive["provenance"]
         name = origin["rule"] if origin["plugin"] == CORE else f"{origin['plugin']}: {origin['rule']}"
-        for rule in self._of(reasons):
+        for rule in self._of(record["reasons"]):
             rule.of_cycle(cycle, denied=name, jobs=int(record.get("jobs", 0)))
 
     def _of(self, reasons: Iterable[Any]) -> Iterator[RuleRollout]:

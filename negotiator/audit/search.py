@@ -93,6 +93,17 @@ def log_files(folder: Path) -> list[Path]:
     return files
 
 
+def parse_record(file: Path, line: bytes) -> Record:
+    """Return the record of a line of a file.
+
+    :raises AuditError: it is not a record.
+    """
+    found = parsed(line)
+    if found is None:
+        raise AuditError(f"{file}: a line is not a record (see negotiator audit verify)")
+    return found
+
+
 def parsed(line: bytes) -> Record | None:
     """Return the record of a line, an empty one if it is JSON but no object; None if it is not JSON."""
     try:

@@ -12,6 +12,7 @@ import click
 
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.record_words import Record, record_words
+from negotiator.cli.phrases import record_time
 from negotiator.cli.render import Row, print_table, printable
 from negotiator.exit_codes import ExitCode
 
@@ -65,7 +66,7 @@ def _print(
 def _row(record: Record) -> Row:
     words = record_words(record)
     fields = (
-        str(record.get("time", ""))[:19].replace("T", " "),
+        record_time(str(record.get("time", ""))),
         str(record.get("kind", "")),
         words.who,
         words.what,

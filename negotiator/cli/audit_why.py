@@ -11,7 +11,7 @@ import attrs
 import click
 
 from negotiator.app.audit_why import DecisionHistory, DecisionPeriod, RuleText, decision_history
-from negotiator.cli.phrases import number
+from negotiator.cli.phrases import number, record_time
 from negotiator.cli.render import Row, print_wrapped, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.records import CORE
@@ -54,17 +54,17 @@ def _heading(found: DecisionHistory) -> Iterator[str]:
     user = f" of {found.user}" if found.user else ""
     queue = f", in {found.queue}" if found.queue else ""
     yield f"{found.subject.capitalize()}{user}{queue}"
-    what = f" to {newest.slot or newest.whose}" if newest.slot or newest.whose else ""
-    yield f"{newest.decision.capitalize()}{what} in cycle {newest.cycle}, {_time(newest.last)}: {_why(newest)}"
+    what = f" to {newest.slot or newest.jobs}" if newest.slot or newest.jobs else ""
+    yield f"{newest.decision.capitalize()}{what} in cycle {newest.cycle}, {record_time(newest.last)}: {_why(newest)}"
 
 
 def _row(period: DecisionPeriod) -> Row:
-    what = f"{period.slot or period.whose}: " if period.slot or period.whose else ""
+    what = f"{period.slot or period.jobs}: " if period.slot or period.jobs else ""
     return (
         period.decision,
         str(period.times),
-        _time(period.first),
-        _time(period.last),
+        record_time(period.first),
+        record_time(period.last),
         printable(f"{what}{_why(period)}"),
         period.bundle[:_DIGITS],
     )
@@ -92,7 +92,3 @@ def _numbered(text: RuleText) -> list[str]:
     """Return the lines with their numbers, and a mark at the place of the rule."""
     lines = enumerate(text.lines, text.first)
     return [f"{'>' if number == text.line else ' '}{number:>4} | {each}" for number, each in lines]
-
-
-def _time(text: str) -> str:
-    return text[:19].replace("T", " ")

@@ -36,6 +36,12 @@ READ_POOL = {
 }
 
 
+#: Gives a command the options of a pool at this time, with the bundle and the state that it is looked at with.
+pool_now = targets(
+    "pool", "bundle", "state", "plugins_dirs", "disable", "now", pool=READ_POOL, state=READ_STATE
+)
+
+
 class RegularFile(click.File):
     """A file to read, or ``-``; a FIFO or a device is refused."""
 

@@ -17,6 +17,7 @@ from negotiator.cli.phrases import number
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.cli.table_layout import cut
 from negotiator.errors import InvalidCallError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
@@ -79,9 +80,8 @@ def _row(use: RuleUse, *, alone: bool, idle: bool) -> Row:
         (counts.jobs, counts.jobs_alone),
         (counts.matches, counts.matches_alone),
     )
-    name = printable(f"{use.plugin}: {use.rule}")
     return (
-        name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…",
+        cut(printable(f"{use.plugin}: {use.rule}"), _LONGEST),
         printable(use.source),
         use.mode,
         *((f"{count} ({only})" if alone else f"{count}") if count else "" for count, only in pairs),

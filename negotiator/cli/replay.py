@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 import click
 
+from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.recordings import recorded_files
 from negotiator.app.replay import ReplayReport, ReplayTask
 from negotiator.cli.batch import Batch
@@ -23,7 +24,7 @@ def replay(
     """Decide recorded cycles again, and print how each compares, as soon as it is known."""
     different = files = 0
     batch = Batch(workers, resume, prints=True)
-    for file, report in batch.results(recorded_files(paths), ReplayTask(targets)):
+    for file, report in batch.results(recorded_files(paths), ReplayTask(BundleChoice(targets))):
         files += 1
         different += bool(report.difference)
         click.echo(_json(file, report) if as_json else _line(file, report))

@@ -15,13 +15,15 @@ from negotiator.app.rollout import (
     rollout_report,
     rollout_values,
 )
-from negotiator.cli.phrases import number
+from negotiator.cli.phrases import number, record_time
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.cli.table_layout import cut
 from negotiator.hooks.command_targets import CommandTargets
 
 _LONGEST: Final = 36  # characters of a name
-_DAY: Final = 10  # characters of a time
+_DAY: Final = 10  # characters of a time: 2026-11-23
+_MINUTE: Final = 16  # 2026-11-23 14:05
 _COUNTS: Final = ("MATCHES", "OF ALL", "JOBS")
 _LEGEND: Final[tuple[str, ...]] = (
     "MATCHES that the rule would have denied (in parentheses: that no other such rule would),",
@@ -90,10 +92,8 @@ def _counts(part: RolloutPart) -> Row:
 
 
 def _name(found: RolloutRule) -> str:
-    name = printable(f"{found.plugin}: {found.rule}")
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return cut(printable(f"{found.plugin}: {found.rule}"), _LONGEST)
 
 
 def _minute(time: str) -> str:
-    """Return ``2026-11-23 14:05`` of a time of a record."""
-    return time[:16].replace("T", " ")
+    return record_time(time)[:_MINUTE]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import attrs
@@ -13,6 +12,7 @@ from negotiator.app import state_copies
 from negotiator.cli.phrases import number
 from negotiator.cli.render import print_table, printable
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.records.text import utc_time
 
 
 def show(targets: CommandTargets, *, as_json: bool) -> None:
@@ -39,5 +39,5 @@ def backup(targets: CommandTargets, file: Path) -> None:
 def restore(targets: CommandTargets, file: Path, *, replace: bool) -> None:
     """Restore a backup."""
     done = state_copies.restore(targets, file, replace=replace)
-    made = datetime.fromtimestamp(done.made, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    made = utc_time(done.made)
     click.echo(printable(f"restored {number(sum(done.rows.values()), 'row')}, as {done.place} was at {made}"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import attrs
 import click
@@ -15,6 +14,7 @@ from negotiator.app.targets import clock
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.records.text import utc_time
 
 _WIDTH = 12  # of the names of rows
 _DIGITS = 12  # of a digest
@@ -39,7 +39,7 @@ def status(targets: CommandTargets, *, as_json: bool) -> None:
 def _rows(report: HealthReport, now: float) -> Iterator[tuple[str, str]]:
     yield "Negotiator", f"{report.health}: {report.text}" if report.text else str(report.health)
     if (status := report.status) is not None:
-        yield "Process", f"{status.process} on {status.host}, started {_time(status.started)}"
+        yield "Process", f"{status.process} on {status.host}, started {utc_time(status.started)}"
         yield "Bundle", status.bundle[:_DIGITS]
         yield from _last_cycle(status)
         yield "Next cycle", _next(status, now)
@@ -51,7 +51,7 @@ def _last_cycle(status: NegotiatorStatus) -> Iterator[tuple[str, str]]:
         yield "Last cycle", "none"
         return
     seconds = last.ended - last.begun
-    yield "Last cycle", f"{last.number}, ended {_time(last.ended)} after {seconds:.1f} s"
+    yield "Last cycle", f"{last.number}, ended {utc_time(last.ended)} after {seconds:.1f} s"
     yield "Pool", f"{number(last.slots, 'slot')}, {number(last.jobs, 'job')}"
     matched = f"{number(last.matches, 'match')}, {number(last.rejections, 'rejection')}"
     yield "Decided", f"{matched}, {last.undelivered} not delivered" if last.undelivered else matched
@@ -65,11 +65,7 @@ def _last_cycle(status: NegotiatorStatus) -> Iterator[tuple[str, str]]:
 
 def _next(status: NegotiatorStatus, now: float) -> str:
     if status.cycle_since is not None:
-        return f"runs since {_time(status.cycle_since)}"
+        return f"runs since {utc_time(status.cycle_since)}"
     if status.next_cycle is None:
         return "not scheduled"
-    return f"{_time(status.next_cycle)} (in {max(0.0, status.next_cycle - now):.0f} s)"
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{utc_time(status.next_cycle)} (in {max(0.0, status.next_cycle - now):.0f} s)"

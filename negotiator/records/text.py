@@ -1,9 +1,10 @@
-"""Text for messages: printable, and suggestions for misspelled names."""
+"""Text for messages: printable, suggestions for misspelled names, and times."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 
 def printable(text: str) -> str:
@@ -25,3 +26,8 @@ def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
     if near and folded[near[0]] != word:
         return f"did you mean {folded[near[0]]}?"
     return f"there are: {', '.join(choices)}" if choices and listed else ""
+
+
+def utc_time(seconds: float) -> str:
+    """Return a time in seconds since the epoch for people: ``2026-11-23 14:05:10 UTC``."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

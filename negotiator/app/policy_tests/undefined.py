@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from negotiator.app.policy_counts import expression_counts, tables_by_kind
+from negotiator.app.policy_counts import expression_counts
 from negotiator.bundle import Bundle
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.classad import Table, references
-from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.pool import Snapshot
 from negotiator.records import Source
 

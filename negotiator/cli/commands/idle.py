@@ -10,16 +10,7 @@ from negotiator.cli import options
 
 
 @click.command(short_help="Print why the idle jobs of a pool get no slot, by reason, user or queue.")
-@options.targets(
-    "pool",
-    "bundle",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool=options.READ_POOL,
-    state=options.READ_STATE,
-)
+@options.pool_now
 @click.option(
     "--by",
     type=click.Choice(["reason", "user", "queue"]),

@@ -10,16 +10,7 @@ from negotiator.cli import options
 
 
 @click.command(short_help="Print what each policy, limit and quota does, and which did nothing.")
-@options.targets(
-    "pool",
-    "bundle",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool=options.READ_POOL,
-    state=options.READ_STATE,
-)
+@options.pool_now
 @click.option(
     "--idle",
     type=click.IntRange(min=1),

@@ -12,16 +12,7 @@ from negotiator.cli import options
 @click.command("why-not", short_help="Print why a job does not get a slot.")
 @click.argument("job", metavar="JOB")
 @click.argument("slot", metavar="SLOT")
-@options.targets(
-    "pool",
-    "bundle",
-    "state",
-    "plugins_dirs",
-    "disable",
-    "now",
-    pool=options.READ_POOL,
-    state=options.READ_STATE,
-)
+@options.pool_now
 @options.as_json
 def why_not(**given: Any) -> None:
     """Print every reason why a JOB does not get a SLOT: of gates, Requirements of both sides, policies, use, and quotas.

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
+from negotiator.audit.denials import OTHER_JOBS, decisive_reason
 from negotiator.explain.report.figures import (
     OTHERS,
     BlockedJobs,
@@ -28,7 +29,6 @@ KINDS: Final = frozenset({"match", "denial", "discard", "cycle"})
 
 _MINUTE: Final = 60
 _RUNNING: Final = "job_running"
-_OTHER_JOBS: Final = "other jobs got the last slots"
 
 _Record: TypeAlias = Mapping[str, Any]
 #: Counts by minute since the epoch and by name; None is what the log does not name.
@@ -136,8 +136,7 @@ class PeriodCollector:
                 minute[None] += max(int(in_use["jobs"]) - sum(named.values()), 0)
 
     def _add_denial(self, number: int, record: _Record) -> None:
-        reasons, place = record.get("reasons") or [], record.get("decisive")
-        found = reasons[place] if isinstance(place, int) and 0 <= place < len(reasons) else {}
+        found = decisive_reason(record) or {}
         origin = found.get("provenance") or {}
         reason = _Reason(
             str(origin.get("plugin") or ""),
@@ -146,7 +145,7 @@ class PeriodCollector:
             str(origin.get("source") or ""),
         )
         jobs = int(record.get("jobs", 0))
-        self._texts.setdefault(reason, str(found.get("text") or _OTHER_JOBS))
+        self._texts.setdefault(reason, str(found.get("text") or OTHER_JOBS))
         self._blocked[reason, _user(record)] += jobs
         self._waiting[number] += jobs
 

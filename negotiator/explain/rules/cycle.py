@@ -18,7 +18,7 @@ from negotiator.explain.rules.counts import RuleCounts, RuleKey
 from negotiator.explain.rules.overlaps import Overlaps
 from negotiator.explain.rules.turns import CountedTurns, CountingOrder
 from negotiator.hooks import specs
-from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.hooks.order import OrderContext, RequestOrder
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -53,12 +53,7 @@ def _gates(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[R
     served = np.ones(len(snapshot.jobs), np.bool_)
     for mask, _ in not_served(snapshot.jobs):
         served &= ~mask
-    tables = {
-        AdKind.SCHEDD: snapshot.schedds,
-        AdKind.SUBMITTER: snapshot.submitters,
-        AdKind.STARTD: snapshot.slots,
-        AdKind.JOB: snapshot.jobs.take(served),
-    }
+    tables = {**tables_by_kind(snapshot), AdKind.JOB: snapshot.jobs.take(served)}
     for kind, ads in tables.items():
         for key, (rejected, alone) in _discarded(kind, ads, bundle, cycle).counted().items():
             yield key, RuleCounts(ads=rejected, ads_alone=alone)

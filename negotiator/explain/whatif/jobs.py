@@ -11,7 +11,7 @@ import numpy as np
 
 from negotiator.classad import ClassAd, LiteralValue, Table
 from negotiator.cycle.jobs import IDLE, JobIds, names, schedds, submitters
-from negotiator.explain.whatif.tables import Values, replaced, with_values
+from negotiator.explain.whatif.tables import Values, with_copies
 from negotiator.pool import Snapshot
 
 #: What the ad of a job has of the slot that it runs on, or of its runs so far.
@@ -29,8 +29,6 @@ def more_jobs(snapshot: Snapshot, count: int, like: int, values: Values, now: fl
     :param values: what they have instead.
     """
     jobs = snapshot.jobs
-    rows = np.arange(len(jobs), len(jobs) + count)
-    found: Table = jobs.copies(np.append(np.arange(len(jobs)), np.full(count, like)))
     cluster = int(JobIds.of(jobs).clusters.max()) + 1
     schedd = schedds(jobs.take([like])).tolist()[0]
     own: dict[str, list[LiteralValue | None]] = {
@@ -44,14 +42,15 @@ def more_jobs(snapshot: Snapshot, count: int, like: int, values: Values, now: fl
     }
     if schedd:
         own["GlobalJobId"] = [f"{schedd}#{cluster}.{proc}#{int(now)}" for proc in range(count)]
-    for attribute, each in own.items():
-        found = replaced(found, attribute, rows, each)
-    is_new = np.zeros(len(found), np.bool_)
-    is_new[rows] = True
-    found = with_values(found, is_new, values)
+    found = with_copies(jobs, like, count, own, values)
     advertised = snapshot.submitters
     if len(advertised):
-        advertised = _with_idle_jobs(advertised, Counter(submitters(found.take(rows)).tolist()), schedd, now)
+        advertised = _with_idle_jobs(
+            advertised,
+            Counter(submitters(found.take(np.arange(len(jobs), len(found)))).tolist()),
+            schedd,
+            now,
+        )
     return attrs.evolve(snapshot, jobs=found, submitters=advertised)
 
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from negotiator.classad import Expr, LiteralValue, Table
-from negotiator.explain.whatif.tables import Values, replaced, with_values
+from negotiator.explain.whatif.tables import Values, with_copies
 from negotiator.hooks.records import Mask
 from negotiator.pool import Snapshot
 
@@ -51,8 +51,6 @@ def more_slots(snapshot: Snapshot, count: int, like: int, values: Values) -> Sna
     :param values: what they have instead.
     """
     slots, ad = snapshot.slots, snapshot.slots.ad(like)
-    rows = np.arange(len(slots), len(slots) + count)
-    found: Table = slots.copies(np.append(np.arange(len(slots)), np.full(count, like)))
     name = ad.string("Name") or "slot1"
     slot, _, host = name.partition("@")
     host = ad.string("Machine") or host or "host"
@@ -70,14 +68,10 @@ def more_slots(snapshot: Snapshot, count: int, like: int, values: Values) -> Sna
     for resource in _RESOURCES:
         if ad.get(resource) is not None and (whole := ad.get(_WHOLE + resource)) is not None:
             own[resource] = [whole] * count
-    for attribute, each_value in own.items():
-        found = replaced(found, attribute, rows, each_value)
-    is_new = np.zeros(len(found), np.bool_)
-    is_new[rows] = True
     claims = snapshot.claim_ids
     if claims is not None:
         claims = (*claims, *[max(1, claims[like])] * count)
-    return attrs.evolve(snapshot, slots=with_values(found, is_new, values), claim_ids=claims)
+    return attrs.evolve(snapshot, slots=with_copies(slots, like, count, own, values), claim_ids=claims)
 
 
 def fewer_slots(snapshot: Snapshot, removed: Mask) -> Snapshot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -46,7 +46,28 @@ def with_values(table: Table, rows: Mask, values: Values) -> Table:
     return table
 
 
-def replaced(table: Table, name: str, rows: Rows, values: Sequence[Expr | LiteralValue | None]) -> Table:
+def with_copies(
+    table: Table,
+    row: int,
+    count: int,
+    own: Mapping[str, Sequence[Expr | LiteralValue | None]],
+    values: Values,
+) -> Table:
+    """Return a table with copies of a row after the others.
+
+    :param own: what each copy has for itself, (count,) by attribute; None removes the attribute.
+    :param values: what all copies have, made of what they then have.
+    """
+    rows = np.arange(len(table), len(table) + count)
+    found: Table = table.copies(np.append(np.arange(len(table)), np.full(count, row)))
+    for name, each in own.items():
+        found = _replaced(found, name, rows, each)
+    is_new = np.zeros(len(found), np.bool_)
+    is_new[rows] = True
+    return with_values(found, is_new, values)
+
+
+def _replaced(table: Table, name: str, rows: Rows, values: Sequence[Expr | LiteralValue | None]) -> Table:
     """Return a table with one value for each of these rows; None removes the attribute."""
     groups, first = table.group([name])
     before = [ad.get(name) for ad in table.take(first).ads]

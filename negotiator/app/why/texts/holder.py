@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from negotiator.app.limits import APPLICATIONS, LimitKind
-from negotiator.app.phrases import ends, number, rule, sentence
+from negotiator.app.phrases import first_end_sentence, number, rule, sentence
 from negotiator.app.why.holder import LimitUse, WhyHolder
 from negotiator.app.why.texts.text import WhyTable, WhyText
 from negotiator.queues.quantities import format_quantity
@@ -25,7 +25,7 @@ def _answer(found: WhyHolder) -> Iterator[str]:
     if found.idle:
         yield sentence(found.idle[0].reason)
         if found.idle[0].reason.verdict is Verdict.WAITING:
-            yield from ends(found.first_end, "with a slot")
+            yield from first_end_sentence(found.first_end, "with a slot")
     yield f"A cycle now would give slots to {found.matched} of the idle jobs."
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from negotiator.app.cycles import HolderShare
-from negotiator.app.phrases import ends, number, rule, sentence
+from negotiator.app.phrases import first_end_sentence, number, rule, sentence
 from negotiator.app.record_words import record_words
 from negotiator.app.why.job import Condition, JobAlone, JobOutcome, WhyJob
 from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
@@ -31,7 +31,7 @@ def _answer(found: WhyJob) -> Iterator[str]:
         among = f"{alone.candidates} of {number(alone.slots, 'slot')}"
         yield f"Alone it would get {alone.slot}: {among} could run it now."
     if alone.decisive is not None:
-        yield from ends(alone.first_end, "on slots that it only waits for")
+        yield from first_end_sentence(alone.first_end, "on slots that it only waits for")
     yield from _among_others(found.competing)
     yield from _last_decision(found.decided)
     yield from _last_share(found.share)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from negotiator.app.phrases import ends, number, sentence
+from negotiator.app.phrases import first_end_sentence, number, sentence
 from negotiator.app.record_words import record_words
 from negotiator.app.why.slot import RefusedJobs, SlotOutcome, WhySlot
 from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
@@ -52,7 +52,7 @@ def _use(found: WhySlot) -> Iterator[str]:
     jobs = found.use.jobs
     what = f"job {jobs[0]}" if len(jobs) == 1 else number(len(jobs), "job") if jobs else "a job"
     yield f"It runs {what}{f' of {found.use.user}' if found.use.user else ''}."
-    yield from ends(found.use.first_end, "on it")
+    yield from first_end_sentence(found.use.first_end, "on it")
 
 
 def _fitting(found: WhySlot) -> str:
