@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from negotiator.app.why.answer import WhyTable, why_answer
+from negotiator.app.why.answer import WhyTable, WhyText, why_answer
 from negotiator.app.why.pair import WhyNot, why_not_values
 from negotiator.app.why.pair import why_not as find_why_not
 from negotiator.app.why.subject import WhyKind
@@ -29,10 +29,13 @@ def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_
         click.echo(json.dumps(answer.values, indent=2))
         return
     print_problems(view.snapshot.problems[:1], err=True)
-    heading = [line for each in answer.text.sentences for line in wrapped_lines(printable(each))]
-    print_tables(
-        [*map(_table, answer.text.tables)], full=full, details="Details: --full, --json", heading=heading
-    )
+    print_text(answer.text, full=full, details="Details: --full, --json")
+
+
+def print_text(text: WhyText, *, full: bool, details: str) -> None:
+    """Print an answer, at most a screen of it unless ``full``; ``details`` is how to print the rest."""
+    heading = [line for each in text.sentences for line in wrapped_lines(printable(each))]
+    print_tables([*map(_table, text.tables)], full=full, details=details, heading=heading)
 
 
 def _table(table: WhyTable) -> ScreenTable:

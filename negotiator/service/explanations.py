@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from negotiator.app.idle import IdleReport, idle_report
 from negotiator.app.overview import PoolOverview
 from negotiator.app.pool_view import PoolView
 from negotiator.app.why.answer import WhyAnswer, why_answer
@@ -45,6 +46,18 @@ class Explanations:
                     del self._answers[next(iter(self._answers))]  # the oldest
                 self._answers[kind, name] = found
             return found
+
+    def idle(self) -> IdleReport:
+        """Return why the idle jobs get no slot.
+
+        :raises PoolError, StateError: the pool or the state cannot be read.
+        """
+        with self._lock:
+            return self._idle
+
+    @cached_property
+    def _idle(self) -> IdleReport:
+        return idle_report(self._view)
 
     @cached_property
     def _view(self) -> PoolView:

@@ -22,6 +22,7 @@ PATHS = (
     *("", "/queues", "/queues/root", "/usage", "/hosts", "/applications", "/configuration"),
     *("/configuration/change", "/decisions", "/login"),
     *("/cycles", "/policies", "/shares", "/plugins", "/why", "/why?user=tester", "/why?queue=root"),
+    *("/idle", "/idle?by=user&queue=root"),
 )
 PARTITION = "/ws/v1/partition/default"
 POLICY = (

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from app_client import app_client
+from negotiator.app.idle_groups import IdleBy
 from negotiator.app.why.subject import WhyKind
 from negotiator.cli import main
 from negotiator.hooks.command_targets import CommandTargets
@@ -100,6 +101,58 @@ def test_a_queue_leads_to_why_its_jobs_wait(client):
     assert 'href="/pool/why?queue=root"' in client.get("/pool/queues/root").text
 
 
+@pytest.mark.parametrize("by", IdleBy)
+def test_the_api_counts_idle_jobs_as_the_command_prints_them(client, by):
+    found = client.get(f"/api/v1/idle?by={by}").json()
+    words = ["idle", "--pool", str(POOL), "--bundle", str(ROOT / "policies" / "limits")]
+    words += ["--now", str(found["asof"])]
+    printed = CliRunner().invoke(main, [*words, "--by", str(by), "--full"]).stdout
+    assert printed.splitlines()[0] == found["sentences"][0]
+    for each in (found["groups"][0], found["groups"][-1]):
+        name = [] if by == "reason" else [each["name"]]
+        row = [*name, str(each["jobs"]), each["reason"]["verdict"], *each["reason"]["text"].split()]
+        assert " ".join(row) in " ".join(printed.split())
+    in_detail = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["idle"]
+    assert (
+        sum(each["jobs"] for each in in_detail)
+        == found["jobs"]
+        == sum(each["jobs"] for each in found["groups"])
+    )
+    assert found["total"] == len(found["groups"])
+
+
+def test_idle_jobs_of_a_user_or_a_queue_are_counted_in_pages(client):
+    everything = client.get("/api/v1/idle?by=user").json()
+    second = client.get("/api/v1/idle?by=user&offset=1&rows=1").json()
+    assert (second["groups"], second["total"]) == (everything["groups"][1:2], everything["total"])
+    own = client.get("/api/v1/idle", params={"by": "user", "user": "tester"}).json()
+    assert [each["name"] for each in own["groups"]] == ["tester"]
+    below = client.get("/api/v1/idle?by=queue&queue=root").json()
+    assert {each["name"].partition(".")[0] for each in below["groups"]} == {"root"}
+    assert client.get("/api/v1/idle?queue=root.none").json()["jobs"] == 0
+
+
+def test_the_page_of_idle_jobs_leads_to_why_of_users_and_queues(client):
+    """Queues lead to it; a reason is its own name and leads nowhere."""
+    text = client.get("/pool/idle?by=user").text
+    assert '<th scope="row"><a href="/pool/why?user=tester">tester</a></th>' in text
+    assert "<option selected>user</option>" in text
+    of_queue = client.get("/pool/idle?by=queue&queue=root.none").text
+    assert '<h2 id="answer">0 jobs without a slot' in of_queue
+    assert 'name="queue" type="search" value="root.none"' in of_queue
+    assert 'href="/pool/why?' not in client.get("/pool/idle?by=nothing").text
+    assert 'href="/pool/idle?by=queue"' in client.get("/pool/queues").text
+
+
+def test_jobs_that_took_no_part_have_a_row_without_a_link(tmp_path):
+    write_bundle(tmp_path / "bundle", "NEGOTIATOR_PE_JOB_ONLY_EXPR: MY.RequestCpus > 1")
+    write_ads(tmp_path / "pool.ads", slot(0), job(0, RequestCpus="2"))
+    read = Overviews(CommandTargets(bundle=tmp_path / "bundle", pool=(tmp_path / "pool.ads",)))
+    read.refresh()
+    text = app_client(make_app(read)).get("/pool/idle?by=user").text
+    assert '<th scope="row">(took no part)</th>' in text
+
+
 @pytest.fixture
 def pool(tmp_path):
     """A function that returns the overviews of a pool of one slot and one job, whose filter waits for the file ``go``."""
@@ -125,6 +178,7 @@ def test_an_answer_is_made_once_until_the_pool_is_read_anew(pool):
     write_ads(folder / "pool.ads", slot(0), slot(1), job(0))
     read.refresh()
     anew = read.present.explanations.why(WhyKind.JOB, "1.0")
+    assert read.present.explanations.idle() is read.present.explanations.idle()
     assert (first.values["slots"], anew.values["slots"]) == (1, 2)
 
 
@@ -152,7 +206,7 @@ def test_readers_of_other_pages_do_not_wait_for_any_number_of_questions(pool):
         transport = httpx.ASGITransport(make_app(read))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             paths = [f"/pool/why?job=1.0&x={number}" for number in range(60)]
-            paths += ["/api/v1/why/job?name=1.0"] * 60
+            paths += ["/api/v1/why/job?name=1.0", "/api/v1/idle", "/pool/idle"] * 20
             waiting = [asyncio.create_task(client.get(path)) for path in paths]
             await asyncio.sleep(0)
             read_meanwhile = await asyncio.wait_for(client.get("/pool/hosts?name=h"), 30)

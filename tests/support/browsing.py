@@ -36,13 +36,13 @@ _LINKS = "found => found.map(each => each.href)"
 def crawled(page, address):
     """Return the paths of all pages in the navigation, and of one of each kind of page that the pages link to."""
     page.goto(f"{address}/pool")
-    waiting = page.eval_on_selector_all("header nav a[href]", _LINKS)
+    waiting = list(dict.fromkeys(page.eval_on_selector_all("header nav a[href]", _LINKS)))
     kinds, paths = {_kind(each) for each in waiting}, []
     while waiting:
         url = urlsplit(waiting.pop(0))
         paths.append(url.path + (f"?{url.query}" if url.query else ""))
         page.goto(f"{address}{paths[-1]}")
-        for link in page.eval_on_selector_all("main a[href]", _LINKS):
+        for link in page.eval_on_selector_all("header nav a[href], main a[href]", _LINKS):
             if link.startswith(f"{address}/pool") and _kind(link) not in kinds:
                 kinds.add(_kind(link))
                 waiting.append(link)

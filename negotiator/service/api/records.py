@@ -10,6 +10,8 @@ from msgspec import Meta
 
 from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivity, RuleEffect
 from negotiator.app.health import HealthReport
+from negotiator.app.idle import SplitClasses
+from negotiator.app.idle_groups import IdleBy
 from negotiator.app.limits import LimitKind
 from negotiator.app.why.answer import WhyTable
 from negotiator.app.why.subject import WhyKind
@@ -144,6 +146,45 @@ class Explanation:
     sentences: tuple[str, ...]
     tables: tuple[WhyTable, ...]
     facts: dict[str, Any]
+
+
+@attrs.frozen
+class IdleQuery(Page):
+    """Which idle jobs are counted, and by what."""
+
+    by: Annotated[IdleBy, Meta(description="What the jobs are added up by.")] = IdleBy.REASON
+    user: Annotated[_Name, Meta(description="Only the jobs of this user.")] = ""
+    queue: Annotated[_Name, Meta(description="Only the jobs in this queue and those below it.")] = ""
+
+
+@attrs.frozen
+class IdleJobGroup:
+    """Jobs with the same reason, user or queue, its ``name``: how many, and the reason of most of them.
+
+    ``reasons`` counts the different reasons of the group.
+    """
+
+    name: str
+    jobs: int
+    reasons: int
+    reason: dict[str, Any]
+
+
+@attrs.frozen
+class IdleJobGroups:
+    """The idle jobs that a cycle now would give no slot, the largest group first; ``matched`` is how many jobs it would match.
+
+    ``sentences`` are for people. ``total`` counts all groups, ``jobs`` their jobs. ``split_classes`` is the attribute that makes many
+    classes of alike jobs, null if they are few. ``asof`` is when the pool was read, in seconds since the epoch.
+    """
+
+    asof: float
+    matched: int
+    jobs: int
+    total: int
+    sentences: tuple[str, ...]
+    split_classes: SplitClasses | None
+    groups: tuple[IdleJobGroup, ...]
 
 
 @attrs.frozen

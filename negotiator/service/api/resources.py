@@ -20,6 +20,8 @@ from negotiator.service.api.records import (
     CyclePlugins,
     CycleShares,
     Explanation,
+    IdleJobGroups,
+    IdleQuery,
     JobQuestion,
     LimitQuery,
     Limits,
@@ -141,6 +143,14 @@ RESOURCES: Final = (
             (WhyKind.QUEUE, NameQuestion, "Why the idle jobs in a queue get no slot, with shares and limits"),
             (WhyKind.SLOT, NameQuestion, "Why a slot runs no idle job, or what it runs"),
         )
+    ),
+    Resource(
+        path="/idle",
+        summary="Why the idle jobs of the pool get no slot, by reason, user or queue",
+        parameters=IdleQuery,
+        answers=IdleJobGroups,
+        answer=why.idle_jobs,
+        slow=SlowAnswers.EXPLAIN,
     ),
     Resource(
         path="/audit",

@@ -8,8 +8,17 @@ from typing import Any
 import attrs
 
 from negotiator.app.decisions import decision_of
+from negotiator.app.idle_groups import group_values, idle_groups, selected
 from negotiator.app.why.subject import WhyKind
-from negotiator.service.api.records import Explanation, JobQuestion, NameQuestion
+from negotiator.app.why.texts import idle_text
+from negotiator.service.api.records import (
+    Explanation,
+    IdleJobGroup,
+    IdleJobGroups,
+    IdleQuery,
+    JobQuestion,
+    NameQuestion,
+)
 from negotiator.service.api.resource import ApiRequest
 
 
@@ -29,6 +38,22 @@ def explain(kind: WhyKind) -> Callable[[ApiRequest[JobQuestion | NameQuestion]],
         )
 
     return answer
+
+
+def idle_jobs(request: ApiRequest[IdleQuery]) -> IdleJobGroups:
+    """Return why the idle jobs get no slot, by reason, user or queue."""
+    given, shown = request.given, request.overviews.present
+    report = selected(shown.explanations.idle(), given.user, given.queue)
+    groups = idle_groups(report.idle, given.by)
+    return IdleJobGroups(
+        asof=shown.explanations.overview.now,
+        matched=report.matched,
+        jobs=sum(each.jobs for each in groups),
+        total=len(groups),
+        sentences=idle_text(report, given.by, groups).sentences,
+        split_classes=report.split,
+        groups=tuple(IdleJobGroup(**group_values(each)) for each in given.of(groups)),
+    )
 
 
 def _facts(values: Mapping[str, Any]) -> dict[str, Any]:

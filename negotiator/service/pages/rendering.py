@@ -27,21 +27,48 @@ from negotiator.service.pages.views.elements import (
 _FOLDER: Final = Path(__file__).parent
 _TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
 
-#: The entries of the navigation: title and path.
-PAGES: Final = (
-    Link("Pool now", BASE),
-    Link("Queues", f"{BASE}/queues"),
-    Link("Users", f"{BASE}/usage"),
-    Link("Machines", f"{BASE}/hosts"),
-    Link("Applications", f"{BASE}/applications"),
-    Link("Cycles", f"{BASE}/cycles"),
-    Link("Policies", f"{BASE}/policies"),
-    Link("Shares", f"{BASE}/shares"),
-    Link("Plugins", f"{BASE}/plugins"),
-    Link("Decisions", f"{BASE}/decisions"),
-    Link("Why", f"{BASE}/why"),
-    Link("Audit log", f"{BASE}/audit"),
-    Link("Configuration", f"{BASE}/configuration"),
+
+@attrs.frozen
+class NavigationSection:
+    """A part of the navigation: its title, which leads to its first page, and the titles and paths of its pages."""
+
+    title: str
+    pages: tuple[Link, ...]
+
+
+#: The navigation: a line of sections, and one of the pages of the present section.
+SECTIONS: Final = (
+    NavigationSection(
+        "Pool",
+        (
+            Link("Now", BASE),
+            Link("Queues", f"{BASE}/queues"),
+            Link("Users", f"{BASE}/usage"),
+            Link("Machines", f"{BASE}/hosts"),
+            Link("Applications", f"{BASE}/applications"),
+        ),
+    ),
+    NavigationSection(
+        "Cycles",
+        (
+            Link("Last cycles", f"{BASE}/cycles"),
+            Link("Policies", f"{BASE}/policies"),
+            Link("Shares", f"{BASE}/shares"),
+            Link("Plugins", f"{BASE}/plugins"),
+        ),
+    ),
+    NavigationSection(
+        "Why",
+        (
+            Link("One job, user, queue or slot", f"{BASE}/why"),
+            Link("Idle jobs", f"{BASE}/idle"),
+            Link("Decisions", f"{BASE}/decisions"),
+        ),
+    ),
+    NavigationSection(
+        "Administration",
+        (Link("Audit log", f"{BASE}/audit"), Link("Configuration", f"{BASE}/configuration")),
+    ),
 )
 LOGIN: Final = Link("Log in", f"{BASE}/login")
 LOGOUT: Final = Link("Log out", f"{BASE}/logout")
@@ -113,7 +140,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals |= {
         "files": static_files(),
-        "pages": PAGES,
+        "sections": SECTIONS,
         "login": LOGIN,
         "logout": LOGOUT,
         "version": __version__,

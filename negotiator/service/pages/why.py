@@ -1,4 +1,4 @@
-"""The page that says why jobs get no slot, or a slot no job."""
+"""The pages that say why jobs get no slot, or a slot no job."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from negotiator.app.idle_groups import IdleBy, selected
 from negotiator.app.why.answer import WhyAnswer
 from negotiator.app.why.subject import WhyKind
 from negotiator.errors import InvalidCallError, NegotiatorError
 from negotiator.service.pages.answers import Pages
 from negotiator.service.pages.rendering import HtmlPage
 from negotiator.service.pages.views.elements import BASE
-from negotiator.service.pages.views.why import why_view
+from negotiator.service.pages.views.why import idle_view, why_view
 
 _TITLE: Final = "Why"
+_OF_IDLE: Final = "Idle jobs"
 
 
 @attrs.frozen(eq=False)
@@ -29,7 +31,7 @@ class WhyPages:
 
     def routes(self) -> list[Route]:
         """Return the routes."""
-        return [self.pages.slow_route("/why", self._answer)]
+        return [self.pages.slow_route("/why", self._answer), self.pages.slow_route("/idle", self._idle)]
 
     def _answer(self, request: Request) -> Response:
         self.pages.callers.check_reader(request)
@@ -40,6 +42,18 @@ class WhyPages:
             failure = str(error)
         view = why_view(given, found, failure)
         return self.pages.send(request, HtmlPage("why.html", _TITLE, f"{BASE}/why", view))
+
+    def _idle(self, request: Request) -> Response:
+        self.pages.callers.check_reader(request)
+        given, found, failure = dict(request.query_params), None, ""
+        by = IdleBy(given["by"]) if given.get("by") in set(IdleBy) else IdleBy.REASON
+        try:
+            report = self.pages.overviews.present.explanations.idle()
+            found = selected(report, *(given.get(each, "").strip() for each in (WhyKind.USER, WhyKind.QUEUE)))
+        except NegotiatorError as error:  # the form is shown in any case
+            failure = str(error)
+        view = idle_view(given, by, found, failure)
+        return self.pages.send(request, HtmlPage("idle.html", _OF_IDLE, f"{BASE}/idle", view))
 
     def _found(self, given: Mapping[str, str]) -> WhyAnswer | None:
         chosen = [(kind, given[kind].strip()) for kind in WhyKind if given.get(kind, "").strip()]

@@ -85,3 +85,18 @@ def test_a_filter_is_sent_as_a_form_and_stays_in_its_fields(served, open_page):
     users = page.locator("td[data-label=User]").all_inner_texts()
     assert users
     assert {each.split()[0] for each in users} == {"bob"}
+
+
+@pytest.mark.parametrize(("width", "lines"), [(390, 3), (1100, 2), (1280, 2)])
+def test_the_navigation_is_a_line_of_sections_and_one_of_their_pages(served, open_page, width, lines):
+    """On a phone the pages of a section may need a second line."""
+    page = open_page(width)
+    for path, section, title in (
+        ("/pool/hosts", "Pool", "Machines"),
+        ("/pool/idle", "Why", "Idle jobs"),
+        ("/pool/audit", "Administration", "Audit log"),
+    ):
+        page.goto(f"{served}{path}")
+        assert page.locator("nav [aria-current]").all_inner_texts() == [section, title]
+        tops = "new Set([...document.querySelectorAll('nav li')].map(each => each.getBoundingClientRect().top)).size"
+        assert page.evaluate(tops) <= lines, path

@@ -54,6 +54,7 @@ class QueueTreeView:
 
     resources: tuple[str, ...]
     rows: tuple[QueueRow, ...]
+    idle: Link
 
 
 @attrs.frozen
@@ -97,7 +98,8 @@ def _tree(contents: PoolContents, queues: Iterable[Queue], top: str) -> QueueTre
     levels = top.count(".")
     columns = tuple((name, shown(name)) for name in resources)
     rows = (_row(queue, contents, columns, queue.path.count(".") - levels) for queue in found)
-    return QueueTreeView(tuple(title for _, title in columns), tuple(rows))
+    idle = link("why idle jobs get no slot", "idle", by="queue")
+    return QueueTreeView(tuple(title for _, title in columns), tuple(rows), idle)
 
 
 def _row(queue: Queue, contents: PoolContents, columns: Iterable[tuple[str, str]], depth: int) -> QueueRow:

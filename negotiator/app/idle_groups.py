@@ -1,0 +1,76 @@
+"""Idle jobs without a slot, added up by reason, user or queue."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from negotiator.app.idle import IdleJobs, IdleReport
+from negotiator.audit.values import reason_fields
+from negotiator.queues.names import upwards
+from negotiator.records import CORE
+
+#: The name of the group of jobs that have no user or queue in the cycle.
+_NO_PART: Final = "(took no part)"
+
+
+class IdleBy(enum.StrEnum):
+    """What jobs are added up by."""
+
+    REASON = "reason"
+    USER = "user"
+    QUEUE = "queue"
+
+
+@attrs.frozen
+class IdleGroup:
+    """Jobs that are added up: their number, how many different reasons they have, and those of the most frequent one."""
+
+    name: str
+    jobs: int
+    reasons: int
+    most: IdleJobs
+
+
+def selected(report: IdleReport, user: str, queue: str | None) -> IdleReport:
+    """Return a report about the jobs of a user, in a queue and those below it; empty or None for all."""
+    wanted = (
+        each
+        for each in report.idle
+        if (not user or each.user == user) and (not queue or queue in upwards(each.queue))
+    )
+    return attrs.evolve(report, idle=tuple(wanted))
+
+
+def idle_groups(idle: Iterable[IdleJobs], by: IdleBy) -> tuple[IdleGroup, ...]:
+    """Return the jobs by reason, user or queue; those with most jobs first."""
+    found: dict[str, IdleGroup] = {}
+    for each in idle:
+        name = _NAMES[by](each)
+        own = found.get(name) or IdleGroup(name, 0, 0, each)
+        most = each if each.jobs > own.most.jobs else own.most
+        found[name] = IdleGroup(name, own.jobs + each.jobs, own.reasons + 1, most)
+    return tuple(sorted(found.values(), key=lambda group: (-group.jobs, group.name)))
+
+
+def group_values(group: IdleGroup) -> dict[str, Any]:
+    """Return a group as JSON values, with the reason of most of its jobs."""
+    reason = reason_fields(group.most.reason)
+    return {"name": group.name, "jobs": group.jobs, "reasons": group.reasons, "reason": reason}
+
+
+def _reason(idle: IdleJobs) -> str:
+    """Return the rule and code of a reason; the core's own reasons name the expression of each job in their text."""
+    reason = idle.reason
+    where = CORE if reason.provenance.plugin == CORE else str(reason.provenance)
+    return f"{reason.verdict} {reason.code} {where}"
+
+
+_NAMES: Final[Mapping[IdleBy, Callable[[IdleJobs], str]]] = {
+    IdleBy.REASON: _reason,
+    IdleBy.USER: lambda each: each.user or _NO_PART,
+    IdleBy.QUEUE: lambda each: each.queue or _NO_PART,
+}
