@@ -1,4 +1,4 @@
-"""Changes of a pool that are only imagined: its slots, its jobs, and the priorities of submitters."""
+"""Hypothetical changes of a pool: its slots, its jobs, and the priorities of submitters."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def why(
     texts = list(_texts(found.periods))
     shown = texts if full else texts[:_TEXTS]
     table = ScreenTable(
-        "Decisions, those of the newest one first",
+        "Decisions, the newest first",
         ("DECISION", "TIMES", "FIRST", "LAST", "WHY", "BUNDLE"),
         [_row(each) for each in found.periods],
         right=(1,),
