@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class CycleTask(ABC, Generic[R]):
-    """What is done with each recorded cycle of a batch. Other processes get a copy of the task, so it is small."""
+    """Makes a result of each recorded cycle of a batch. Other processes get a copy of the task, so it is small."""
 
     @property
     @abstractmethod
@@ -55,7 +55,7 @@ class Refusal:
 
 @attrs.frozen
 class FileResult(Generic[R]):
-    """What came out of one file: a result, or why there is none."""
+    """The result of one file, or why it has none."""
 
     file: Path
     result: R | None
@@ -90,7 +90,7 @@ def over_recorded(
 ) -> Iterator[FileResult[R]]:
     """Yield the result of each file, in the order of the files; read and decided on the executor of the workers.
 
-    If the iteration ends early, such as by Ctrl-C, nothing more is begun, and what was begun is finished and kept.
+    If the iteration ends early, such as by Ctrl-C, no further cycle is begun, and the results of those that were begun are kept.
 
     :param finished: has results of an earlier call, and keeps those of this one.
     :param watch: called with the progress whenever a file is finished.

@@ -51,8 +51,8 @@ _FIELDS: Final = {
     "steps": "JSON",
 }
 _JOB: Final = "coalesce(job, first_job)"
-_WHOM: Final = tuple(LogColumn(name, name) for name in ("seq", "time", "cycle", "kind"))
-_JOBS: Final = (
+_RECORD_COLUMNS: Final = tuple(LogColumn(name, name) for name in ("seq", "time", "cycle", "kind"))
+_JOB_COLUMNS: Final = (
     *(LogColumn(name, f'"{name}"') for name in ("user", "submitter", "schedd", "queue")),
     LogColumn("job", _JOB),
     LogColumn("jobs", "CASE kind WHEN 'match' THEN 1 ELSE jobs END"),
@@ -80,8 +80,8 @@ def _reason_columns(code: str = "", text: str = "", rule: str = "") -> Iterable[
 
 #: ``records``: one row a record, with the reason that decided.
 RECORDS: Final = (
-    *_WHOM,
-    *_JOBS,
+    *_RECORD_COLUMNS,
+    *_JOB_COLUMNS,
     *(LogColumn(name, name) for name in ("slot", "matched", "candidates")),
     LogColumn("rank", "try_cast(rank->>'$' AS DOUBLE)"),
     *_reason_columns("code", "text", "rule"),
@@ -91,8 +91,8 @@ RECORDS: Final = (
 )
 #: ``reasons``: one row for each reason of a denial, and for each warning of a match.
 REASONS: Final = (
-    *_WHOM,
-    *_JOBS,
+    *_RECORD_COLUMNS,
+    *_JOB_COLUMNS,
     LogColumn("decisive", "coalesce(kind = 'denial' AND place = decisive + 1, false)"),
     *_reason_columns(),
     LogColumn("removed", "try_cast(r->>'$.removed' AS BIGINT)"),

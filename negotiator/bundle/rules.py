@@ -60,7 +60,7 @@ class BundleRules:
         return {}
 
     def find(self, plugin: str, rule: str, source: str) -> BundleRule | None:
-        """Return the rule that a reason is of: the one at its place, or of several there the one of its name."""
+        """Return the rule of a reason: the one at its place; of several there, the one with its name."""
         found = self._by_place.get((plugin, source), [])
         named = [each for each in found if each.rule == rule]
         return named[0] if named else found[0] if len(found) == 1 else None

@@ -27,9 +27,9 @@ _LEGEND: Final = (
     "ADS that it discards, SLOTS that it rejects (once for each request), JOBS of these",
     "requests without a slot, MATCHES that it would deny if it enforced.",
 )
-_OF_ALONE: Final = "In parentheses: those of them that no other rule does."
+_LEGEND_OF_ALONE: Final = "In parentheses: those of them that no other rule does."
 _HEADERS: Final = ("RULE", "PLACE", "MODE", "ADS", "SLOTS", "JOBS", "MATCHES")
-_OF_HISTORY: Final = "DID NOTHING IN"
+_HISTORY_HEADER: Final = "DID NOTHING IN"
 
 
 def policies(targets: CommandTargets, idle: int | None, *, full: bool, as_json: bool) -> None:
@@ -61,9 +61,9 @@ def _print(report: PolicyReport, *, full: bool) -> None:
     when = "A cycle now" if alone else f"Cycle {report.cycle}"
     sizes = (number(report.slots, "slot"), number(report.jobs, "job"), number(report.matched, "match"))
     first = f"{when}: {', '.join(sizes)}, {number(report.unmatched, 'job')} without a slot."
-    heading = (first, *_LEGEND, *((_OF_ALONE,) if alone else ()))
+    heading = (first, *_LEGEND, *((_LEGEND_OF_ALONE,) if alone else ()))
     rows = [_row(each, alone=alone, idle=report.has_history) for each in report.rules]
-    headers = (*_HEADERS, _OF_HISTORY) if report.has_history else _HEADERS
+    headers = (*_HEADERS, _HISTORY_HEADER) if report.has_history else _HEADERS
     table = ScreenTable("Rules", headers, rows, right=(3, 4, 5, 6), noun="rule")
     print_tables([table], full=full, heading=heading, details="Details: --full, --idle CYCLES, or --json")
     if report.rules_left_out:

@@ -20,7 +20,7 @@ from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
 from negotiator.hooks import specs
 from negotiator.pool.snapshot import Snapshot
 
-#: Fewer classes cost no time that anybody sees.
+#: Fewer classes take no noticeable time.
 FEW_CLASSES: Final = 200
 #: An attribute is named if the classes would be at most one in so many without it.
 _PART: Final = 2

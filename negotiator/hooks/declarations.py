@@ -68,8 +68,8 @@ class RankExpression(Expression):
 class DeclaredRule:
     """A rule of a plugin that may deny something, as the bundle configures it.
 
-    ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is all that it says, such as its limits: another text is another
-    rule. ``grants`` is true for a rule that permits something instead, such as an access control list; its name and place are those of
+    ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is its whole content, such as its limits: a rule with another
+    text is another rule. ``grants`` is true for a rule that permits something instead, such as an access control list; its name and place are those of
     its answers.
     """
 

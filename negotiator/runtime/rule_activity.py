@@ -1,4 +1,4 @@
-"""Whether the rules of the bundle do anything: for each of them, in how many of the cycles since it is there, and since when not."""
+"""How many cycles each rule of the bundle was counted for, and in how many of them it did something."""
 
 from __future__ import annotations
 

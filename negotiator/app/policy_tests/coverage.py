@@ -1,4 +1,4 @@
-"""What of a bundle its tests have seen: each expression true, false and undefined, each rule at work."""
+"""The coverage of a bundle by its tests: each expression true, false and undefined, each rule at work."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RuleCoverage:
 
 @attrs.frozen
 class UncoveredRule:
-    """A rule of a bundle, and what of it no test has seen: values of its expression, or that it was ``at work``."""
+    """A rule of a bundle that no test covers: the missing values of its expression, or ``at work``."""
 
     plugin: str
     rule: str

@@ -1,4 +1,4 @@
-"""What of the decisions of a policy test's cycle is not as expected."""
+"""Compares the decisions of a policy test's cycle with what is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs policy tests: one production cycle each, and what of its decisions is not as expected."""
+"""Runs policy tests: one production cycle each, and the differences from what is expected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PATTERN: Final = "*_test.yaml"
 
 @attrs.frozen
 class PolicyTestResult:
-    """One test of a file, and what was not as expected; it passed if that is nothing."""
+    """One test of a file, and its differences from what is expected; it passed if there are none."""
 
     file: Path
     name: str
@@ -50,7 +50,7 @@ class PolicyTestResult:
 
 @attrs.frozen
 class PolicyTestReport:
-    """The results of all tests, in the order of the files, and what of the bundle they have seen.
+    """The results of all tests, in the order of the files, and the coverage of the bundle.
 
     Places have the folder of the bundle. ``failures`` are of plugins whose rules are not known.
     """

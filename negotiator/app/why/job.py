@@ -25,7 +25,7 @@ from negotiator.explain.job import Remedy as Remedy
 from negotiator.explain.job import explain_alone, outcome_of
 
 _DECISIONS: Final = frozenset({"match", "denial"})
-_OF_SCHEDDS: Final = 20  # decisions that are looked at: jobs of several schedds may have one id
+_MOST_DECISIONS: Final = 20  # to look at: jobs of several schedds may have one id
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ def why_job(view: PoolView, text: str) -> WhyJob:
 
 
 def _decided(view: PoolView, job: str, schedd: str) -> Mapping[str, Any] | None:
-    found = last_decisions(view, AuditQuery(kinds=_DECISIONS, job=job), _OF_SCHEDDS)
+    found = last_decisions(view, AuditQuery(kinds=_DECISIONS, job=job), _MOST_DECISIONS)
     return next((each for each in found if str(each.get("schedd")).lower() == schedd), None)
 
 

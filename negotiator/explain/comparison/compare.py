@@ -33,7 +33,7 @@ from negotiator.explain.comparison.report import (
 from negotiator.hooks.order import ShareUse
 from negotiator.records import CORE
 
-#: What became of a job, by its place; those that are the same come first.
+#: The outcomes of a job.
 _WAITS, _SAME, _GAINED, _LOST, _MOVED = range(5)
 _KINDS: Final = {_GAINED: ChangeKind.GAINED, _LOST: ChangeKind.LOST, _MOVED: ChangeKind.MOVED}
 _NONE: Final = DecidedRequest("")
@@ -47,25 +47,25 @@ def compare(
     :param number: of the cycle.
     :param most_jobs: how many changed jobs are named.
     """
-    return _Compared.of(before, after).comparison(number, most_jobs)
+    return _PairedJobs.of(before, after).comparison(number, most_jobs)
 
 
 @attrs.frozen(eq=False)
-class _Compared:
-    """The jobs of both decisions, side by side, (J,): places of their requests, -1 if they take no part, and what became of how many."""
+class _PairedJobs:
+    """The jobs of both decisions, side by side, (J,): the places of their requests (-1 if they take no part), their outcomes and numbers."""
 
     before: CycleDecisions
     after: CycleDecisions
     jobs: tuple[DecidedJobs, DecidedJobs]
     rows: tuple[Places, Places]
     requests: tuple[Places, Places]
-    became: Places
+    outcomes: Places
     counts: Places
     schedds: NameCodes
     slots: NameCodes
 
     @classmethod
-    def of(cls, before: CycleDecisions, after: CycleDecisions) -> _Compared:
+    def of(cls, before: CycleDecisions, after: CycleDecisions) -> _PairedJobs:
         schedds, slots = NameCodes(), NameCodes()
         most = most_matches(before, after)
         jobs = DecidedJobs.of(before, schedds, slots, most), DecidedJobs.of(after, schedds, slots, most)
@@ -73,26 +73,26 @@ class _Compared:
         requests = taken(jobs[0].requests, rows[0]), taken(jobs[1].requests, rows[1])
         old, new = taken(jobs[0].slots, rows[0]), taken(jobs[1].slots, rows[1])
         had, has = old >= 0, new >= 0
-        became = np.select(
+        outcomes = np.select(
             [had & has & (old == new), had & has, had, has], [_SAME, _MOVED, _LOST, _GAINED], _WAITS
         )
         counts = np.maximum(taken(jobs[0].counts, rows[0], 0), taken(jobs[1].counts, rows[1], 0))
-        return cls(before, after, jobs, rows, requests, became, counts, schedds, slots)
+        return cls(before, after, jobs, rows, requests, outcomes, counts, schedds, slots)
 
     def comparison(self, number: int, most_jobs: int) -> CycleComparison:
         """Return the sums, and the first changed jobs."""
         sizes = len(self.before.requests) + 1, len(self.after.requests) + 1
-        packed = (self.became * sizes[0] + self.requests[0] + 1) * sizes[1] + self.requests[1] + 1
+        packed = (self.outcomes * sizes[0] + self.requests[0] + 1) * sizes[1] + self.requests[1] + 1
         _, first, groups = np.unique(packed, return_index=True, return_inverse=True)
         counts = np.bincount(groups, self.counts, len(first)).astype(np.int64)
         parts = []
         changed: dict[int, ChangeKind] = {}  # by group
         for group, (row, count) in enumerate(zip(first.tolist(), counts.tolist(), strict=True)):
-            became, (was, now) = int(self.became[row]), self._requests(row)
-            kind = _kind(became, was, now)
+            outcome, (was, now) = int(self.outcomes[row]), self._requests(row)
+            kind = _kind(outcome, was, now)
             if kind:
                 changed[group] = kind
-            if kind or became == _SAME:
+            if kind or outcome == _SAME:
                 parts.append(_part(kind, was, now, count))
         total = merged(parts)
         rows = np.flatnonzero(np.isin(groups, list(changed)))[:most_jobs].tolist()
@@ -138,10 +138,10 @@ class _Compared:
         return was, self.after.requests[new] if new >= 0 else _NONE
 
 
-def _kind(became: int, was: DecidedRequest, now: DecidedRequest) -> ChangeKind | None:
+def _kind(outcome: int, was: DecidedRequest, now: DecidedRequest) -> ChangeKind | None:
     """Return the change of jobs; None if there is none."""
-    if became != _WAITS:
-        return _KINDS.get(became)
+    if outcome != _WAITS:
+        return _KINDS.get(outcome)
     identities = [None if each.decisive is None else each.decisive.identity for each in (was, now)]
     return ChangeKind.REASON if identities[0] != identities[1] else None
 

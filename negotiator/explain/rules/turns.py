@@ -63,7 +63,7 @@ class CountedTurns:
     _latest: OverlappingCandidates | None = None
 
     def counts(self) -> Iterator[tuple[RuleKey, RuleCounts]]:
-        """Yield the counts of each request; a quota that another rule hid is left out, since nobody was told of it."""
+        """Yield the counts of each request; a quota that another rule hid is left out: no reason names it."""
         for counts in self.by_request.values():
             yield from ((key, own) for key, own in counts.items() if key.plugin)
 

@@ -45,7 +45,7 @@ def conditions_table(title: str, conditions: Iterable[Condition], *more: tuple[s
         (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
         for each in conditions
     ]
-    headers = ("CONDITION", "REJECTS", "ALONE", "WHO CAN CHANGE IT")
+    headers = ("CONDITION", "REJECTS", "ONLY THIS", "WHO CAN CHANGE IT")
     return WhyTable(title, headers, (*rows, *more), (1, 2), "condition")
 
 
