@@ -56,6 +56,12 @@ class FoundConditions:
     warnings: tuple[tuple[Reason, TrueRows], ...] = ()
     best: BestSlots | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Most of its memory: that of its arrays."""
+        listed = 0 if self.best is None else self.best.rows.nbytes + self.best.ranks.nbytes
+        return self.kept.nbytes + listed + sum(mask.nbytes for _, mask in self.warnings)
+
     def apply(self, candidates: CandidateSet) -> None:
         """Leave the candidates as ``apply_conditions`` would."""
         candidates.keep[:] = self.kept.rows

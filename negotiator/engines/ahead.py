@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 import numpy as np
@@ -13,6 +13,9 @@ from negotiator.cycle.conditions import FoundConditions, SharedWorkError
 from negotiator.cycle.engine import MatchingTask
 from negotiator.engines.finder import FoundAnswer
 from negotiator.hooks.order import QueuedRequest
+
+#: Memory for answers that were not used, or may be used again, in bytes; beyond it used ones are dropped, and no more are taken.
+MOST_HELD: Final = 512 << 20
 
 
 class Worker(Protocol):
@@ -36,6 +39,7 @@ class AheadConditions:
     used: int = attrs.field(default=0, init=False)  # turns whose conditions a worker found
     missed: int = attrs.field(default=0, init=False)
     _known: dict[int, FoundAnswer] = attrs.field(factory=dict, init=False)
+    _held: int = attrs.field(default=0, init=False)
     _common: list[int] = attrs.field(init=False)
     _machines: list[int] = attrs.field(init=False)
     _owners: dict[int, int] = attrs.field(factory=dict, init=False)  # steps by the identity of the allowance
@@ -77,9 +81,20 @@ class AheadConditions:
             raise SharedWorkError
 
     def _take(self, number: int) -> None:
-        """Take the answers of the worker of a request."""
+        """Take the answers of the worker of a request, unless too many are held: the worker then waits."""
+        if self._held >= MOST_HELD:
+            self._drop_used()
+        if self._held >= MOST_HELD:
+            return
         place = number % len(self.workers)
         for answer in self.workers[place].answers(number):
             self._known[answer.number] = answer
             if answer.found is not None:
+                self._held += answer.found.nbytes
                 self._common[place], self._machines[place] = answer.common, answer.machine
+
+    def _drop_used(self) -> None:
+        for number in np.flatnonzero(self.served).tolist():
+            answer = self._known.pop(number, None)
+            if answer is not None and answer.found is not None:
+                self._held -= answer.found.nbytes

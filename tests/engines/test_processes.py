@@ -17,7 +17,7 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle import work_accounts
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
-from negotiator.engines import processes
+from negotiator.engines import ahead, processes
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.processes import ProcessEngine
 from negotiator.hooks.turn_time import TimeLimit
@@ -111,6 +111,14 @@ def test_workers_find_the_conditions_of_every_request(sources):
     assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
     assert sources[0].used >= 12
     assert sources[0].missed == 0
+
+
+def test_answers_that_take_too_much_memory_are_dropped_and_found_by_the_cycle_itself(sources, monkeypatch):
+    monkeypatch.setattr(ahead, "MOST_HELD", 400)
+    pool = plain(classes=30)
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert sources[0].used
+    assert sources[0].missed
 
 
 def test_small_cycles_have_no_workers(sources):
