@@ -6,6 +6,7 @@ import random
 import signal
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,12 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle import work_accounts
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
-from negotiator.engines import ahead, processes
+from negotiator.engines import ahead, finder, processes
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.processes import ProcessEngine
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.plugin import Cycle
-from pools import job, slot, snapshot
+from pools import job, slot, snapshot, write_bundle
 from random_pools import CONTENT, pools, unstable_pools
 
 ENGINE = ProcessEngine(2, least_pairs=0)
@@ -119,6 +120,61 @@ def test_answers_that_take_too_much_memory_are_dropped_and_found_by_the_cycle_it
     assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
     assert sources[0].used
     assert sources[0].missed
+
+
+@pytest.fixture
+def short_lists(monkeypatch):
+    """Let workers list two slots for a request, so that lists run out."""
+    monkeypatch.setattr(finder, "LEAST_LISTED", 2)
+    monkeypatch.setattr(finder, "LISTED_EACH", 0)
+
+
+@pytest.mark.usefixtures("short_lists")
+def test_lists_of_the_best_slots_that_run_out_are_found_anew(sources):
+    pool = plain(slots=60, jobs=5)
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert sources[0].used
+
+
+def test_slots_that_the_order_prefers_come_first(sources, tmp_path):
+    queues = (
+        "partitions: [{name: default, nodesortpolicy: {type: binpacking}, placementrules: [{name: fixed, value: root.all}],"
+        " queues: [{name: root, submitacl: '*', queues: [{name: all}]}]}]\n"
+    )
+    write_bundle(tmp_path / "bundle", "order: queues\n")
+    (tmp_path / "bundle" / "queues.yaml").write_text(queues)
+    bundle, pool = load_bundle(tmp_path / "bundle"), plain()
+    cycle = Cycle(1, 1_800_000_000.0, bundle.digest)
+    alone = run_cycle(pool, bundle, cycle)
+    assert alone.matches
+    assert result_bytes(run_cycle(pool, bundle, cycle, engine=ENGINE)) == result_bytes(alone)
+    assert sources[0].used
+
+
+def test_a_request_counts_all_steps_of_its_conditions_also_of_those_that_were_known():
+    class First:
+        @contextmanager
+        def begin(self, task):
+            same = [finder.ConditionFinder(task, task.matcher.taken)]
+            found.append([same[0].find(number) for number in (0, 0)])
+            yield None
+
+    found = []
+    run(plain(), First())
+    first, again = found[0]
+    assert first.found.removals == again.found.removals
+    assert 0 < first.steps <= again.steps
+
+
+def test_a_cycle_in_which_a_machine_may_run_out_of_steps_is_decided_by_one_process(sources, monkeypatch):
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_MACHINE", 3)
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_REQUEST", 0)
+    machines = [
+        slot(n, Requirements="Big + Big + Big > TARGET.ProcId", Big="Cpus + Memory + Disk") for n in range(9)
+    ]
+    pool = snapshot(machines, [job(n, ClusterId=str(n)) for n in range(5)])
+    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert len(sources) == 1
 
 
 def test_small_cycles_have_no_workers(sources):
