@@ -23,6 +23,7 @@ from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.processes import ProcessEngine
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.plugin import Cycle
+from negotiator.records import Station
 from pools import job, slot, snapshot, write_bundle
 from random_pools import CONTENT, pools, unstable_pools
 
@@ -49,7 +50,10 @@ def sources(monkeypatch):
 
 def plain(slots=40, classes=12, jobs=3, **changed):
     """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
-    machines = [slot(n, Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1))) for n in range(slots)]
+    machines = [
+        slot(n, Machine=f'"h{n % 7}"', Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1)))
+        for n in range(slots)
+    ]
     waiting = [
         job(
             **{
@@ -95,12 +99,21 @@ def on_both_engines(monkeypatch):
     monkeypatch.setattr(processes.Fork, "answers", awaited)
 
 
+@pytest.fixture
+def short_lists(monkeypatch):
+    """Let workers list two slots for a request, so that lists run out."""
+    monkeypatch.setattr(finder, "LEAST_LISTED", 2)
+    monkeypatch.setattr(finder, "LISTED_EACH", 0)
+
+
+@pytest.mark.usefixtures("short_lists")
 @settings(SLOW, max_examples=25)
 @given(pools(grouped=True))
 def test_the_decisions_are_the_same_in_random_pools(pool):
     decided(pool)
 
 
+@pytest.mark.usefixtures("short_lists")
 @settings(SLOW, max_examples=25)
 @given(unstable_pools(grouped=True))
 def test_the_decisions_are_the_same_where_each_match_changes_what_expressions_read(pool):
@@ -120,13 +133,6 @@ def test_answers_that_take_too_much_memory_are_dropped_and_found_by_the_cycle_it
     assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
     assert sources[0].used
     assert sources[0].missed
-
-
-@pytest.fixture
-def short_lists(monkeypatch):
-    """Let workers list two slots for a request, so that lists run out."""
-    monkeypatch.setattr(finder, "LEAST_LISTED", 2)
-    monkeypatch.setattr(finder, "LISTED_EACH", 0)
 
 
 @pytest.mark.usefixtures("short_lists")
@@ -167,13 +173,15 @@ def test_a_request_counts_all_steps_of_its_conditions_also_of_those_that_were_kn
 
 
 def test_a_cycle_in_which_a_machine_may_run_out_of_steps_is_decided_by_one_process(sources, monkeypatch):
-    monkeypatch.setattr(work_accounts, "STEPS_EACH_MACHINE", 3)
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_MACHINE", 60)
     monkeypatch.setattr(work_accounts, "STEPS_EACH_REQUEST", 0)
-    machines = [
-        slot(n, Requirements="Big + Big + Big > TARGET.ProcId", Big="Cpus + Memory + Disk") for n in range(9)
-    ]
-    pool = snapshot(machines, [job(n, ClusterId=str(n)) for n in range(5)])
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    costly = slot(0, Machine='"m"', Speed=" + ".join(["TARGET.Mine * 0"] * 10))
+    machines = [costly, *(slot(n, Machine=f'"n{n}"', Speed="1") for n in range(1, 20))]
+    pool = snapshot(machines, [job(n, Mine=str(n), Requirements="TARGET.Speed < 2") for n in range(1, 16)])
+    stations = []
+    found = run(pool, ENGINE, watch=lambda progress: stations.append(progress.station))
+    assert result_bytes(found) == result_bytes(run(pool))
+    assert stations.count(Station.ADMIT) == 2  # it began again
     assert len(sources) == 1
 
 
