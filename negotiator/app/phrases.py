@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from negotiator.records import CORE, Reason
 from negotiator.records.text import utc_time
 
 if TYPE_CHECKING:
     from negotiator.explain.first_end import FirstEnd
+
+#: The name of the jobs that have no user, queue or rule, since they took no part in a cycle.
+NO_PART: Final = "(took no part)"
 
 
 def number(count: int, noun: str) -> str:

@@ -24,7 +24,7 @@ from negotiator.app.diff import (
 from negotiator.app.recordings import recorded_files
 from negotiator.cli.batch import Batch
 from negotiator.cli.errors import print_failures
-from negotiator.cli.phrases import number
+from negotiator.cli.phrases import NO_PART, number
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.exit_codes import ExitCode
@@ -33,7 +33,6 @@ from negotiator.records import CORE
 #: Changed jobs of a cycle that are named.
 MOST_JOBS: Final = 10_000
 
-_NO_PART: Final = "(took no part)"
 _CHANGES: Final = ("BEFORE", "AFTER", "GAINED", "LOST", "OTHER SLOT", "OTHER REASON")
 
 
@@ -127,7 +126,7 @@ def _changes_row(name: str, changes: MatchChanges) -> Row:
         changes.moved,
         changes.reason,
     )
-    return printable(name) or _NO_PART, *map(str, counts)
+    return printable(name) or NO_PART, *map(str, counts)
 
 
 def _rules_table(rules: Sequence[RuleChanges]) -> ScreenTable:
@@ -142,7 +141,7 @@ def _rules_table(rules: Sequence[RuleChanges]) -> ScreenTable:
 
 def _rule(rule: RuleReason | None) -> str:
     if rule is None:
-        return _NO_PART
+        return NO_PART
     if rule.plugin == CORE:
         return CORE
     where = f" ({rule.source})" if rule.source else ""

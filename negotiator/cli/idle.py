@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from negotiator.app.idle import idle_report, idle_values
-from negotiator.app.idle_groups import IdleBy, idle_groups, selected
+from negotiator.app.why.idle import idle_report, idle_values
+from negotiator.app.why.idle_groups import IdleBy, idle_groups, selected
 from negotiator.app.why.texts import idle_text
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view

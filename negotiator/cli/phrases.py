@@ -1,5 +1,6 @@
 """Phrases of reports."""
 
+from negotiator.app.phrases import NO_PART as NO_PART
 from negotiator.app.phrases import number as number
 from negotiator.app.phrases import rule as rule
 from negotiator.app.phrases import sentence as sentence

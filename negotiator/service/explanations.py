@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 
-from negotiator.app.idle import IdleReport, idle_report
 from negotiator.app.overview import PoolOverview
 from negotiator.app.pool_view import PoolView
 from negotiator.app.why.answer import WhyAnswer, why_answer
+from negotiator.app.why.idle import IdleReport, idle_report
 from negotiator.app.why.subject import WhyKind
 from negotiator.hooks.command_targets import CommandTargets
 

@@ -8,11 +8,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from negotiator.app.idle import IdleJobs, idle_rows, most_first, without_part, without_slot
 from negotiator.app.limits import LimitKind, limit_uses
 from negotiator.app.limits import LimitUse as LimitUse
 from negotiator.app.overview import ApplicationContents, PoolOverview
 from negotiator.app.pool_view import PoolView
+from negotiator.app.why.idle import IdleJobs, idle_rows, most_first, without_part, without_slot
 from negotiator.app.why.subject import WhyKind, WhySubject
 from negotiator.app.why.values import end_values
 from negotiator.classad import Table

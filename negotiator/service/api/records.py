@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivity, RuleEffect
 from negotiator.app.health import HealthReport
-from negotiator.app.idle import SplitClasses
-from negotiator.app.idle_groups import IdleBy
 from negotiator.app.limits import LimitKind
 from negotiator.app.why.answer import WhyTable
+from negotiator.app.why.idle import SplitClasses
+from negotiator.app.why.idle_groups import IdleBy
 from negotiator.app.why.subject import WhyKind
 from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus

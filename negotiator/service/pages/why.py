@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.app.idle_groups import IdleBy, selected
 from negotiator.app.why.answer import WhyAnswer
+from negotiator.app.why.idle_groups import IdleBy, selected
 from negotiator.app.why.subject import WhyKind
 from negotiator.errors import InvalidCallError, NegotiatorError
 from negotiator.service.pages.answers import Pages

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from negotiator.app.idle import IdleReport, SplitClasses
-from negotiator.app.idle_groups import IdleBy, IdleGroup
 from negotiator.app.phrases import number, rule
+from negotiator.app.why.idle import IdleReport, SplitClasses
+from negotiator.app.why.idle_groups import IdleBy, IdleGroup
 from negotiator.app.why.texts.text import WhyTable, WhyText
 from negotiator.records import CORE
 

@@ -8,13 +8,11 @@ from typing import Any, Final
 
 import attrs
 
-from negotiator.app.idle import IdleJobs, IdleReport
+from negotiator.app.phrases import NO_PART
+from negotiator.app.why.idle import IdleJobs, IdleReport
 from negotiator.audit.values import reason_fields
 from negotiator.queues.names import upwards
 from negotiator.records import CORE
-
-#: The name of the group of jobs that have no user or queue in the cycle.
-_NO_PART: Final = "(took no part)"
 
 
 class IdleBy(enum.StrEnum):
@@ -71,6 +69,6 @@ def _reason(idle: IdleJobs) -> str:
 
 _NAMES: Final[Mapping[IdleBy, Callable[[IdleJobs], str]]] = {
     IdleBy.REASON: _reason,
-    IdleBy.USER: lambda each: each.user or _NO_PART,
-    IdleBy.QUEUE: lambda each: each.queue or _NO_PART,
+    IdleBy.USER: lambda each: each.user or NO_PART,
+    IdleBy.QUEUE: lambda each: each.queue or NO_PART,
 }
