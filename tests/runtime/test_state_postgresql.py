@@ -3,6 +3,8 @@
 import os
 import shutil
 import sys
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -260,6 +262,30 @@ def test_a_leader_that_only_computes_keeps_the_state(location, tmp_path):
             db.execute("SELECT pg_sleep(5)")
         assert not two.hold_lock()
         one.accept(None)
+
+
+def test_a_leader_that_is_stopped_in_the_middle_of_a_statement_is_replaced(tmp_path, postgresql):
+    """The server waits for the rest of it, and counts that neither as silence nor as a transaction without statements."""
+    database = DatabaseUrl(postgresql.url(), timeout=1.0)
+    one, two = (StateStore.open(StateLocation(tmp_path / name, database)) for name in ("one", "two"))
+    with one, two:
+        assert one.hold_lock()
+        session = one.database._session
+        with session._lock:  # as in a write: the process sends nothing meanwhile
+            raw = session._raw
+            pipeline = raw.pipeline()
+            pipeline.__enter__()
+            raw.execute("SELECT 1")
+            raw.pgconn.send_flush_request()
+            while raw.pgconn.flush():
+                pass
+            end = time.monotonic() + 60
+            while not two.hold_lock():
+                assert time.monotonic() < end, "nobody leads"
+                time.sleep(0.1)
+            with suppress(Exception):
+                pipeline.__exit__(None, None, None)
+            assert session.has_ended
 
 
 def test_a_process_that_does_not_lead_may_be_silent(location, postgresql):

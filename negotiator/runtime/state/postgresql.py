@@ -41,6 +41,16 @@ _OWN_TABLES: Final = (
 )
 #: The lock of the leader and that of a process that makes the tables; a database may have a state in each of its schemas.
 _LEADER_LOCK: Final = "1852142177, hashtext(current_schema())"
+_LEADS: Final = (  # of a lock: it is that of the leader
+    "locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND classid = 1852142177 AND objid = ((hashtext(current_schema())::bigint + 4294967296) % 4294967296)::oid"
+)
+#: Ends the session of a leader that stopped in the middle of a message: the server waits for the rest, and counts that neither as
+#: silence nor as a transaction without statements. A leader that works sends something, or ends its session itself.
+_END_STOPPED: Final = (
+    f"SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE {_LEADS}"  # noqa: S608
+    " AND wait_event_type = 'Client' AND state_change < clock_timestamp() - make_interval(secs => ?)"
+)
 _TABLES_LOCK: Final = "1852142178, hashtext(current_schema())"
 _TAKEN_OVER: Final = "another negotiator has taken over this state"
 
@@ -131,9 +141,7 @@ class PostgresqlDatabase(StateDatabase):
     def leader(self) -> Leader | None:
         """See ``StateDatabase.leader``."""
         query = (
-            "SELECT host, process, since FROM leader WHERE EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-            " AND classid = 1852142177 AND objid = ((hashtext(current_schema())::bigint + 4294967296) % 4294967296)::oid)"
+            f"SELECT host, process, since FROM leader WHERE EXISTS (SELECT 1 FROM pg_locks WHERE {_LEADS})"  # noqa: S608
         )
         with self.reading() as db:
             found = [Leader(*row) for row in db.execute(query)]
@@ -176,6 +184,7 @@ class PostgresqlDatabase(StateDatabase):
             with self._session.transaction("BEGIN"):
                 ((is_free,),) = self._session.execute(f"SELECT pg_try_advisory_lock({_LEADER_LOCK})")
                 if not is_free:
+                    self._session.execute(_END_STOPPED, (self._session.database.timeout,))
                     return False
                 ((epoch,),) = self._session.execute(
                     "UPDATE leader SET epoch = epoch + 1, host = ?, process = ?, since = ? RETURNING epoch",
