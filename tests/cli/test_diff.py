@@ -70,6 +70,8 @@ def test_the_output_is_the_same_with_several_processes_and_from_finished_results
     assert ask(*words, "--resume", "done").output == expected
     ask(*words[:-1], "--resume", "done")  # another task: no result of this one is used
     assert len(Path("done").read_text().splitlines()) == 4
+    same = ask("diff", "old", "old", *words[3:], "--resume", "done")
+    assert json.loads(same.output)["total"]["lost"] == 0
 
 
 def test_the_queues_of_a_recorded_cycle_are_those_of_each_bundle(site):

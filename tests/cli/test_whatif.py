@@ -128,6 +128,24 @@ def test_recorded_cycles_are_changed_under_their_own_bundles(site):
     assert (done.exit_code, "no slot s7@h in the pool of 2 slots: did you mean" in done.stderr) == (1, True)
 
 
+def test_finished_results_are_used_for_the_same_changes_only(site):
+    """Other slots, another file or another setting are decided anew."""
+    (site / "other.yaml").write_text(BUNDLE.replace("5000", "1000"))
+    gate = 'NEGOTIATOR_PE_JOB_ONLY_EXPR=MY.Owner == "ann"'
+    found = [
+        changes(*words, "--resume", "done", base=("--recorded", "rec"))
+        for words in (
+            ("--add-slots", "1", "s1@h"),
+            ("--remove-slots", "Memory > 5000"),
+            ("--file", "pool.yaml=other.yaml"),
+            ("--setting", gate),
+        )
+    ]
+    assert [own["ann"].get("lost", 0) for own in found] == [0, 1, 0, 1]
+    assert [own.get("bob", {}).get("gained", 0) for own in found] == [1, 0, 1, 1]
+    assert len((site / "done").read_text().splitlines()) == 4
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -91,6 +91,7 @@ def test_added_jobs_are_idle_and_their_submitters_known():
         ['"s0@h"', None, None],
     )
     assert schedds(found.jobs).tolist() == ["schedd"] * 3
+    assert texts(found.jobs, "QDate")[1:] == [str(int(NOW))] * 2
     assert texts(found.submitters, "IdleJobs") == ["6"]
     other = more_jobs(pool, 2, 0, [("Owner", "ann"), ("User", "ann@d")], NOW)
     assert submitters(other.jobs).tolist() == ["tester@d", "ann@d", "ann@d"]
