@@ -124,9 +124,10 @@ class LogTables:
     def rows(self, form: RowForm, limit: int | None = None) -> Iterator[tuple[str | None, ...]]:
         """Yield the rows of the last result, at most ``limit``; None is NULL."""
         bound = "" if limit is None else f" LIMIT {limit}"
-        found = self._connection.execute(f"SELECT {form.value} FROM {_RESULT}{bound}")
-        while rows := found.fetchmany(_FETCHED):
-            yield from rows
+        with self._limited(None):
+            found = self._connection.execute(f"SELECT {form.value} FROM {_RESULT}{bound}")
+            while rows := found.fetchmany(_FETCHED):
+                yield from rows
 
     def export(self, file: Path, since: float | None = None, until: float | None = None) -> int:
         """Write the table ``records`` as Parquet, as a whole or not at all; return the number of its rows.
@@ -221,6 +222,10 @@ class LogTables:
             raise AuditError(f"cannot read the audit log: {_first_part(error)}") from None
         except self._duckdb.Error as error:
             raise QueryError(_first_part(error)) from None
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # what DuckDB makes of Ctrl-C
+                raise KeyboardInterrupt from None
+            raise
         finally:
             timer.cancel()
 

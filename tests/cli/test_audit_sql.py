@@ -1,12 +1,34 @@
 """``negotiator audit sql`` and ``export``, as auditors call them."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from click.testing import CliRunner
 
 from negotiator.audit.log import AuditLog
 from negotiator.cli import main
+from negotiator.exit_codes import ExitCode
+
+#: Runs a command, and prints a line when DuckDB is about to run the query.
+SLOW = """
+import signal
+from negotiator.audit.sql import LogTables
+from negotiator.cli import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run = LogTables._run
+
+def shown(*arguments):
+    print("running", flush=True)
+    return run(*arguments)
+
+LogTables._run = shown
+main()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +81,15 @@ def test_exported_records_are_queried_like_the_log():
 def test_what_cannot_be_answered_is_said(words, code, message):
     done = ask(*words)
     assert (done.exit_code, message in done.output) == (code, True), done.output
+
+
+def test_ctrl_c_ends_a_query(tmp_path):
+    """Without a traceback, and with the exit code of an interrupted command."""
+    endless = "SELECT count(*) FROM range(10000000000) a, range(1000) b"
+    start = [sys.executable, "-c", SLOW, "audit", "sql", endless, str(tmp_path / "log")]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout.readline() == "running\n"
+        time.sleep(0.5)  # mostly the query has begun; Ctrl-C before it ends the command alike
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+    assert (running.returncode, errors) == (ExitCode.INTERRUPTED, "interrupted\n")
