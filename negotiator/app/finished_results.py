@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ class FinishedResults:
 def finished_results(path: Path | None) -> Iterator[FinishedResults]:
     """Read the results in a file, and keep further ones there; it is made if it does not exist. Without a path none are kept.
 
-    :raises CommandError: the file cannot be read or written, or has something else.
+    :raises CommandError: the file cannot be read or written, has something else, or is in use.
     """
     if path is None:
         yield FinishedResults()
@@ -68,6 +69,10 @@ def finished_results(path: Path | None) -> Iterator[FinishedResults]:
             f"{path}: cannot use this file for finished results: {error.strerror or error}"
         ) from None
     with opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CommandError(f"{path}: another process uses this file for its finished results") from None
         found: dict[tuple[str, str], Any] = {}
         end = 0
         for number, line in enumerate(opened, 1):

@@ -32,7 +32,8 @@ VERSION: Final = 3  # 1 had the plugins in each record of the result, 2 no decis
 
 _LEVEL: Final = 1  # of compression: a snapshot becomes a sixth, and higher levels save little
 _LONGEST_HEAD: Final = 1 << 16
-_LARGEST_PART: Final = 1 << 34  # bytes of a part that is not compressed
+_LARGEST_PART: Final = 1 << 32  # bytes of a part that is not compressed: a million ads have a tenth
+_LAST_TIME: Final = 253_402_300_000  # the year 9999
 _PARTS: Final = ("snapshot", "state", "bundle", "stops", "decisions", "result")
 
 
@@ -119,7 +120,7 @@ class RecordedCycle:
         try:
             parts = _parts(head, data, start)
             return cls(
-                cycle=Cycle(int(head["number"]), float(head["now"]), str(head["digest"])),
+                cycle=Cycle(int(head["number"]), _time(head["now"]), str(head["digest"])),
                 plugins=tuple(map(str, head["plugins"])),
                 snapshot=Snapshot.decode(parts["snapshot"]),
                 state=CycleState.decode(parts["state"]),
@@ -139,6 +140,8 @@ class RecordedCycle:
             )
         except (LookupError, TypeError, ValueError, AttributeError, zlib.error, RecursionError) as error:
             raise RecordingError(f"the recorded cycle is damaged: {type(error).__name__}: {error}") from None
+        except MemoryError:
+            raise RecordingError("there is not enough memory for the recorded cycle") from None
         except (SnapshotFormatError, CycleStateError) as error:
             raise RecordingError(f"the recorded cycle is damaged: {error}") from None
 
@@ -177,6 +180,14 @@ def _parts(head: Mapping[str, Any], data: bytes, start: int) -> dict[str, bytes]
         found[part["name"]] = _unpacked(packed, part["size"])
     if start != len(data) or set(found) != set(_PARTS):
         raise RecordingError("the recorded cycle has other parts than this program writes")
+    return found
+
+
+def _time(value: Any) -> float:
+    """Return the time of a cycle in seconds since the epoch; NaN is outside of the bounds too."""
+    found = float(value)
+    if not 0 <= found < _LAST_TIME:
+        raise ValueError("no valid time")
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from negotiator.audit.recorded_cycle import RecordedCycle, result_bytes
+from negotiator.audit.recorded_cycle import RecordedCycle, RecordingError, result_bytes
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
@@ -25,6 +25,7 @@ def replay(recorded: RecordedCycle, bundle: Bundle) -> Replay:
     """Decide a recorded cycle again.
 
     :param bundle: that of the recording.
+    :raises RecordingError: the recorded result is not JSON.
     """
     result = run_cycle(recorded.snapshot, bundle, recorded.cycle, recorded.state, time=recorded.time)
     found = result_bytes(result)
@@ -33,7 +34,11 @@ def replay(recorded: RecordedCycle, bundle: Bundle) -> Replay:
 
 def _first_difference(expected: bytes, found: bytes) -> str:
     """Return where two results differ first: the kind of the record, its place, and the field with both values."""
-    return _difference("", json.loads(expected), json.loads(found)) or "the bytes differ, the values do not"
+    try:
+        recorded = json.loads(expected)
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"the recorded cycle is damaged: its result is not JSON: {error}") from None
+    return _difference("", recorded, json.loads(found)) or "the bytes differ, the values do not"
 
 
 def _difference(path: str, expected: Any, found: Any) -> str:

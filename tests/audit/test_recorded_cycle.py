@@ -92,6 +92,13 @@ def test_the_first_difference_is_named_with_its_place(bundle, data):
     assert replay(changed, bundle).difference == 'match[0].slot is "s0@h" instead of "elsewhere"'
 
 
+@pytest.mark.parametrize("result", [b"{", b"\xff", b"[" * 200_000])
+def test_a_result_that_is_not_json_is_refused(bundle, data, result):
+    found = RecordedCycle.decode(data)
+    with pytest.raises(RecordingError, match="its result is not JSON"):
+        replay(attrs.evolve(found, result=result), bundle)
+
+
 def test_no_secret_is_recorded(bundle):
     secret = "<1.2.3.4:9618>#1700000000#7#secret"  # noqa: S105 - no password of anybody
     made = recorded(snapshot([slot(0, ClaimId=f'"{secret}"', Capability=f'"{secret}"')], [job()]), bundle)
@@ -138,7 +145,12 @@ def with_head(data, change):
             "another size than it says",
         ),
         (lambda data: with_head(data, lambda head: head["parts"][0].update(size=1 << 40)), "no valid size"),
+        (lambda data: with_head(data, lambda head: head["parts"][0].update(size=1 << 33)), "no valid size"),
         (lambda data: with_head(data, lambda head: head.pop("now")), "damaged: KeyError"),
+        *(
+            (lambda data, now=now: with_head(data, lambda head: head.update(now=now)), "no valid time")
+            for now in (1e300, float("inf"), "nan", -1)
+        ),
         (lambda data: with_head(data, lambda head: head.update(parts=7)), "damaged: TypeError"),
     ],
 )

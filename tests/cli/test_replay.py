@@ -1,5 +1,6 @@
 """``negotiator serve --record`` and ``negotiator replay``: cycles are recorded, and decided the same again."""
 
+import fcntl
 import json
 from pathlib import Path
 
@@ -197,6 +198,18 @@ def test_a_damaged_finished_result_is_named():
     Path("done").write_text(Path("done").read_text().replace('"matches":2', '"matches":"two"'))
     done = ask("rec", "--resume", "done")
     assert (done.exit_code, "is damaged (Expected `int`, got `str`" in done.stderr) == (1, True), done.output
+
+
+@pytest.mark.usefixtures("site")
+def test_two_calls_do_not_write_the_same_finished_results():
+    serve()
+    ask("rec", "--resume", "done")
+    before = Path("done").read_text()
+    with Path("done").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = ask("rec", "--resume", "done")
+    assert (done.exit_code, "another process uses this file" in done.stderr) == (1, True), done.output
+    assert Path("done").read_text() == before
 
 
 STOPPING = """
