@@ -86,9 +86,12 @@ def decision_page(folder: Path, query: AuditQuery, limit: int) -> DecisionPage:
 def decision_of(record: Mapping[str, Any]) -> Decision:
     """Return the decision of a record; earlier versions of the program wrote fewer fields."""
     is_match = record.get("kind") == _MATCH
-    reasons = tuple(map(decision_reason, record.get("warnings" if is_match else "reasons") or ()))
+    written = record.get("warnings" if is_match else "reasons") or ()
+    reasons = tuple(map(decision_reason, written))
     job = _text(record, "job" if is_match else "first_job")
-    decisive = record.get("reason") or decisive_reason(record)
+    # One of the reasons themselves: pages mark it among them.
+    decisive = decisive_reason(record)
+    among = (reason for each, reason in zip(written, reasons, strict=True) if each is decisive)
     return Decision(
         record=_count(record, "seq"),
         kind=_text(record, "kind"),
@@ -104,7 +107,7 @@ def decision_of(record: Mapping[str, Any]) -> Decision:
         job_ids=tuple(map(str, record.get("job_ids") or (job,))),
         candidates=_count(record, "candidates"),
         matched=_count(record, "matched"),
-        reason=None if decisive is None else decision_reason(decisive),
+        reason=decision_reason(record["reason"]) if record.get("reason") else next(among, None),
         reasons=reasons,
         reasons_left_out=_count(record, "reasons_left_out"),
     )
