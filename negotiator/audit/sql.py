@@ -17,7 +17,7 @@ import attrs
 
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.search import log_files
-from negotiator.audit.sql_lines import corrected_lines
+from negotiator.audit.sql_lines import check_ends, corrected_lines
 from negotiator.audit.sql_tables import (
     corrected_statement,
     escaped_path,
@@ -91,6 +91,7 @@ class LogTables:
     def __init__(self, path: Path) -> None:
         self._is_export = path.is_file()
         self._files = [path] if self._is_export else log_files(path)
+        check_ends(self._files)
         self._duckdb = _library()
         self._paths = [escaped_path(str(file.absolute())) for file in self._files]
         threads = min(THREADS, os.cpu_count() or 1)

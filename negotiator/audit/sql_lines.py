@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from negotiator.audit.errors import AuditError, naming
@@ -11,6 +12,20 @@ from negotiator.audit.search import parsed
 
 #: What a lone surrogate begins with, as pairs do, which DuckDB reads.
 _SURROGATE = b"\\ud"
+
+
+def check_ends(files: Sequence[Path]) -> None:
+    """Check that each file but the last one ends with a whole line: DuckDB may leave out what comes after the last line.
+
+    :raises AuditError: one does not, or cannot be read.
+    """
+    for file in files[:-1]:
+        with naming(file, "read the audit log"), file.open("rb") as opened:
+            if opened.seek(0, os.SEEK_END):
+                opened.seek(-1, os.SEEK_END)
+                if opened.read() != b"\n":
+                    opened.seek(0)
+                    raise _not_a_record(file, sum(1 for _ in opened))
 
 
 def corrected_lines(file: Path, count: int, *, is_last: bool) -> list[str]:
@@ -24,8 +39,12 @@ def corrected_lines(file: Path, count: int, *, is_last: bool) -> list[str]:
         found = list(_corrected(file))
         number = _first_invalid(file, is_last=is_last) if count > len(found) else 0
     if number:
-        raise AuditError(f"{file}:{number}: not a record (see negotiator audit verify)")
+        raise _not_a_record(file, number)
     return found
+
+
+def _not_a_record(file: Path, number: int) -> AuditError:
+    return AuditError(f"{file}:{number}: not a record (see negotiator audit verify)")
 
 
 def _corrected(file: Path) -> Iterator[str]:
