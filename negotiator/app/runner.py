@@ -38,6 +38,7 @@ from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.live_pool import ServedPool
 from negotiator.runtime.notices import Notices
+from negotiator.runtime.peer_matches import register_negotiator
 from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
 from negotiator.runtime.reload import Reloader
@@ -337,6 +338,7 @@ def open_runner(
             accepted = check_consistency(store, log, Recovery(user, now, bundle.digest) if recover else None)
             if store:
                 use_bundle(store, bundle, log, user, now)
+            register_negotiator(store, bundle)
         trigger = trigger or CycleTrigger()
         requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
         pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))

@@ -21,6 +21,8 @@ from negotiator.records import Problem, Severity
 from negotiator.records.text import printable
 
 _LEAST_TIMEOUT: Final = 1.0
+#: The name of a negotiator is a part of that of its schema in the database, which has at most 63 bytes.
+_NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,29}", re.ASCII)
 _LAST_PORT: Final = 65_535
 _HOST: Final = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", re.ASCII)
 #: A message and a hint.
@@ -48,6 +50,8 @@ def value_problem(key: str, value: Any) -> tuple[str, str] | None:
         )
     if key == "engine":
         return _of_engine(value)
+    if key == "name":
+        return _of_name(value)
     if key.startswith("record_"):
         return _of_recording(key, value)
     if key in {"stable", "every"}:
@@ -73,6 +77,11 @@ def _of_engine(text: str) -> _Fault | None:
     except InvalidEngineError as error:
         return str(error), ""
     return None
+
+
+def _of_name(text: str) -> _Fault | None:
+    hint = "write a lower-case letter, then up to 29 lower-case letters, digits and characters of _ . -"
+    return None if _NAME.fullmatch(text) else (f"invalid name {printable(text[:40])!r}", hint)
 
 
 def _of_database(text: str) -> _Fault | None:
@@ -125,12 +134,16 @@ def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tup
         "scheduler_acl",
         "record_which",
         "engine",
+        "name",
     ):
         value = getattr(settings, key)
         fault = None if value is None else value_problem(key, value)
         if fault is not None:
             yield key, fault
     yield from _of_pairs(settings, invalid)
+    if settings.name is not None and settings.state_database is None and URL_KEY not in invalid:
+        hint = "several negotiators of a pool share a database: see docs/several-negotiators.md"
+        yield "name", ("state_database is missing", hint)
     yield from _of_driver(settings, invalid)
     yield from _of_folders(settings)
     yield from _of_web(settings, invalid)

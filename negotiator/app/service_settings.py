@@ -86,7 +86,8 @@ class ServiceSettings:
     the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
     bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
     beginnings of two cycles, None for the intervals of the bundle. ``engine`` is where conditions are evaluated (``engines.choice``). ``state_database`` has the state instead of the
-    folder ``state``, and may take ``state_timeout`` seconds to answer. ``record`` is the folder of recorded cycles,
+    folder ``state``, and may take ``state_timeout`` seconds to answer; ``name`` is
+    one of several negotiators of the pool, which have a state each in it. ``record`` is the folder of recorded cycles,
     ``record_which`` says which are (all, failures, or a number N for every Nth), ``record_megabytes`` and ``record_days`` how many are kept.
     ``origins`` has the origin of each key.
     """
@@ -104,6 +105,7 @@ class ServiceSettings:
     state: Path = DEFAULT_STATE
     state_database: DatabaseUrl | None = None
     state_timeout: float = STATE_TIMEOUT
+    name: str | None = None
     audit_log: Path = CommandTargets().audit_log
     key_file: Path | None = None
     record: Path | None = None
@@ -132,6 +134,7 @@ class ServiceSettings:
             state=self.state,
             state_database=self.state_database
             and attrs.evolve(self.state_database, timeout=self.state_timeout),
+            negotiator_name=self.name or "",
             audit_log=self.audit_log,
             key_file=self.key_file,
             pool=self.pool,

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
-from negotiator.hooks.command_options import STATE_DATABASE
+from negotiator.hooks.command_options import NAME, STATE_DATABASE
 
 _AGAIN: Final = 30.0  # seconds until it is started again
 _PATIENCE: Final = 10.0  # seconds that it has to end
@@ -140,4 +140,5 @@ def _environment(settings: ServiceSettings) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in names}
     # Everybody may read the command line of a process, its owner alone the environment.
     database = {} if settings.state_database is None else {STATE_DATABASE: settings.state_database.secret}
-    return kept | database | {"NEGOTIATOR_CONFIG": "", "PYTHONUNBUFFERED": "1"}
+    named = {} if settings.name is None else {NAME: settings.name}
+    return kept | database | named | {"NEGOTIATOR_CONFIG": "", "PYTHONUNBUFFERED": "1"}

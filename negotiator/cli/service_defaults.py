@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PREFIX: Final = "NEGOTIATOR_"
 #: A trial neither continues the state of the service nor writes to its audit log, unless the caller names them.
-_NOT_USED: Final = {"run": frozenset({"state", "state_database", "audit_log", "key_file"})}
+_NOT_USED: Final = {"run": frozenset({"state", "state_database", "name", "audit_log", "key_file"})}
 _FILE: Final = "negotiator.service_file"
 
 
@@ -75,7 +75,7 @@ class ServiceDefaults(Mapping[str, Any]):
         if name not in parameters and isinstance(context.command, click.Group):
             return self
         key = key_of(parameters[name])
-        if key == "state_database" and _has_other_state(context):
+        if key in {"state_database", "name"} and _has_other_state(context):
             raise KeyError(name)
         if not key or key in _NOT_USED.get(context.command.name or "", ()) or context.resilient_parsing:
             raise KeyError(name)

@@ -106,6 +106,11 @@ _OPTIONS: Final = (
         metavar="SECONDS",
         **_default(STATE_TIMEOUT),
     ),
+    _setting(
+        "name",
+        "With --state-database: the name of one of several negotiators of the pool, which have a state each.",
+        metavar="NAME",
+    ),
     target_option("audit_log"),
     target_option("key_file"),
     _setting("record", "Folder to record cycles in (negotiator replay).", ANY_PATH, metavar="DIR"),

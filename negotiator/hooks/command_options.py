@@ -20,6 +20,7 @@ PLUGINS_DIR = "NEGOTIATOR_PLUGINS_DIR"
 DISABLE = "NEGOTIATOR_DISABLE"  # several names are separated by blanks
 STATE = "NEGOTIATOR_STATE"
 STATE_DATABASE = "NEGOTIATOR_STATE_DATABASE"
+NAME = "NEGOTIATOR_NAME"
 AUDIT_LOG = "NEGOTIATOR_AUDIT_LOG"
 KEY_FILE = "NEGOTIATOR_KEY_FILE"
 POOL = "NEGOTIATOR_POOL"  # several paths are separated as in PATH
@@ -133,6 +134,14 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "hidden": True,
         "help": "PostgreSQL database that has the state, if several central managers share it.",
     },
+    "negotiator_name": {
+        "envvar": NAME,
+        "show_envvar": True,
+        "default": "",
+        "metavar": "NAME",
+        "hidden": True,
+        "help": "With --state-database: one of several negotiators of a pool.",
+    },
     "audit_log": {
         "type": ANY_PATH,
         "envvar": AUDIT_LOG,
@@ -178,9 +187,10 @@ _FLAGS = {
     "key_file": "--key-file",
     "scheduler_acl": "--scheduler-acl",
     "state_database": "--state-database",
+    "negotiator_name": "--negotiator-name",
 }
 #: Options that commands with another one get too, by that one.
-_WITH = {"bundle": "scheduler_acl", "state": "state_database"}
+_WITH = {"bundle": ("scheduler_acl",), "state": ("state_database", "negotiator_name")}
 _SHORT = {"bundle": "-b"}
 
 
@@ -190,14 +200,14 @@ def targets_from(
     """Return a decorator that gives a command some of the options and passes them on as ``targets``.
 
     A command with the bundle gets the option ``--scheduler-acl`` too: the list is a part of who may change it. One with the state
-    gets ``--state-database``.
+    gets ``--state-database`` and ``--negotiator-name``.
 
     :param names: fields of ``CommandTargets``; the others keep their defaults.
     :param short: add the short switches of the program's own commands.
     :param changed: arguments of ``click.option`` that differ for this command, by field.
     """
 
-    fields = (*names, *(_WITH[name] for name in names if name in _WITH))
+    fields = (*names, *(other for name in names for other in _WITH.get(name, ())))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -240,4 +250,5 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def calendar(program: CommandContext, targets: CommandTargets) -> None: ...
     """
-    return targets_from(*(name for name in OPTIONS if name not in _WITH.values()))(function)
+    others = {other for names in _WITH.values() for other in names}
+    return targets_from(*(name for name in OPTIONS if name not in others))(function)

@@ -18,7 +18,8 @@ class CommandTargets:
     state; if None, changes are recorded in ``var/state``, and usage is counted from the pool alone. ``pool`` are folders
     and files of ads. ``now`` is in seconds since the epoch, None for the current time. ``scheduler_acl`` replaces the
     bundle's list of the users and groups who may change the configuration; None leaves it to the bundle. ``state_database`` has
-    the state instead of the folder, if several central managers share it.
+    the state instead of the folder, if several central managers share it; ``negotiator_name`` is one of several negotiators of a pool, which
+    have a state each in it.
     """
 
     bundle: Path | None = None
@@ -26,6 +27,7 @@ class CommandTargets:
     disable: tuple[str, ...] = ()
     state: Path | None = None
     state_database: DatabaseUrl | None = None
+    negotiator_name: str = ""
     audit_log: Path = Path("var/audit")
     key_file: Path | None = None
     pool: tuple[Path, ...] = ()
@@ -42,4 +44,5 @@ class CommandTargets:
     @property
     def required_state(self) -> StateLocation:
         """Where the state of a command is that needs one: ``var/state`` if none is given."""
-        return StateLocation(self.state or DEFAULT_STATE, self.state_database)
+        name = self.negotiator_name if self.state_database is not None else ""
+        return StateLocation(self.state or DEFAULT_STATE, self.state_database, name)

@@ -81,11 +81,16 @@ class DatabaseUrl:
 
 @attrs.frozen
 class StateLocation:
-    """The folder of a state, with the files of one process, and the database of its tables; None is a file in the folder."""
+    """The folder of a state, with the files of one process, and the database of its tables; None is a file in the folder.
+
+    ``negotiator`` is the name of one of several negotiators of a pool, which has tables of its own in the database; empty for the only one.
+    """
 
     folder: Path
     database: DatabaseUrl | None = None
+    negotiator: str = ""
 
     def __str__(self) -> str:
         """Return the place of the tables, for messages."""
-        return str(self.database or self.folder)
+        place = str(self.database or self.folder)
+        return f"{place}, negotiator {self.negotiator}" if self.negotiator else place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import attrs
 
@@ -135,7 +135,10 @@ class Runtime:
         """
         seconds = CycleSeconds()
         begun = CycleBeginning.now(self.clock(), self.monotonic())
+        peers = self.state_manager.peers
         with seconds.timed("read"):
+            if peers is not None:
+                peers.read()  # before the pool: it shows what they remove from now on
             snapshot, vault = self.pool.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)
@@ -151,9 +154,16 @@ class Runtime:
         """Decide, record, settle, record and notify observers."""
         cycle = Cycle(number, self.clock(), self.bundle.digest)
         with seconds.timed("cycle"):
-            state, decided, result = self._decide(snapshot, vault, cycle, begun.monotonic, seconds)
-        with seconds.timed("record_intent"):
-            self._record_intent(result, snapshot, vault, state)
+            state, unknown = self.state_manager.cycle_state(snapshot, cycle.now, vault)
+            decided, result = self._decide(snapshot, cycle, state, unknown, begun.monotonic, seconds)
+        peers = self.state_manager.peers
+        with nullcontext() if peers is None else peers.turn():
+            if peers is not None and peers.read_further():
+                # Others have recorded matches since this cycle began: only with them is every quota exact. Nobody records any now.
+                state = attrs.evolve(state, journal=self.state_manager.matches)
+                decided, result = self._decide(snapshot, cycle, state, unknown, self.monotonic(), seconds)
+            with seconds.timed("record_intent"):
+                self._record_intent(result, snapshot, vault, state)
         with seconds.timed("settle"):
             shown = self._show(snapshot, result)
             deliveries = tuple(self.pool.settle(result, vault, shown))
@@ -223,11 +233,16 @@ class Runtime:
         return ended
 
     def _decide(
-        self, snapshot: Snapshot, vault: ClaimVault, cycle: Cycle, begun: float, seconds: CycleSeconds
-    ) -> tuple[CycleState, CycleResult, CycleResult]:
-        """Run the pure cycle; return its state and result, and the result with what changed between the cycles."""
+        self,
+        snapshot: Snapshot,
+        cycle: Cycle,
+        state: CycleState,
+        unknown: Sequence[HookFailure],
+        begun: float,
+        seconds: CycleSeconds,
+    ) -> tuple[CycleResult, CycleResult]:
+        """Run the pure cycle; return its result, and that with what changed between the cycles."""
         manager = self.state_manager
-        state, unknown = manager.cycle_state(snapshot, cycle.now, vault)
         limits = self._limits(begun)
         with seconds.stations() as begin:
             decided = result = run_cycle(
@@ -241,7 +256,7 @@ class Runtime:
             quiet = run_cycle(with_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun))
             result = uncharged(result, quiet)
         changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
-        return state, decided, attrs.evolve(result, changes=changes, failures=failures)
+        return decided, attrs.evolve(result, changes=changes, failures=failures)
 
     def _limits(self, begun: float) -> MeasuredTime:
         """Return the time limits of a cycle that began at a time of the monotonic clock."""

@@ -30,6 +30,7 @@ from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import FreeSlot, Journal
 from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
+from negotiator.runtime.peer_matches import PeerMatches
 from negotiator.runtime.state import AdminAnswer, StateStore
 from negotiator.runtime.state.cycle_rows import RowName, damaged_order_row
 
@@ -42,7 +43,8 @@ class StateManager:
 
     ``changes`` are changes of queues that no cycle has recorded yet. ``time`` is the time by which the matches of the
     journal age, as of the last cycle; ``clock_jump`` the seconds by which the wall clock moved more than it did then.
-    ``damaged`` are sentences on what could not be read of the stored state, and was set aside.
+    ``damaged`` are sentences on what could not be read of the stored state, and was set aside. ``peers`` has the matches of the
+    other negotiators of the pool; None if this is the only one.
     """
 
     bundle: Bundle
@@ -55,6 +57,7 @@ class StateManager:
     changes: list[QueueChange] = attrs.field(factory=list)
     journal: Journal = attrs.field(factory=Journal)
     damaged: tuple[str, ...] = ()
+    peers: PeerMatches | None = None
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _written_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
@@ -96,6 +99,9 @@ class StateManager:
         state_manager.order_rows = _by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.name}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
+        if store.peers is not None:
+            state_manager.peers = PeerMatches(store.peers)
+            state_manager.peers.read()
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager
 
@@ -121,13 +127,19 @@ class StateManager:
         groups, failures = self._groups(users, now)
         # A copy: the state stays as it is when administrators move applications, or a later snapshot is read.
         registry = self.registry.copy()
-        journal = self.journal.entries
-        state = CycleState(self.queues, registry, dict(self.held), journal, groups, self.order_rows)
+        state = CycleState(self.queues, registry, dict(self.held), self.matches, groups, self.order_rows)
         return state, failures
+
+    @property
+    def matches(self) -> tuple[JournalEntry, ...]:
+        """The matches of earlier cycles that count, also those of other negotiators of the pool, oldest first."""
+        if self.peers is None:
+            return self.journal.entries
+        return tuple(sorted((*self.journal.entries, *self.peers.entries), key=lambda entry: entry.at))
 
     def _update_journal(self, snapshot: Snapshot, now: float, claims: ClaimVault) -> None:
         """Find out which matches the pool shows, and remove those that ended."""
-        if not self.journal.entries:
+        if not self.matches:
             return
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
@@ -138,6 +150,8 @@ class StateManager:
             if (found := claims.fingerprints(name))
         )
         before = self.time.time - self.bundle.placement.claim_timeout
+        if self.peers is not None:
+            self.peers.update(in_use, self.time.time, before)
         change = self.journal.update(in_use, before, self.journal.ended_claims(free, self.time.time))
         if self.store is not None and (change.shown or change.gone):
             self.store.update_matches(change.shown, change.gone)

@@ -35,6 +35,7 @@ def serve(**given: Any) -> None:
     and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.
 
     With --state-database several central managers share a state: one leads, and the others wait until it ends or is cut off.
+    With --name too, it is one of several negotiators that serve the pool at the same time, each its own slots.
 
     It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.

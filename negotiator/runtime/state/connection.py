@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
@@ -41,6 +41,37 @@ class Leader:
     host: str
     process: int
     since: float
+
+
+@attrs.frozen
+class PeerRow:
+    """A row of the journal of another negotiator: its name, the number of the row, and the entry as JSON."""
+
+    peer: str
+    number: int
+    entry: str
+
+
+class PeerTables(Protocol):
+    """What one of several negotiators of a pool reads of the others, and the turn in which one of them records its matches."""
+
+    def register(self, slot_constraint: str) -> None:
+        """Write down the constraint of the slots of this negotiator.
+
+        :raises StateError: another one has the same.
+        """
+
+    def read(self, after: Mapping[str, int]) -> tuple[list[PeerRow], Mapping[str, frozenset[int]]]:
+        """Return the rows of the journals of the others, and the numbers of all rows of each, by its name.
+
+        :param after: the number by name after which rows are returned; 0 for others.
+        """
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Wait for the turn of this negotiator: no other one of the pool records matches in the meantime.
+
+        The turn ends with the session, however this process ends.
+        """
 
 
 @attrs.define(eq=False)
@@ -108,6 +139,11 @@ class StateDatabase(ABC):
     @property
     def leader(self) -> Leader | None:
         """The process that leads; None if none does, or nobody can see it."""
+        return None
+
+    @property
+    def peers(self) -> PeerTables | None:
+        """The tables of the other negotiators of the pool; None if this is the only one."""
         return None
 
     @abstractmethod

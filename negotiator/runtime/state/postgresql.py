@@ -21,6 +21,12 @@ from negotiator.runtime.state.connection import Connection, Leader, StateDatabas
 from negotiator.runtime.state.folder_lock import FolderLock
 from negotiator.runtime.state.manager_id import make_manager_id
 from negotiator.runtime.state.migrations import other_version
+from negotiator.runtime.state.postgresql_peers import (
+    PostgresqlPeers,
+    quoted_schema,
+    refuse_beside_named,
+    schema_of,
+)
 from negotiator.runtime.state.postgresql_session import DatabaseSession, Heartbeat, connect
 from negotiator.runtime.state.schema import TABLES, VERSION, ColumnType, Dialect
 from negotiator.runtime.state.trust import check_own
@@ -52,6 +58,7 @@ _END_STOPPED: Final = (
     " AND wait_event_type = 'Client' AND state_change < clock_timestamp() - make_interval(secs => ?)"
 )
 _TABLES_LOCK: Final = "1852142178, hashtext(current_schema())"
+_NAMES_LOCK: Final = "1852142180, 0"
 _TAKEN_OVER: Final = "another negotiator has taken over this state"
 
 
@@ -64,6 +71,7 @@ class PostgresqlDatabase(StateDatabase):
     _lock: FolderLock
     _epoch: int | None = attrs.field(default=None, init=False)
     _heartbeat: Heartbeat | None = attrs.field(default=None, init=False)
+    _peers: PostgresqlPeers | None = attrs.field(default=None, init=False)
 
     @classmethod
     def exists(cls, location: StateLocation) -> bool:
@@ -116,8 +124,16 @@ class PostgresqlDatabase(StateDatabase):
             session = connect(location.database)
             undo.callback(session.close)
             with session.describing_errors("open"):
-                yield cls(location.folder, str(location), session, FolderLock(location.folder))
+                database = cls(location.folder, str(location), session, FolderLock(location.folder))
+                if location.negotiator:
+                    database.use_name(location)
+                yield database
             undo.pop_all()
+
+    @property
+    def peers(self) -> PostgresqlPeers | None:
+        """See ``StateDatabase.peers``."""
+        return self._peers
 
     @property
     def dialect(self) -> Dialect:
@@ -181,6 +197,8 @@ class PostgresqlDatabase(StateDatabase):
         if self._epoch is not None:
             return True
         with self._describing("lock"):
+            if self._peers is None:
+                refuse_beside_named(self._session, self.name)
             with self._session.transaction("BEGIN"):
                 ((is_free,),) = self._session.execute(f"SELECT pg_try_advisory_lock({_LEADER_LOCK})")
                 if not is_free:
@@ -220,9 +238,24 @@ class PostgresqlDatabase(StateDatabase):
         self._session.close()
         self._lock.release()
 
+    def use_name(self, location: StateLocation) -> None:
+        """Let the session work in the schema of one of several negotiators.
+
+        :raises StateError: its name is too long.
+        """
+        ((base,),) = self._session.execute("SELECT current_schema()::text")
+        own = quoted_schema(schema_of(base or "", location.negotiator))
+        self._session.execute("SELECT set_config('search_path', ?, false)", (own,))
+        self._peers = PostgresqlPeers(
+            str(location), self._session, base, location.negotiator, self._describing
+        )
+
     def prepare(self) -> None:
         """Make the tables if there are none; two processes may start at the same time."""
         with self._session.transaction("BEGIN"):
+            if self._peers is not None:
+                self._session.execute(f"SELECT pg_advisory_xact_lock({_NAMES_LOCK})")
+                self._peers.make()
             self._session.execute(f"SELECT pg_advisory_xact_lock({_TABLES_LOCK})")
             if not self.has_tables:
                 for statement in (

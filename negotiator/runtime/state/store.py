@@ -19,7 +19,7 @@ from negotiator.runtime.journal_clock import JournalTime
 from negotiator.runtime.state import admin_request_rows, backup, consistency_rows, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
 from negotiator.runtime.state.backup import BackupSummary
-from negotiator.runtime.state.connection import Leader, StateDatabase
+from negotiator.runtime.state.connection import Leader, PeerTables, StateDatabase
 from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
 from negotiator.runtime.state.cycle_rows import RowName, StoredState
 from negotiator.runtime.state.postgresql import PostgresqlDatabase
@@ -100,6 +100,11 @@ class StateStore:
     def leader(self) -> Leader | None:
         """The process that leads with a shared state; None if none does."""
         return self.database.leader
+
+    @property
+    def peers(self) -> PeerTables | None:
+        """The tables of the other negotiators of the pool; None if this is the only one."""
+        return self.database.peers
 
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator until ``close``; False if another process holds it.
