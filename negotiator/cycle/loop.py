@@ -78,14 +78,14 @@ def run_cycle(
     :return: every match and, for every job that got none, the counted reasons.
     """
     time = RecordedTime() if time is None else time
-    station = partial(
+    decide = partial(
         _run_cycle, snapshot, bundle, cycle, state, make_order, time, watch, begin, candidate_set
     )
     try:
-        return station(engine)
+        return decide(engine)
     except SharedWorkError:
         time.begin_again()
-        return station(LOCAL)
+        return decide(LOCAL)
 
 
 def _run_cycle(

@@ -6,7 +6,7 @@ steps left gets no slot in this cycle; a machine without steps left is matched w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import attrs
@@ -70,6 +70,11 @@ class WorkAccounts:
             steps = STEPS_EACH_SLOT * max(self.slots, LEAST_SLOTS) + self.ads.get(name, 0) * each
             found = self._owners[name] = Allowance(steps)
         return found
+
+    @property
+    def owners(self) -> Iterable[Allowance]:
+        """The allowances of all owners that have paid, or were asked for."""
+        return self._owners.values()
 
     def most_of_machine(self) -> int:
         """Return the steps of the machine that has used most."""

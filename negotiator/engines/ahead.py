@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.classad import Allowance
 from negotiator.cycle.conditions import FoundConditions, SharedWorkError
 from negotiator.cycle.engine import MatchingTask
 from negotiator.engines.finder import FoundAnswer
@@ -66,18 +67,25 @@ class AheadConditions:
             self.missed += 1
             return None
         owner = self.task.work.owner(queued.request.ad)
-        steps = self._owners[id(owner)] = self._owners.get(id(owner), 0) + answer.steps
-        if owner.steps <= steps + sum(self._common):
-            raise SharedWorkError
+        self._owners[id(owner)] = self._owners.get(id(owner), 0) + answer.steps
+        self._check(owner)
         self.used += 1
         return answer.found
 
     def verify(self) -> None:
-        """Test what machines have paid in all processes.
+        """Test what owners and machines have paid in all processes.
 
         :raises SharedWorkError: one may have used up its steps.
         """
+        if not self.used:
+            return
+        for owner in self.task.work.owners:  # also those that paid for requests of which no answer was used
+            self._check(owner)
         if self.task.work.most_of_machine() + sum(self._machines) >= self.task.work.steps_each_machine:
+            raise SharedWorkError
+
+    def _check(self, owner: Allowance) -> None:
+        if owner.steps <= self._owners.get(id(owner), 0) + sum(self._common):
             raise SharedWorkError
 
     def _take(self, number: int) -> None:

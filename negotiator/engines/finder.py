@@ -58,6 +58,7 @@ class ConditionFinder:
         paid = task.work.for_request(task.cycle, request)
         candidates = CandidateSet(matcher.slots)
         apply_conditions(candidates, request, matcher.requirements, task.bundle, paid)
+        reads = matcher.requirements.names_read(request.ad)  # ranks may forget them
         if meter.opaque or owner.exhausted or matcher.ranks.is_random(request.ad):
             return FoundAnswer(number, None)
         best = self._best(request, candidates.keep)
@@ -70,7 +71,7 @@ class ConditionFinder:
         return FoundAnswer(
             number,
             found,
-            matcher.requirements.names_read(request.ad),
+            reads | matcher.requirements.names_read(request.ad),
             before - owner.steps + meter.reused,
             meter.common,
             task.work.most_of_machine(),

@@ -37,19 +37,14 @@ _LEAD: Final = 2
 
 @attrs.frozen
 class ProcessEngine:
-    """Evaluates conditions in so many processes beside that of the cycle.
-
-    :param least_pairs: smaller cycles, by requests times slots, are evaluated by their own process; None: ``LEAST_PAIRS``.
-    """
+    """Evaluates conditions in so many processes beside that of the cycle."""
 
     processes: int
-    least_pairs: int | None = None
 
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
         """Start the processes; end them after the last turn."""
-        least = LEAST_PAIRS if self.least_pairs is None else self.least_pairs
-        if len(task.requests) * len(task.matcher.slots) < least:
+        if len(task.requests) * len(task.matcher.slots) < LEAST_PAIRS:
             yield None
             return
         shared = _SharedRows.of(task)

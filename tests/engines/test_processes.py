@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
+from both_engines import WORKERS, run_on_both
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle import work_accounts
@@ -20,22 +21,13 @@ from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
 from negotiator.engines import ahead, finder, processes
 from negotiator.engines.ahead import AheadConditions
-from negotiator.engines.processes import ProcessEngine
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.plugin import Cycle
 from negotiator.records import Station
 from pools import job, slot, snapshot, write_bundle
 from random_pools import CONTENT, pools, unstable_pools
 
-ENGINE = ProcessEngine(2, least_pairs=0)
 SLOW = settings(derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-
-
-def both(*args, **more):
-    """Run a cycle on one process and on several, compare the bytes, and return the result."""
-    alone = run_cycle(*args, **more)
-    assert result_bytes(run_cycle(*args, **more, engine=ENGINE)) == result_bytes(alone)
-    return alone
 
 
 @pytest.fixture
@@ -87,7 +79,8 @@ def decided(pool):
 @pytest.fixture(autouse=True)
 def on_both_engines(monkeypatch):
     """Let replays of pools of HTCondor run on both engines; turns wait for the workers, which small pools would outrun."""
-    monkeypatch.setattr(condor_cycle, "run_cycle", both)
+    monkeypatch.setattr(condor_cycle, "run_cycle", run_on_both)
+    monkeypatch.setattr(processes, "LEAST_PAIRS", 0)
     answers = processes.Fork.answers
 
     def awaited(self, until):
@@ -122,7 +115,7 @@ def test_the_decisions_are_the_same_where_each_match_changes_what_expressions_re
 
 def test_workers_find_the_conditions_of_every_request(sources):
     pool = plain()
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert result_bytes(run(pool, WORKERS)) == result_bytes(run(pool))
     assert sources[0].used >= 12
     assert sources[0].missed == 0
 
@@ -130,7 +123,7 @@ def test_workers_find_the_conditions_of_every_request(sources):
 def test_answers_that_take_too_much_memory_are_dropped_and_found_by_the_cycle_itself(sources, monkeypatch):
     monkeypatch.setattr(ahead, "MOST_HELD", 400)
     pool = plain(classes=30)
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert result_bytes(run(pool, WORKERS)) == result_bytes(run(pool))
     assert sources[0].used
     assert sources[0].missed
 
@@ -138,7 +131,7 @@ def test_answers_that_take_too_much_memory_are_dropped_and_found_by_the_cycle_it
 @pytest.mark.usefixtures("short_lists")
 def test_lists_of_the_best_slots_that_run_out_are_found_anew(sources):
     pool = plain(slots=60, jobs=5)
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert result_bytes(run(pool, WORKERS)) == result_bytes(run(pool))
     assert sources[0].used
 
 
@@ -153,7 +146,7 @@ def test_slots_that_the_order_prefers_come_first(sources, tmp_path):
     cycle = Cycle(1, 1_800_000_000.0, bundle.digest)
     alone = run_cycle(pool, bundle, cycle)
     assert alone.matches
-    assert result_bytes(run_cycle(pool, bundle, cycle, engine=ENGINE)) == result_bytes(alone)
+    assert result_bytes(run_cycle(pool, bundle, cycle, engine=WORKERS)) == result_bytes(alone)
     assert sources[0].used
 
 
@@ -179,27 +172,42 @@ def test_a_cycle_in_which_a_machine_may_run_out_of_steps_is_decided_by_one_proce
     machines = [costly, *(slot(n, Machine=f'"n{n}"', Speed="1") for n in range(1, 20))]
     pool = snapshot(machines, [job(n, Mine=str(n), Requirements="TARGET.Speed < 2") for n in range(1, 16)])
     stations = []
-    found = run(pool, ENGINE, watch=lambda progress: stations.append(progress.station))
+    found = run(pool, WORKERS, watch=lambda progress: stations.append(progress.station))
     assert result_bytes(found) == result_bytes(run(pool))
     assert stations.count(Station.ADMIT) == 2  # it began again
     assert len(sources) == 1
 
 
-def test_small_cycles_have_no_workers(sources):
-    run(plain(), ProcessEngine(2))
+def test_cycles_below_a_number_of_pairs_have_no_workers(sources, monkeypatch):
+    pool = plain()
+    pairs = run(pool).counts.requests * len(pool.slots)
+    monkeypatch.setattr(processes, "LEAST_PAIRS", pairs + 1)
+    run(pool, WORKERS)
     assert sources == []
+    monkeypatch.setattr(processes, "LEAST_PAIRS", pairs)
+    run(pool, WORKERS)
+    assert len(sources) == 1
 
 
 def test_conditions_that_read_what_the_order_changes_are_left_to_the_cycle(sources):
     pool = plain(Requirements="TARGET.Cpus > 2 && MY.SubmitterUserResourcesInUse < 5")
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+    assert result_bytes(run(pool, WORKERS)) == result_bytes(run(pool))
+    assert sources[0].used < 12
+
+
+def test_conditions_are_left_to_the_cycle_also_where_ranks_of_jobs_are_ignored(sources, tmp_path):
+    bundle = write_bundle(tmp_path / "bundle", "order: submitters\nNEGOTIATOR_IGNORE_JOB_RANKS: true\n")
+    cycle = Cycle(1, 1_800_000_000.0, bundle.digest)
+    pool = plain(Requirements="TARGET.Cpus > 2 && MY.SubmitterUserResourcesInUse < 5")
+    alone = run_cycle(pool, bundle, cycle)
+    assert result_bytes(run_cycle(pool, bundle, cycle, engine=WORKERS)) == result_bytes(alone)
     assert sources[0].used < 12
 
 
 def test_random_ranks_and_requirements_are_left_to_the_cycle(sources):
     for changed in ({"Rank": "random(100)"}, {"Requirements": "random() < 0.5"}):
         pool = plain(**changed)
-        assert result_bytes(run(pool, ENGINE)) == result_bytes(run(pool))
+        assert result_bytes(run(pool, WORKERS)) == result_bytes(run(pool))
         assert sources.pop().used == 0
 
 
@@ -214,7 +222,7 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
             if chance.random() < 0.1:
                 os.kill(each.pid, chance.choice((signal.SIGKILL, signal.SIGSTOP)))
 
-    assert result_bytes(run(pool, ENGINE, watch=hit)) == expected
+    assert result_bytes(run(pool, WORKERS, watch=hit)) == expected
 
 
 def test_a_cycle_in_which_an_owner_may_run_out_of_steps_is_decided_by_one_process(sources, monkeypatch):
@@ -224,8 +232,27 @@ def test_a_cycle_in_which_an_owner_may_run_out_of_steps_is_decided_by_one_proces
     pool = plain()
     alone = run(pool)
     assert any("steps" in each.reason.text for outcome in alone.outcomes for each in outcome.removals)
-    assert result_bytes(run(pool, ENGINE)) == result_bytes(alone)
+    assert result_bytes(run(pool, WORKERS)) == result_bytes(alone)
     assert len(sources) == 1
+
+
+def test_an_owner_may_run_out_of_steps_by_requests_that_the_cycle_evaluates_itself(monkeypatch):
+    monkeypatch.setattr(work_accounts, "STEPS_EACH_SLOT", 0)
+    monkeypatch.setattr(work_accounts, "LEAST_SLOTS", 0)
+    written = [f"MY.ClusterId + 0 * {' * '.join(['TARGET.Cpus'] * 40)} > 0"] * 3 + [
+        "random() < 2 && TARGET.Memory + MY.ClusterId > 0"
+    ] * 3
+    waiting = [
+        job(ClusterId=str(kind), Owner='"u"', User='"u@d"', Requirements=text)
+        for kind, text in enumerate(written, 1)
+    ]
+    pool, exceeded = snapshot([slot(n, Cpus=str(n % 8 + 1)) for n in range(20)], waiting), set()
+    for steps in (1, *range(400, 2400, 100)):
+        monkeypatch.setattr(work_accounts, "STEPS_EACH_AD", steps)
+        alone = run(pool)
+        exceeded.add(len(alone.matches))
+        assert result_bytes(run(pool, WORKERS)) == result_bytes(alone), steps
+    assert len(exceeded) > 3  # which requests found none left differs from cycle to cycle
 
 
 def test_no_worker_outlives_a_cycle_that_fails(sources):
@@ -234,7 +261,7 @@ def test_no_worker_outlives_a_cycle_that_fails(sources):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        run(plain(), ENGINE, watch=fail)
+        run(plain(), WORKERS, watch=fail)
     for each in sources[0].workers:
         with pytest.raises(ProcessLookupError):
             os.kill(each.pid, 0)
