@@ -1,0 +1,41 @@
+"""Connections to a Dask cluster, whose workers run on other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from negotiator.errors import CommandError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: How long a scheduler may take to answer, in seconds.
+_TIMEOUT: Final = 10
+
+
+class EngineUnavailableError(CommandError):
+    """The workers of an engine cannot be reached, or what they need is not installed here."""
+
+
+@contextmanager
+def dask_client(address: str) -> Iterator[Client]:
+    """Connect to the scheduler of a Dask cluster, such as ``tcp://host:8786``, for as long as the context lasts.
+
+    :raises EngineUnavailableError: distributed is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client  # noqa: PLC0415 - optional, and slow to import
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"engine dask needs the package distributed ({error}): pip install 'negotiator[dask]'"
+        ) from None
+    try:
+        client = Client(address, timeout=_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EngineUnavailableError(
+            f"no Dask scheduler answers at {address} ({error}): start one with 'dask scheduler', or correct the address of the engine"
+        ) from None
+    with client:
+        yield client
