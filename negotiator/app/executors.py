@@ -26,12 +26,14 @@ R = TypeVar("R")
 class Workers:
     """An executor for one batch, and how many calls it is given before the first of them has ended.
 
-    ``elsewhere`` if its workers may run on other machines, which do not have the files of this one.
+    ``elsewhere`` if its workers may run on other machines, which do not have the files of this one. ``note``
+    is for whoever waits for the results, empty if there is nothing to say.
     """
 
     executor: Executor
     ahead: Callable[[], int]
     elsewhere: bool = False
+    note: str = ""
 
     def results(
         self, calls: Iterator[Future[R]], late: Callable[[R], None] = lambda _: None
@@ -90,7 +92,7 @@ def workers(engine: EngineChoice) -> Iterator[Workers]:
             yield Workers(pool, lambda: 2 * engine.number)
     else:
         with dask_executor(engine.address) as cluster:
-            yield Workers(cluster, cluster.ahead, elsewhere=True)
+            yield Workers(cluster, cluster.ahead, elsewhere=True, note=cluster.note())
 
 
 def _begin_worker() -> None:

@@ -14,6 +14,7 @@ from negotiator.app.batches import BatchProgress, CycleTask, over_recorded
 from negotiator.app.executors import workers
 from negotiator.app.finished_results import finished_results
 from negotiator.cli.batch_progress import BatchLine
+from negotiator.cli.errors import print_note
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
 from negotiator.engines.choice import EngineChoice
@@ -49,6 +50,7 @@ class Batch:
             line.show(progress)
 
         with finished_results(self.resume) as finished, workers(self.engine) as chosen, line:
+            print_note(chosen.note)
             line.show(self._progress)
             try:
                 for each in over_recorded(files, task, chosen, finished, watch):

@@ -13,7 +13,7 @@ import click
 from negotiator.app.executors import Workers, workers
 from negotiator.app.policy_tests import PolicyTestReport, run_tests
 from negotiator.cli.batch_progress import PolicyTestLine
-from negotiator.cli.errors import print_error
+from negotiator.cli.errors import print_error, print_note
 from negotiator.cli.phrases import number
 from negotiator.cli.policy_test_reports import FORMATS
 from negotiator.cli.render import print_table, printable
@@ -38,6 +38,7 @@ def test(
     """Run the tests of a policy bundle."""
 
     def tested(chosen: Workers) -> PolicyTestReport:
+        print_note(chosen.note)
         with PolicyTestLine(enabled=sys.stderr.isatty()) as line:
             return run_tests(targets, paths, chosen, line.show, strict_undefined=strict_undefined)
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from negotiator.engines.dask_client import dask_client
-from negotiator.engines.remote_calls import Answer, Outcome, answer, differences, packed, program_versions
+from negotiator.engines.remote_calls import Answer, Outcome, differences, packed, program_versions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+#: Carries out a call on a worker. A worker unpickles functions and classes as it reads from its connection, which breaks if it has not got
+#: them: so it reads built-in types only, and what is missing is an error of this call.
+_ANSWER: Final = (
+    "__import__('importlib').import_module('negotiator.engines.remote_calls').answer(versions, call)"
+)
 
 #: Calls for each worker: one that runs, and one that waits for it.
 _EACH: Final = 2
@@ -47,10 +53,17 @@ class DaskExecutor(Executor):
         self._until_next_look -= 1
         return _EACH * max(1, self._workers)
 
+    def note(self) -> str:
+        """Return a sentence if there are no workers yet; a cluster may start them as it gets calls."""
+        if self._client.scheduler_info(n_workers=0)["n_workers"]:
+            return ""
+        return f"the Dask cluster {self._address} has no workers yet: it waits for some (dask worker {self._address})"
+
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Send a call to the cluster; it waits there if there is no worker."""
         future: Future[R] = Future()
-        call = self._client.submit(answer, program_versions(), packed(fn, args, kwargs), pure=False)
+        names = {"versions": list(program_versions()), "call": packed(fn, args, kwargs)}
+        call = self._client.submit(eval, _ANSWER, names, pure=False)
         self._calls[future] = call
         call.add_done_callback(partial(self._end, future))
         return future
