@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import logging
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from negotiator.engines.dask_client import dask_client
-from negotiator.engines.remote_calls import Answer, Outcome, differences, packed, program_versions
+from negotiator.engines.remote_calls import Answer, CallOutcome, differences, packed, program_versions
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -48,14 +48,15 @@ class DaskExecutor(Executor):
     def ahead(self) -> int:
         """Return how many calls keep all workers busy: workers may come and go. The scheduler is asked once in as many calls."""
         if self._until_next_look <= 0:
-            self._workers = self._client.scheduler_info(n_workers=0)["n_workers"]
+            with contextlib.suppress(OSError):  # a scheduler that has ended ends the calls too
+                self._workers = self._worker_count()
             self._until_next_look = _EACH * self._workers
         self._until_next_look -= 1
         return _EACH * max(1, self._workers)
 
     def note(self) -> str:
         """Return a sentence if there are no workers yet; a cluster may start them as it gets calls."""
-        if self._client.scheduler_info(n_workers=0)["n_workers"]:
+        if self._worker_count():
             return ""
         return f"the Dask cluster {self._address} has no workers yet: it waits for some (dask worker {self._address})"
 
@@ -72,10 +73,15 @@ class DaskExecutor(Executor):
         """Cancel the calls that no worker has begun, and wait for the others."""
         self._stopping = True
         if cancel_futures and self._calls:
-            begun = {key for keys in self._client.processing().values() for key in keys}
-            self._client.cancel([call for call in [*self._calls.values()] if call.key not in begun])
+            with contextlib.suppress(OSError):
+                begun = {key for keys in self._client.processing().values() for key in keys}
+                self._client.cancel([call for call in [*self._calls.values()] if call.key not in begun])
         if wait:
             concurrent.futures.wait([*self._calls])
+
+    def _worker_count(self) -> int:
+        count: int = self._client.scheduler_info(n_workers=0)["n_workers"]
+        return count
 
     def _end(self, future: Future[Any], call: DaskFuture[Any]) -> None:
         """Give a future the result of its call; this runs in a thread of the client."""
@@ -113,30 +119,26 @@ class DaskExecutor(Executor):
                 " install this version and the same plugins there"
             ) from error
         outcome, content = found
-        if outcome == Outcome.REFUSED:
+        if outcome == CallOutcome.REFUSED:
             raise BrokenExecutor(
                 f"a worker of {self._address} has another program ({differences(program_versions(), content)});"
                 " install the same versions and plugins there"
             )
         value = pickle.loads(content)  # noqa: S301 - of our own workers
-        if outcome == Outcome.RAISED:
+        if outcome == CallOutcome.RAISED:
             raise value
         return value
 
 
-@contextmanager
+@contextlib.contextmanager
 def dask_executor(address: str) -> Iterator[DaskExecutor]:
     """Return an executor on the cluster of a scheduler, for as long as the context lasts.
 
     :raises EngineUnavailableError: distributed is not installed, or no scheduler answers.
     """
-    with dask_client(address) as client:
+    with _silent_client(), dask_client(address) as client:
         import dask  # noqa: PLC0415 - optional, and slow to import
 
-        # What fails is raised: the client would log it too, with a traceback.
-        log = logging.getLogger("distributed.client")
-        level = log.level
-        log.setLevel(logging.CRITICAL)
         # A call brings its recorded cycle along, however large: the scheduler keeps it for a further try.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             executor = DaskExecutor(client, address)
@@ -144,4 +146,14 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
                 yield executor
             finally:
                 executor.shutdown(cancel_futures=True)
-                log.setLevel(level)
+
+
+@contextlib.contextmanager
+def _silent_client() -> Iterator[None]:
+    """Let the client log nothing: what fails is raised, and would be logged with a traceback too."""
+    log = logging.getLogger("distributed.client")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before

@@ -16,7 +16,7 @@ from negotiator.hooks.candidates import from_entry_points
 _CALLING = threading.Lock()
 
 
-class Outcome(enum.StrEnum):
+class CallOutcome(enum.StrEnum):
     """What became of a call."""
 
     RETURNED = "returned"
@@ -50,13 +50,13 @@ def answer(versions: Collection[str], call: bytes) -> Answer:
     """
     own = program_versions()
     if list(versions) != [*own]:
-        return Outcome.REFUSED.value, [*own]
+        return CallOutcome.REFUSED.value, [*own]
     function, args, kwargs = pickle.loads(call)  # noqa: S301 - whoever may use a Dask worker may run any code there
     with _CALLING:
         try:
-            return Outcome.RETURNED.value, pickle.dumps(function(*args, **kwargs))
+            return CallOutcome.RETURNED.value, pickle.dumps(function(*args, **kwargs))
         except Exception as error:  # noqa: BLE001 - as any executor does
-            return Outcome.RAISED.value, pickle.dumps(error)
+            return CallOutcome.RAISED.value, pickle.dumps(error)
 
 
 def differences(expected: Collection[str], found: Collection[str]) -> str:
