@@ -33,6 +33,12 @@ class Engine(Protocol):
     def begin(self, task: MatchingTask) -> AbstractContextManager[ConditionSource | None]:
         """Begin to evaluate; at the end of the context nothing of it is left. None: the cycle evaluates them itself."""
 
+    def take_notices(self) -> Sequence[str]:
+        """Return sentences on workers that were lost or refused since the last call."""
+
+    def close(self) -> None:
+        """End workers that outlive a cycle; the engine is not used again."""
+
 
 @attrs.frozen
 class LocalEngine:
@@ -43,6 +49,13 @@ class LocalEngine:
         """Evaluate nothing ahead."""
         del task
         yield None
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return nothing: there are no workers."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
 
 
 LOCAL = LocalEngine()
