@@ -39,7 +39,9 @@ class DaskShare:
     started: Any  # the future of the call that sent the task
     is_lost: bool = attrs.field(default=False, init=False)
     received: int = attrs.field(default=0, init=False)  # bytes of answers
-    _calls: dict[Any, NDArray[np.int32]] = attrs.field(factory=dict, init=False)  # the requests of each future
+    _calls: dict[Any, NDArray[np.int32]] = attrs.field(
+        factory=dict, init=False
+    )  # the requests of each future
     _waiting: dict[int, bytes] = attrs.field(factory=dict, init=False)  # batches that arrived out of order
     _next: int = attrs.field(default=0, init=False)
     _sent: Mask = attrs.field(init=False)  # (N,), the slots of which the worker knows that they are taken

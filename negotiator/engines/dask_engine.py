@@ -39,6 +39,7 @@ class DaskMember:
     ``known`` is the version of the task that it has, 0 for none. ``problem`` is why it is not used, empty if it is.
     """
 
+    client: Client
     address: str
     future: Any  # of the actor, which ends with it
     known: int = 0
@@ -57,10 +58,14 @@ class DaskMember:
         end = monotonic() + seconds
         try:
             if self._actor is None and (self.future.done() or seconds):
-                self._actor = self.future.result(seconds or None)
-                self._identity = self._actor.identity()
+                # An actor belongs to the client that is current at its first call.
+                with self.client.as_current():
+                    self._actor = self.future.result(seconds or None)
+                    self._identity = self._actor.identity()
             if self._identity is not None and (self._identity.done() or seconds):
-                found = difference(program_identity(), self._identity.result(max(0.0, end - monotonic()) or None))
+                found = difference(
+                    program_identity(), self._identity.result(max(0.0, end - monotonic()) or None)
+                )
                 self._identity = None
                 if found:
                     self.is_refused, self.problem = True, f"refused, it runs {found}"
@@ -110,9 +115,7 @@ class DaskEngine:
         ]
         self._sender.end()
         served, position = np.zeros(len(task.requests), np.uint8), np.full(1, -1, np.int64)
-        yield AheadConditions(
-            task, DaskCrew(shares, served, position, task.matcher.taken), served, position
-        )
+        yield AheadConditions(task, DaskCrew(shares, served, position, task.matcher.taken), served, position)
 
     def take_notices(self) -> tuple[str, ...]:
         """Return why workers were lost or refused since the last call."""
@@ -166,7 +169,7 @@ class DaskEngine:
         future = client.submit(
             DaskConditionWorker, actor=True, workers=[address], allow_other_workers=False, pure=False
         )
-        return DaskMember(address, future)
+        return DaskMember(client, address, future)
 
     def _drop_lost(self) -> None:
         """Report workers that failed; one that is refused stays known, so that it is reported once."""

@@ -59,6 +59,9 @@ class ProcessEngine:
             for each in forks:
                 each.end()
 
+    def connect(self) -> None:
+        """Do nothing: processes begin with a cycle."""
+
     def take_notices(self) -> tuple[str, ...]:
         """Return nothing: workers print why they fail."""
         return ()
@@ -167,7 +170,10 @@ def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Conne
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     gc.freeze()  # a collection would copy the pages of all objects of the cycle
-    finder, encoder = ConditionFinder(ConditionTask.of(task), shared.taken), AnswerEncoder(len(task.matcher.slots))
+    finder, encoder = (
+        ConditionFinder(ConditionTask.of(task), shared.taken),
+        AnswerEncoder(len(task.matcher.slots)),
+    )
     own = np.arange(numbers.start, numbers.stop, numbers.step)
     while (number := _next(own, shared)) is not None:
         shared.begun[number] = 1

@@ -216,7 +216,9 @@ class RowStore:
         if spelling is None:
             return
         self.version += 1
-        codes = np.array([ABSENT if each is None else spelling.entries.add(each) for each in values], np.int32)
+        codes = np.array(
+            [ABSENT if each is None else spelling.entries.add(each) for each in values], np.int32
+        )
         present = (codes != ABSENT)[of_row]
         changes, change = np.unique(self._layout_of_row * np.int64(2) + present, return_inverse=True)
         found = [self._number(self._with_or_without(name, *divmod(each, 2))) for each in changes.tolist()]
