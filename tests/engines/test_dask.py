@@ -5,19 +5,20 @@ import os
 import random
 import signal
 import tempfile
-import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
+from both_engines import run_on_both, wait_for_workers
 from dask_cluster import dask_cluster
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle.loop import run_cycle
-from negotiator.engines import ahead, dask_crew, dask_engine, dask_member, finder, program_identity
+from negotiator.engines import dask_crew, dask_engine, dask_member, finder, program_identity
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.dask_client import EngineUnavailableError
 from negotiator.engines.dask_engine import DaskEngine
@@ -106,21 +107,7 @@ def sources(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def waiting_turns(monkeypatch):
-    """Let turns wait for the workers, which small pools would outrun."""
-    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
-    monkeypatch.setattr(dask_crew, "_LEAD", 0)
-    answers = dask_crew.DaskCrew.answers
-
-    def awaited(self, until):
-        found = list(answers(self, until))
-        while not all(share.is_lost for share in self.shares) and until not in {
-            each.number for _, each in found
-        }:
-            time.sleep(0.0005)
-            found += answers(self, until)
-        return found
-
-    monkeypatch.setattr(dask_crew.DaskCrew, "answers", awaited)
+    wait_for_workers(monkeypatch)
 
 
 @pytest.fixture
@@ -129,12 +116,7 @@ def on_both(monkeypatch, kept, threads):
     monkeypatch.setattr(finder, "LEAST_LISTED", 2)
     monkeypatch.setattr(finder, "LISTED_EACH", 0)
 
-    def run_on_both(*args, **more):
-        alone = run_cycle(*args, **more)
-        assert result_bytes(run_cycle(*args, **more, engine=kept(threads))) == result_bytes(alone)
-        return alone
-
-    monkeypatch.setattr(condor_cycle, "run_cycle", run_on_both)
+    monkeypatch.setattr(condor_cycle, "run_cycle", partial(run_on_both, engine=kept(threads)))
 
 
 def decided(pool):

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import WORKERS, run_on_both
+from both_engines import WORKERS, run_on_both, wait_for_workers
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle import work_accounts
@@ -81,16 +80,7 @@ def decided(pool):
 def on_both_engines(monkeypatch):
     """Let replays of pools of HTCondor run on both engines; turns wait for the workers, which small pools would outrun."""
     monkeypatch.setattr(condor_cycle, "run_cycle", run_on_both)
-    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
-    answers = processes.Fork.answers
-
-    def awaited(self, until):
-        gone = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
-        while not self.begun[until] and os.waitid(os.P_PID, self.pid, gone) is None:
-            time.sleep(0.0002)
-        return answers(self, until)
-
-    monkeypatch.setattr(processes.Fork, "answers", awaited)
+    wait_for_workers(monkeypatch)
 
 
 @pytest.fixture
