@@ -21,6 +21,7 @@ from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.dask_client import TIMEOUT, EngineUnavailableError, dask_client
 from negotiator.engines.dask_crew import DaskCrew, DaskShare
 from negotiator.engines.dask_member import DaskMember
+from negotiator.engines.notices import EngineNotices
 from negotiator.engines.sent_task import TaskSender
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class DaskEngine:
     _client: Client | None = attrs.field(default=None, init=False)
     _members: dict[str, DaskMember] = attrs.field(factory=dict, init=False)
     _sender: TaskSender = attrs.field(factory=TaskSender, init=False)
-    _notices: list[str] = attrs.field(factory=list, init=False)
+    _notices: EngineNotices = attrs.field(factory=EngineNotices, init=False)
 
     def connect(self) -> None:
         """Connect to the scheduler.
@@ -72,11 +73,14 @@ class DaskEngine:
         served, position = np.zeros(len(task.requests), np.uint8), np.full(1, -1, np.int64)
         yield AheadConditions(task, DaskCrew(shares, served, position, task.matcher.taken), served, position)
 
+    def leave_out(self, reason: str) -> None:
+        """See ``Engine.leave_out``."""
+        self._notices.add(f"the cycle is decided without the workers of the engine: {reason}")
+
     def take_notices(self) -> tuple[str, ...]:
         """Return why workers were lost or refused since the last call."""
         self._drop_lost()
-        found, self._notices = tuple(self._notices), []
-        return found
+        return self._notices.take()
 
     def close(self) -> None:
         """End the actors, and the connection to the scheduler."""
@@ -90,12 +94,12 @@ class DaskEngine:
             client = self._connect(_IN_CYCLE)
             addresses = self._addresses(client)
         except EngineUnavailableError as error:
-            self._notices.append(f"{error}; the cycle is decided without workers")
+            self._notices.add(f"{error}; the cycle is decided without workers")
             self.close()
             return []
         self._drop_lost()
         for address in self._members.keys() - addresses:
-            self._notices.append(f"worker {address} of the engine has left the cluster")
+            self._notices.add(f"worker {address} of the engine has left the cluster")
             del self._members[address]
         for address in sorted(addresses - self._members.keys()):
             self._members[address] = DaskMember.of(client, address)
@@ -104,7 +108,7 @@ class DaskEngine:
             ready = [each for each in self._members.values() if each.is_ready(_FIRST_WORKER)]
         self._drop_lost()
         if not ready:
-            self._notices.append(f"no worker of the Dask cluster at {self.address} is ready")
+            self._notices.add(f"no worker of the Dask cluster at {self.address} is ready")
         return ready
 
     def _addresses(self, client: Client) -> set[str]:
@@ -120,7 +124,7 @@ class DaskEngine:
         """Report workers that failed; one that is refused stays known, so that it is reported once."""
         for address, member in list(self._members.items()):
             if member.problem:
-                self._notices.append(f"worker {address} of the engine is {member.problem}")
+                self._notices.add(f"worker {address} of the engine is {member.problem}")
                 if member.is_refused:
                     member.problem = ""
                 else:
