@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeVar
 import attrs
 import msgspec
 
-from negotiator.app.executors import Workers
+from negotiator.app.executors import BatchWorkers
 from negotiator.app.finished_results import FinishedResults
 from negotiator.app.recordings import RecordedCycle, read_trusted
 from negotiator.app.status import status_of
@@ -92,7 +92,7 @@ class _Answer:
 def over_recorded(
     files: Sequence[Path],
     task: CycleTask[R],
-    workers: Workers,
+    workers: BatchWorkers,
     finished: FinishedResults | None = None,
     watch: Callable[[BatchProgress], None] = lambda _: None,
 ) -> Iterator[FileResult[R]]:
@@ -120,7 +120,7 @@ def over_recorded(
 
 
 def _begun(
-    file: Path, task: CycleTask[Any], key: str, workers: Workers, finished: FinishedResults
+    file: Path, task: CycleTask[Any], key: str, workers: BatchWorkers, finished: FinishedResults
 ) -> Future[_Answer]:
     """Return the future answer of a file: that of an earlier call if the file has not changed since."""
     known: Future[_Answer] = Future()
@@ -136,7 +136,7 @@ def _begun(
     return workers.executor.submit(_decided, task, file, digest, content)
 
 
-def _next(answers: Iterator[_Answer], file: Path, workers: Workers) -> _Answer:
+def _next(answers: Iterator[_Answer], file: Path, workers: BatchWorkers) -> _Answer:
     try:
         return next(answers)
     except CommandError as error:

@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 @attrs.frozen
-class Workers:
+class BatchWorkers:
     """An executor for one batch, and how many calls it is given before the first of them has ended.
 
     ``elsewhere`` if its workers may run on other machines, which do not have the files of this one. ``note``
@@ -78,21 +78,21 @@ class CallingThread(Executor):
 
 
 @contextmanager
-def workers(engine: EngineChoice) -> Iterator[Workers]:
+def workers(engine: EngineChoice) -> Iterator[BatchWorkers]:
     """Start the workers of an engine, for as long as the context lasts; of Dask, connect to them.
 
     :raises EngineUnavailableError: the workers cannot be reached.
     """
     if engine.kind is EngineKind.LOCAL:
-        yield Workers(CallingThread(), lambda: 1)
+        yield BatchWorkers(CallingThread(), lambda: 1)
     elif engine.kind is EngineKind.PROCESSES:
         # A fork would copy locks that threads of the program hold.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(engine.number, mp_context=spawn, initializer=_begin_worker) as pool:
-            yield Workers(pool, lambda: 2 * engine.number)
+            yield BatchWorkers(pool, lambda: 2 * engine.number)
     else:
         with dask_executor(engine.address) as cluster:
-            yield Workers(cluster, cluster.ahead, elsewhere=True, note=cluster.note())
+            yield BatchWorkers(cluster, cluster.ahead, elsewhere=True, note=cluster.note())
 
 
 def _begin_worker() -> None:

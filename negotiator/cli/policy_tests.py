@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from negotiator.app.executors import Workers, workers
+from negotiator.app.executors import BatchWorkers, workers
 from negotiator.app.policy_tests import PolicyTestReport, run_tests
 from negotiator.cli.batch_progress import PolicyTestLine
 from negotiator.cli.errors import print_error, print_note
@@ -37,7 +37,7 @@ def test(
 ) -> None:
     """Run the tests of a policy bundle."""
 
-    def tested(chosen: Workers) -> PolicyTestReport:
+    def tested(chosen: BatchWorkers) -> PolicyTestReport:
         print_note(chosen.note)
         with PolicyTestLine(enabled=sys.stderr.isatty()) as line:
             return run_tests(targets, paths, chosen, line.show, strict_undefined=strict_undefined)

@@ -33,6 +33,21 @@ class Engine(Protocol):
     def begin(self, task: MatchingTask) -> AbstractContextManager[ConditionSource | None]:
         """Begin to evaluate; at the end of the context nothing of it is left. None: the cycle evaluates them itself."""
 
+    def connect(self) -> None:
+        """Connect to workers that outlive a cycle; without this call the first cycle does, and goes on without them if it fails.
+
+        :raises CommandError: they cannot be reached.
+        """
+
+    def leave_out(self, reason: str) -> None:
+        """Report that a cycle is decided without workers, for this reason."""
+
+    def take_notices(self) -> Sequence[str]:
+        """Return sentences on workers that were lost, refused or left out since the last call."""
+
+    def close(self) -> None:
+        """End workers that outlive a cycle; the engine is not used again."""
+
 
 @attrs.frozen
 class LocalEngine:
@@ -43,6 +58,19 @@ class LocalEngine:
         """Evaluate nothing ahead."""
         del task
         yield None
+
+    def connect(self) -> None:
+        """Do nothing: there are no workers."""
+
+    def leave_out(self, reason: str) -> None:
+        """Report nothing: there are no workers."""
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return nothing: there are no workers."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
 
 
 LOCAL = LocalEngine()

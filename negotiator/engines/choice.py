@@ -9,6 +9,7 @@ from typing import Final, Self
 import attrs
 
 from negotiator.cycle.engine import LOCAL, Engine
+from negotiator.engines.dask_engine import DaskEngine
 from negotiator.engines.processes import ProcessEngine
 from negotiator.errors import InvalidCallError
 
@@ -69,6 +70,4 @@ def engine_of(text: str) -> Engine:
         return LOCAL
     if choice.kind is EngineKind.PROCESSES:
         return ProcessEngine(choice.number)
-    raise InvalidEngineError(
-        f"an engine of cycles is local or processes:N with N from 1 to {_MOST}, got {text[:40]!r}"
-    )
+    return DaskEngine(choice.address)

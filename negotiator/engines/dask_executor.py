@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
-import logging
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -12,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from negotiator.engines.dask_client import dask_client
-from negotiator.engines.remote_calls import Answer, CallOutcome, differences, packed, program_versions
+from negotiator.engines.remote_calls import Answer, CallOutcome, caller_identity, differences, packed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -24,7 +23,7 @@ R = TypeVar("R")
 #: Carries out a call on a worker. A worker unpickles functions and classes as it reads from its connection, which breaks if it has not got
 #: them: so it reads built-in types only, and what is missing is an error of this call.
 _ANSWER: Final = (
-    "__import__('importlib').import_module('negotiator.engines.remote_calls').answer(versions, call)"
+    "__import__('importlib').import_module('negotiator.engines.remote_calls').answer(expected, call)"
 )
 
 #: Calls for each worker: one that runs, and one that waits for it.
@@ -63,7 +62,7 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Send a call to the cluster; it waits there if there is no worker."""
         future: Future[R] = Future()
-        names = {"versions": list(program_versions()), "call": packed(fn, args, kwargs)}
+        names = {"expected": caller_identity(), "call": packed(fn, args, kwargs)}
         call = self._client.submit(eval, _ANSWER, names, pure=False)
         self._calls[future] = call
         call.add_done_callback(partial(self._end, future))
@@ -115,14 +114,14 @@ class DaskExecutor(Executor):
             ) from None
         except Exception as error:  # whatever Dask raises if it cannot run a call
             raise BrokenExecutor(
-                f"a worker of {self._address} cannot run {program_versions()[0]}: {type(error).__name__}: {error};"
-                " install this version and the same plugins there"
+                f"a worker of {self._address} cannot run this program: {type(error).__name__}: {error};"
+                " install it and its plugins there, in the same versions"
             ) from error
         outcome, content = found
         if outcome == CallOutcome.REFUSED:
             raise BrokenExecutor(
-                f"a worker of {self._address} has another program ({differences(program_versions(), content)});"
-                " install the same versions and plugins there"
+                f"a worker of {self._address} runs another program: {differences(caller_identity(), content)};"
+                " install the same versions there"
             )
         value = pickle.loads(content)  # noqa: S301 - of our own workers
         if outcome == CallOutcome.RAISED:
@@ -136,7 +135,7 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
 
     :raises EngineUnavailableError: distributed is not installed, or no scheduler answers.
     """
-    with _silent_client(), dask_client(address) as client:
+    with dask_client(address) as client:
         import dask  # noqa: PLC0415 - optional, and slow to import
 
         # A call brings its recorded cycle along, however large: the scheduler keeps it for a further try.
@@ -146,14 +145,3 @@ def dask_executor(address: str) -> Iterator[DaskExecutor]:
                 yield executor
             finally:
                 executor.shutdown(cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _silent_client() -> Iterator[None]:
-    """Let the client log nothing: what fails is raised, and would be logged with a traceback too."""
-    log = logging.getLogger("distributed.client")
-    before, log.disabled = log.disabled, True
-    try:
-        yield
-    finally:
-        log.disabled = before

@@ -11,7 +11,7 @@ import mmap
 import os
 import signal
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, Pipe
 from typing import Final
@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.engine import MatchingTask
-from negotiator.engines.ahead import AheadConditions
+from negotiator.engines.ahead import AheadConditions, is_large
 from negotiator.engines.answers import AnswerDecoder, AnswerEncoder
+from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.finder import ConditionFinder, FoundAnswer
+from negotiator.engines.notices import EngineNotices
 from negotiator.hooks.records import Mask
 
-#: Below it the processes take longer to start than the conditions to evaluate: requests times slots.
-LEAST_PAIRS: Final = 2_000_000
 #: A worker that was at a request for so long is not waited for again, in seconds.
 _PATIENCE: Final = 2.0
 #: So many requests after the one that has its turn are left to the cycle: a worker would be too late.
@@ -40,11 +40,12 @@ class ProcessEngine:
     """Evaluates conditions in so many processes beside that of the cycle."""
 
     processes: int
+    _notices: EngineNotices = attrs.field(factory=EngineNotices, init=False, eq=False, repr=False)
 
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
         """Start the processes; end them after the last turn."""
-        if len(task.requests) * len(task.matcher.slots) < LEAST_PAIRS:
+        if not is_large(task):
             yield None
             return
         shared = _SharedRows.of(task)
@@ -55,10 +56,25 @@ class ProcessEngine:
                 Fork.start(task, shared, range(place, requests, self.processes))
                 for place in range(self.processes)
             )
-            yield AheadConditions(task, forks, shared.served, shared.position)
+            yield AheadConditions(task, Forks(forks), shared.served, shared.position)
         finally:
             for each in forks:
-                each.end()
+                if not each.end():
+                    self._notices.add("a worker process of the engine ended before its cycle")
+
+    def connect(self) -> None:
+        """Do nothing: processes begin with a cycle."""
+
+    def leave_out(self, reason: str) -> None:
+        """See ``Engine.leave_out``."""
+        self._notices.add(f"the cycle is decided without the processes of the engine: {reason}")
+
+    def take_notices(self) -> tuple[str, ...]:
+        """See ``Engine.take_notices``."""
+        return self._notices.take()
+
+    def close(self) -> None:
+        """Do nothing: processes end with their cycle."""
 
 
 @attrs.frozen(eq=False)
@@ -86,6 +102,22 @@ class _SharedRows:
         return cls(memory[8 : 8 + requests], memory[8 + requests : 8 + 2 * requests], taken, position)
 
 
+@attrs.frozen(eq=False)
+class Forks:
+    """The workers of a cycle: request ``number`` is of fork ``number % len(forks)``."""
+
+    forks: Sequence[Fork]
+
+    def __len__(self) -> int:
+        return len(self.forks)
+
+    def answers(self, until: int) -> Iterator[tuple[int, FoundAnswer]]:
+        """Yield the answers of the fork of a request."""
+        place = until % len(self.forks)
+        for answer in self.forks[place].answers(until):
+            yield place, answer
+
+
 @attrs.define(eq=False)
 class Fork:
     """One worker: its process, and the pipe that its answers come through."""
@@ -103,12 +135,16 @@ class Fork:
         reader, writer = Pipe(duplex=False)
         pid = os.fork()
         if not pid:
+            code = 1
             try:
                 _work(task, shared, numbers, writer)
+                code = 0
+            except BrokenPipeError:
+                code = 0  # the cycle has ended
             except BaseException as error:  # noqa: BLE001 - nothing above it may go on in this process
                 _report(error)
             finally:
-                os._exit(0)
+                os._exit(code)
         writer.close()
         return cls(pid, reader, AnswerDecoder(len(task.matcher.slots)), shared.begun)
 
@@ -128,11 +164,15 @@ class Fork:
             has_come = has_come or answer.number == until
             yield answer
 
-    def end(self) -> None:
-        """End the process, whatever it does."""
+    def end(self) -> bool:
+        """End the process, whatever it does; False if it was killed before, or failed."""
         self.pipe.close()
+        ended, status = os.waitpid(self.pid, os.WNOHANG)
+        if ended:
+            return status == 0
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
+        return True
 
 
 def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Connection) -> None:
@@ -145,7 +185,10 @@ def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Conne
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     gc.freeze()  # a collection would copy the pages of all objects of the cycle
-    finder, encoder = ConditionFinder(task, shared.taken), AnswerEncoder()
+    finder, encoder = (
+        ConditionFinder(ConditionTask.of(task), shared.taken),
+        AnswerEncoder(len(task.matcher.slots)),
+    )
     own = np.arange(numbers.start, numbers.stop, numbers.step)
     while (number := _next(own, shared)) is not None:
         shared.begun[number] = 1
@@ -154,8 +197,6 @@ def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Conne
 
 def _report(error: BaseException) -> None:
     """Print that a worker failed; not the message, which may have values of ads."""
-    if isinstance(error, BrokenPipeError):
-        return  # the cycle has ended
     place = traceback.extract_tb(error.__traceback__)[-1]
     line = f"negotiator: a worker of the engine failed: {type(error).__name__} at {place.filename}:{place.lineno}\n"
     os.write(2, line.encode())

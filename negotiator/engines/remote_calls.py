@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from negotiator import __version__
+from negotiator.engines.program_identity import difference, program_identity
 from negotiator.hooks.candidates import from_entry_points
 
 #: Caches, and the garbage collector, belong to a process: the calls of a worker with several threads follow each other.
@@ -24,18 +24,22 @@ class CallOutcome(enum.StrEnum):
     REFUSED = "refused"
 
 
-#: The outcome with the pickled value or exception; of a refused call, with the versions of the worker. It has built-in
+#: The outcome with the pickled value or exception; of a refused call, with the identity of the worker. It has built-in
 #: types only, which every version of the program can read.
 Answer: TypeAlias = tuple[str, Any]
 
 
+#: Names and values, as ``program_identity`` has them.
+Identity: TypeAlias = tuple[tuple[str, str], ...]
+
+
 @cache
-def program_versions() -> tuple[str, ...]:
-    """Return the version of the program, and each installed plugin with its distribution and version.
+def caller_identity() -> Identity:
+    """Return what this process runs: the program with its libraries, and each installed plugin with its distribution and version.
 
     :raises PluginRefusedError: the entry points cannot be read.
     """
-    return f"negotiator {__version__}", *(each.origin for each in from_entry_points())
+    return *program_identity(), *((f"plugin {each.name}", each.origin) for each in from_entry_points())
 
 
 def packed(function: Callable[..., Any], args: Collection[Any], kwargs: Mapping[str, Any]) -> bytes:
@@ -43,14 +47,14 @@ def packed(function: Callable[..., Any], args: Collection[Any], kwargs: Mapping[
     return pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
 
 
-def answer(versions: Collection[str], call: bytes) -> Answer:
+def answer(expected: Identity, call: bytes) -> Answer:
     """Carry out a call in this process, or refuse it, unread, if this program differs from that of the caller.
 
-    :param versions: ``program_versions`` of the caller.
+    :param expected: ``caller_identity`` of the caller.
     """
-    own = program_versions()
-    if list(versions) != [*own]:
-        return CallOutcome.REFUSED.value, [*own]
+    own = caller_identity()
+    if expected != own:
+        return CallOutcome.REFUSED.value, own
     function, args, kwargs = pickle.loads(call)  # noqa: S301 - whoever may use a Dask worker may run any code there
     with _CALLING:
         try:
@@ -59,8 +63,9 @@ def answer(versions: Collection[str], call: bytes) -> Answer:
             return CallOutcome.RAISED.value, pickle.dumps(error)
 
 
-def differences(expected: Collection[str], found: Collection[str]) -> str:
-    """Return in a line how the versions of a worker differ from those of the caller."""
-    texts = [f"without {each}" for each in expected if each not in found]
-    texts += [f"with {each}" for each in found if each not in expected]
-    return ", ".join(texts) or "in another order"
+def differences(expected: Identity, found: Identity) -> str:
+    """Return in a line how a worker differs from the caller."""
+    further = {name for name, _ in found} - {name for name, _ in expected}
+    return ", ".join(
+        filter(None, (difference(expected, found), *(f"{each} too" for each in sorted(further))))
+    )

@@ -6,20 +6,22 @@ import json
 import os
 import shutil
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import dask
 import pytest
 from click.testing import CliRunner
-from distributed import LocalCluster
 
 from cycle_numbers import CycleNumber, CycleNumberTask
+from dask_cluster import dask_cluster
 from negotiator.app import batches
 from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.executors import workers
 from negotiator.cli import main
 from negotiator.engines import dask_executor
 from negotiator.engines.choice import EngineChoice
+from negotiator.engines.dask_client import dask_client
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.state_location import DatabaseUrl
 from pools import NOW, job, slot, write_ads, write_bundle
@@ -63,19 +65,8 @@ def cluster(tmp_path_factory):
     """Return the address of a scheduler with two workers, which run elsewhere than the tests, and try a call twice."""
     here = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
-    config = {"distributed.scheduler.allowed-failures": 1, "distributed.worker.memory.spill": False}
     try:
-        with (
-            dask.config.set(config),
-            LocalCluster(
-                n_workers=2,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                memory_limit=0,
-            ) as started,
-        ):
+        with dask.config.set({"distributed.scheduler.allowed-failures": 1}), dask_cluster() as started:
             os.chdir(here)
             yield started.scheduler_address
     finally:
@@ -200,12 +191,13 @@ def test_a_process_that_ends_is_an_error_with_what_to_do(site):
 
 @pytest.mark.usefixtures("site")
 def test_a_worker_with_another_version_or_other_plugins_refuses(cluster, monkeypatch):
-    versions = ("negotiator 9.0", *dask_executor.program_versions()[2:])
-    monkeypatch.setattr(dask_executor, "program_versions", lambda: versions)
+    names = dict(dask_executor.caller_identity())
+    del names["plugin access"]
+    changed = (*{**names, "negotiator": "9.0"}.items(), ("plugin ours", "1.0"))
+    monkeypatch.setattr(dask_executor, "caller_identity", lambda: changed)
     done = ask(*REPLAY, "--engine", f"dask:{cluster}")
     assert done.exit_code == 1
-    assert "has another program (without negotiator 9.0, with negotiator 0" in done.stderr
-    assert "with entry point access" in done.stderr
+    assert "instead of 9.0, plugin ours missing instead of 1.0, plugin access too; install" in done.stderr
 
 
 @pytest.mark.usefixtures("site")
@@ -214,13 +206,13 @@ def test_a_worker_without_the_program_is_an_error_with_what_to_do(cluster, monke
     done = ask(*REPLAY, "--engine", f"dask:{cluster}")
     assert (
         done.exit_code,
-        "ModuleNotFoundError: No module named 'missing'; install this version" in done.stderr,
+        "ModuleNotFoundError: No module named 'missing'; install it" in done.stderr,
     ) == (1, True), done.output
 
 
 @pytest.mark.usefixtures("site")
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr("negotiator.engines.dask_client._TIMEOUT", 0.2)
+    monkeypatch.setattr(dask_executor, "dask_client", partial(dask_client, seconds=0.2))
     done = ask(*REPLAY, "--engine", "dask:127.0.0.1:1")
     assert (done.exit_code, "no Dask scheduler answers at 127.0.0.1:1" in done.stderr) == (1, True), (
         done.output
@@ -289,7 +281,7 @@ def test_an_invalid_test_of_policies_is_the_same_error_on_every_engine(site, clu
 
 
 def test_a_cluster_without_workers_is_noted():
-    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0") as empty:
+    with dask_cluster(workers=0) as empty:
         address = empty.scheduler_address
         with workers(EngineChoice.parse(f"dask:{address}")) as chosen:
             assert f"{address} has no workers" in chosen.note

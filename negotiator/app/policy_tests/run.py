@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.bundle_choice import BundleChoice
-from negotiator.app.executors import Workers
+from negotiator.app.executors import BatchWorkers
 from negotiator.app.policy_tests.file import PolicyTest, read_policy_tests
 from negotiator.app.policy_tests.report import CollectedTests, PolicyTestReport
 from negotiator.app.policy_tests.task import PolicyTestResults, PolicyTestTask
@@ -59,7 +59,7 @@ class _Call:
 def run_tests(
     targets: CommandTargets,
     paths: Sequence[Path],
-    workers: Workers,
+    workers: BatchWorkers,
     watch: Callable[[PolicyTestProgress], None] = lambda _: None,
     *,
     strict_undefined: bool = False,
