@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Final
@@ -12,7 +12,7 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.rules import bundle_rules
-from negotiator.cycle.claims import JobsInUse
+from negotiator.cycle.claims import ClaimIndex
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import to_entry
 from negotiator.errors import StateError
@@ -66,7 +66,7 @@ class PeerMatches:
         """
         return self._read(removing=False)
 
-    def update(self, in_use: Sequence[JobsInUse], now: float, before: float) -> None:
+    def update(self, in_use: ClaimIndex, now: float, before: float) -> None:
         """Find out which of the matches the pool shows, and leave out those that ended.
 
         :param now: the proven time; what was read since the last call counts as made then.
@@ -86,7 +86,7 @@ class PeerMatches:
 
     def _read(self, *, removing: bool) -> bool:
         last = {name: each.last for name, each in self._journals.items()}
-        view = self._tables.read(last, self.shared.change)
+        view = self._tables.read(last, self.shared.change, removed=removing)
         self.shared.update(view)
         for row in view.rows:
             peer = self._journals.setdefault(row.peer, _PeerJournal())

@@ -13,7 +13,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
 from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import JobsInUse, unclaimed_slots
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, unclaimed_slots
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
@@ -202,7 +202,7 @@ class StateManager:
             return
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
-        in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
+        in_use = ClaimIndex([JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)])
         free = (
             FreeSlot(name, found, is_partitionable)
             for name, is_partitionable in unclaimed_slots(snapshot.slots)

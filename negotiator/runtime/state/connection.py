@@ -56,7 +56,8 @@ class PeerRow:
 class PeerView:
     """What a negotiator reads of the others of its pool at one moment.
 
-    ``rows`` are those of their journals after the numbers that were known, ``numbers`` those of all rows of each, by its name. ``own`` is the
+    ``rows`` are those of their journals after the numbers that were known, ``numbers`` those of all rows of each, by its name; empty if they
+    were not wanted. ``own`` is the
     name of this one, and ``constraints`` has the slot constraint of each by its name. ``shared`` are the rows of orders that all share,
     by order and key, None if they are those of the change that was known; ``change`` is the number of their last change, and ``damaged`` are
     sentences on rows that cannot be read.
@@ -80,11 +81,12 @@ class PeerTables(Protocol):
         :raises StateError: another one has the same.
         """
 
-    def read(self, after: Mapping[str, int], change: int) -> PeerView:
+    def read(self, after: Mapping[str, int], change: int, *, removed: bool) -> PeerView:
         """Return what the others recorded, and the shared rows.
 
         :param after: the number by name after which rows of journals are returned; 0 for others.
         :param change: the change of the shared rows that is known.
+        :param removed: return also the numbers of all rows.
         """
 
     def shared_rows(

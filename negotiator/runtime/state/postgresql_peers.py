@@ -121,17 +121,20 @@ class PostgresqlPeers:
                 (self._name, slot_constraint),
             )
 
-    def read(self, after: Mapping[str, int], change: int) -> PeerView:
+    def read(self, after: Mapping[str, int], change: int, *, removed: bool) -> PeerView:
         """See ``PeerTables.read``."""
-        found, numbers, shared = [], {}, None
+        found, shared = [], None
+        numbers: dict[str, frozenset[int]] = {}
         damaged: tuple[str, ...] = ()
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.describing("read"), self._session.transaction(begin):
-            for name in self._others():
+            others = self._others()
+            for name in others:
                 schema = quoted_schema(schema_of(self._base, name))
                 self._check_version(name, schema)
-                rows = self._session.execute(f"SELECT number FROM {schema}.matches")  # noqa: S608
-                numbers[name] = frozenset(int(number) for (number,) in rows)
+                if removed:
+                    rows = self._session.execute(f"SELECT number FROM {schema}.matches")  # noqa: S608
+                    numbers[name] = frozenset(number for (number,) in rows)
                 query = f"SELECT number, entry FROM {schema}.matches WHERE number > ? ORDER BY number"  # noqa: S608
                 for number, entry in self._session.execute(query, (after.get(name, 0),)):
                     found.append(PeerRow(name, int(number), entry))
@@ -140,7 +143,7 @@ class PostgresqlPeers:
             ((last,),) = self._session.execute(f"SELECT number FROM {self._change}")  # noqa: S608 - a quoted name
             if last != change:
                 shared, damaged = self.shared_rows(self._session)
-        constraints = {name: texts[name] for name in sorted({*numbers, self._name})}
+        constraints = {name: texts[name] for name in sorted({*others, self._name})}
         return PeerView(self._name, constraints, found, numbers, int(last), shared, damaged)
 
     def shared_rows(self, db: Connection) -> tuple[Mapping[RowName, Mapping[str, Any]], tuple[str, ...]]:
