@@ -226,6 +226,36 @@ def test_accounts_of_a_negotiator_that_had_its_own_are_shared_from_its_next_star
         assert (found.factor, found.priority) == (5.0, pytest.approx(30.0, abs=0.01))
 
 
+QUEUES = """\
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - {name: ann, resources: {guaranteed: {vcore: 2000}}}
+          - {name: sue, resources: {guaranteed: {vcore: 2000}}}
+    placementrules:
+      - name: user
+"""
+
+
+def test_guaranteed_amounts_of_queues_count_the_slots_of_all_negotiators(tmp_path, postgresql):
+    """Running jobs and matches: the pool shows them to each negotiator."""
+    ads = [JOB.format(number, user) for user, number in (("ann", 1), ("ann", 2), ("sue", 3))]
+    users = {("north", 0): "ann", ("north", 1): "ann"}
+    for part, number in (("north", 0), ("north", 1), ("south", 0), ("south", 1)):
+        user = users.get((part, number))
+        ads.append(SLOT.format(number, part, "Claimed" if user else "Unclaimed"))
+        ads.append(f'RemoteUser = "{user}@d"\n\n' if user else "\n")
+    (tmp_path / "pool.ads").write_text("".join(ads))
+    files = {"pool.yaml": "order: queues\naccounting: {trust_names: true}\n", "queues.yaml": QUEUES}
+    both = negotiators(tmp_path, postgresql.url(), files)
+    assert [job for job, _ in both["south"].matches()] == ["3.0", "1.0"]
+    for each in both.values():
+        each.store.close()
+
+
 def test_negotiators_under_another_order_share_nothing(tmp_path, postgresql):
     (tmp_path / "pool.ads").write_text(JOB.format(1, "ann") + SLOT.format(0, "north", "Unclaimed"))
     both = negotiators(tmp_path, postgresql.url(), {"pool.yaml": "order: names\n"})
