@@ -145,6 +145,26 @@ def test_all_of_them_charge_what_one_negotiator_would(steps, priority):
     assert (found.begin_usage > 0) == (wanted.begin_usage > 0)
 
 
+@given(st.integers(0, 3_600), st.integers(0, 50), st.integers(0, 50), st.floats(100, 1e4))
+def test_who_stores_an_earlier_cycle_later_charges_the_same(late, north, south, priority):
+    settings, start = AccountSettings(halflife=HALF_LIFE), int(NOW)
+    accounts = Accounts(records={"ann@d": AccountRecord(priority=priority)}, last_update=start)
+    rows = rows_of(attrs.evolve(accounts, pool=PoolUse(own="north", constraints=CONSTRAINTS)))
+    for name, count in (("north", north), ("south", south)):
+        rows = rows_of(charged(rows, name, start, count, settings))
+    cycles = [("north", start + 9_000 - late), ("south", start + 9_000)]
+    found = []
+    for order in (cycles, cycles[::-1]):
+        each = rows
+        for name, now in order:
+            each = rows_of(charged(each, name, now, 0, settings))
+        found.append(accounts_of(each, 0))
+    assert found[0].last_update == found[1].last_update == start + 9_000
+    one, other = (each.get("ann@d") for each in found)
+    assert math.isclose(one.priority, other.priority, abs_tol=1e-5)
+    assert one.accumulated_usage == other.accumulated_usage
+
+
 def charged(rows, name, now, count, settings):
     """Return the accounts after a cycle of a negotiator whose slots are then in use by ann."""
     begun = ORDER.sharing.begin(rows, PoolNegotiators(name, CONSTRAINTS))
@@ -187,6 +207,24 @@ def test_a_slot_of_several_constraints_is_counted_by_the_first_by_name(tmp_path)
 
 def uses(pool):
     return {key[4:]: row for key, row in pool.shared.items() if key.startswith("use:")}
+
+
+def test_the_slots_in_use_are_in_the_rows_of_negotiators_alone(pool):
+    """One that was removed from the pool counts no more."""
+    both = pool_of([*claimed("north", 3, "ann"), *claimed("south", 4, "ann")])
+    for name in CONSTRAINTS:
+        pool.cycle(name, both, NOW)
+    assert not {key for key in pool.shared["account:ann@d"] if "Resources" in key}
+    assert pool.account("ann").weighted_resources_used == 7.0
+    pool.constraints = {"north": CONSTRAINTS["north"]}
+    assert pool.account("ann").weighted_resources_used == 3.0
+
+
+def test_a_counter_adds_what_other_negotiators_count():
+    use = UseCounter(lambda _: "a", {"ann@d": (2, 3_000_000, 0), "a": (2, 3_000_000, 3_000_000)})
+    use.add("ann@d", 1.0)
+    assert (use.slots("ann@d"), use.weighted("ann@d"), use.hierarchical("a")) == (3, 4.0, 4.0)
+    assert (use.own("ann@d"), use.own("a")) == ((1, 1.0, 0.0), (1, 1.0, 1.0))
 
 
 def test_a_match_is_use_of_the_negotiator_of_its_slot_until_the_slot_shows_it(pool):

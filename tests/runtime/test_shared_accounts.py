@@ -130,6 +130,32 @@ def test_a_factor_that_is_set_at_one_holds_at_the_other(site):
     assert site.account("ann", site.south).priority == 50.0
 
 
+def test_a_ceiling_is_exact_while_several_negotiators_match(site):
+    """Also if it is set while one decides: with the matches of the other one it decides again."""
+    site.write(ann=4)
+    site.change(site.south, '{"kind":"setceiling","name":"ann@d","value":3}')
+
+    def meanwhile():
+        site.south.runtime.between_cycles()
+        made.extend(site.south.matches())
+
+    made = []
+    late = site.north.matches(meanwhile)
+    assert (len(made), len(late)) == (2, 1)
+    assert (site.account("ann").ceiling, site.account("ann").resources_used) == (3, 3)
+
+
+def test_an_account_is_removed_for_all(site):
+    site.write(ann=1)
+    for each in site.both:
+        each.cycle()
+    site.write()
+    site.change(site.south, '{"kind":"delete","name":"ann@d"}')
+    site.south.runtime.between_cycles()
+    with StateStore.read(site.north.location) as store:
+        assert "account:ann@d" not in store.order_rows("submitters")[0]
+
+
 def test_a_negotiator_that_begins_anew_has_the_shared_accounts(site):
     site.write([("north", "ann")])
     site.north.cycle()
@@ -188,6 +214,11 @@ def test_a_change_outside_of_a_turn_is_noticed_and_nothing_is_written(site):
     site.write(ann=1)
     site.north.cycle()
     manager = site.north.runtime.state_manager
+    with manager.turn():
+        for last in (7, 6):  # in a turn it may write more than once
+            rows = {**manager.order_rows["submitters"], "clock": {"last_update": last}}
+            manager.order_rows = {**manager.order_rows, "submitters": rows}
+            manager.write()
     site.south.cycle()
     site.wait(100)
     site.south.cycle()
