@@ -136,6 +136,24 @@ def test_whichever_is_killed_no_use_is_lost_and_none_is_charged_twice(pool):
         assert "ann@d 5" in pool.userprio(name, *words)
 
 
+def test_a_factor_is_set_by_a_negotiator_that_runs_or_by_the_command_itself(pool):
+    """While another one has cycles: it holds in all of them."""
+    for name in ("north", "south"):
+        pool.start(name)
+        pool.wait_for_cycle(name)
+    pool.running["south"].signal(signal.SIGTERM)
+    assert pool.running["south"].end() == 0
+    words = ("-allusers", "-autoformat", "Name", "PriorityFactor")
+    for name, factor in (("south", "7"), ("north", "9")):  # the first one runs no more
+        assert f"was set to {factor}" in pool.userprio(name, "-setfactor", "ann@d", factor)
+        pool.wait_for_cycle("north")
+        for each in PARTS:
+            assert f"ann@d {factor}.0" in pool.userprio(each, *words)
+    pool.start("south")
+    pool.wait_for_cycle("south")
+    assert pool.rows()["account:ann@d"]["PriorityFactor"] == 9.0
+
+
 def test_one_that_is_stopped_in_its_turn_keeps_nobody_from_going_on(pool):
     """What it decided is not recorded; when it goes on it leads again, and charges the time since its last cycle."""
     pool.start("north")
