@@ -214,6 +214,18 @@ def test_a_worker_that_runs_another_program_is_refused_and_reported_once(threads
         engine.close()
 
 
+def test_a_worker_without_the_program_is_refused_and_goes_on_for_others(machines, monkeypatch, sources):
+    monkeypatch.setattr(dask_member, "_IDENTITY", "__import__('negotiator_that_is_missing')")
+    engine, before = DaskEngine(machines.scheduler_address), [each.pid for each in machines.workers.values()]
+    try:
+        run(plain(), engine)
+        assert sources == []
+        assert any("refused, it runs no program of this version" in each for each in engine.take_notices())
+        assert [each.pid for each in machines.workers.values()] == before
+    finally:
+        engine.close()
+
+
 def test_a_cluster_that_is_away_costs_the_cycle_its_workers_only(sources, monkeypatch):
     monkeypatch.setattr(dask_engine, "TIMEOUT", 0.2)
     monkeypatch.setattr(dask_engine, "_IN_CYCLE", 0.2)
