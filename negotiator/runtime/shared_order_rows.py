@@ -54,7 +54,10 @@ class SharedOrderRows:
         """
         own, _ = self.split(bundle, rows)
         found = by_order({**own, **self._valid(bundle)})
+        in_use = {*rows, *found, bundle.ordering.name}
         for order in _sharing(bundle):
+            if order.name not in in_use:
+                continue
             with _plugin_errors(order):
                 found[order.name] = order.how.begin(found.get(order.name, {}), self.negotiators)
         return found
