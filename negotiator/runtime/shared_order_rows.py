@@ -33,12 +33,14 @@ class SharedOrderRows:
     change: int = -1
     rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
     damaged: tuple[str, ...] = ()
+    _checked: Bundle | None = None  # whose orders can read the rows
 
     def update(self, view: PeerView) -> None:
         """Take over what was read."""
         self.negotiators = PoolNegotiators(view.own, view.constraints)
         if view.shared is not None:
             self.change, self.rows, self.damaged = view.change, view.shared, view.damaged
+            self._checked = None
 
     def written(self, rows: Mapping[RowName, Mapping[str, Any]]) -> None:
         """Take over the shared rows that this negotiator wrote."""
@@ -52,7 +54,10 @@ class SharedOrderRows:
         """
         own, _ = self.split(bundle, rows)
         found = by_order({**own, **self._valid(bundle)})
+        in_use = {*rows, *found, bundle.ordering.name}
         for order in _sharing(bundle):
+            if order.name not in in_use:
+                continue
             with _plugin_errors(order):
                 found[order.name] = order.how.begin(found.get(order.name, {}), self.negotiators)
         return found
@@ -100,11 +105,12 @@ class SharedOrderRows:
                 of[order, key] = row
         return own, shared
 
-    def _valid(self, bundle: Bundle) -> dict[RowName, Mapping[str, Any]]:
+    def _valid(self, bundle: Bundle) -> Mapping[RowName, Mapping[str, Any]]:
         """Return the shared rows; those that an order cannot read are set aside once."""
-        valid, damaged = valid_rows(bundle, self.rows)
-        self.rows, self.damaged = valid, (*self.damaged, *damaged)
-        return valid
+        if self._checked is not bundle:
+            self.rows, damaged = valid_rows(bundle, self.rows)
+            self.damaged, self._checked = (*self.damaged, *damaged), bundle
+        return self.rows
 
 
 def valid_rows(

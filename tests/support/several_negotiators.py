@@ -15,7 +15,7 @@ class Negotiator:
     """One of several negotiators, which reads the pool, calls ``meanwhile``, and decides."""
 
     def __init__(self, name, folder, url, files):
-        (folder / name).mkdir()
+        (folder / name).mkdir(exist_ok=True)
         (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
         for file, text in files.items():
             (folder / name / file).write_text(text)
