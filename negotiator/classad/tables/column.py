@@ -88,7 +88,7 @@ class StringPool:
         known = self._mapped.get(name)
         if known is None or len(known) < len(self.strings):
             known = self._mapped[name] = _lengthened(known, len(self.strings))
-        found = known[codes]
+        found: NDArray[np.int32] = known[codes]
         unknown = found < 0
         if unknown.any():
             there = np.zeros(len(self.strings), np.bool_)
@@ -144,7 +144,8 @@ class Column:
 
     ``kinds`` has shape ``(size,)``, or ``()`` if all rows are of one kind. ``present`` is the set of kinds that may occur
     (bit ``k`` for kind ``k``). ``data`` has an array of values, ``(size,)`` or ``()``, for each of them that has values.
-    All arrays are read-only. Make columns with the functions of this module.
+    All arrays are read-only. Make columns with the functions of this module. ``masks`` are the rows of each kind that were asked
+    for: columns with the same array of kinds share them.
     """
 
     size: int
@@ -152,6 +153,7 @@ class Column:
     present: int
     data: Mapping[Kind, NDArray[Any]] = attrs.field(repr=False)
     pool: StringPool = attrs.field(repr=False)
+    masks: dict[Kind, BoolArray] = attrs.field(factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.size
@@ -172,9 +174,15 @@ class Column:
 
     def where(self, kind: Kind) -> BoolArray:
         """Return which rows are of this kind: ``(size,)``, or ``()`` if all or none of them are."""
-        if not self.has(kind) or self.kinds.ndim == 0:
-            return np.asarray(self.kinds == kind) if self.kinds.ndim == 0 else np.asarray(np.False_)
-        return np.asarray(self.kinds == kind)
+        if self.kinds.ndim == 0:
+            return np.asarray(self.kinds == kind)
+        if not self.has(kind):
+            return np.asarray(np.False_)
+        mask = self.masks.get(kind)
+        if mask is None:
+            mask = self.masks[kind] = np.asarray(self.kinds == kind)
+            mask.setflags(write=False)
+        return mask
 
     def value(self, row: int) -> Value:
         """Return the value of a row; undefined for an absent attribute.
@@ -230,6 +238,11 @@ class Column:
         return full
 
     # For the kernels.
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What kernels computed from this column and keep with it, by keys of their own."""
+        return {}
 
     @cached_property
     def truth(self) -> BoolArray:
@@ -310,15 +323,21 @@ def make(
     kinds: NDArray[np.uint8] | np.generic,
     present: int,
     data: Mapping[Kind, NDArray[Any]],
+    masks: dict[Kind, BoolArray] | None = None,
 ) -> Column:
-    """Return a column and make its arrays read-only; ``present`` must have all kinds that occur, and may have more."""
+    """Return a column and make its arrays read-only; ``present`` must have all kinds that occur, and may have more.
+
+    :param masks: those of another column with the same ``kinds`` and ``present``.
+    """
     if present & (present - 1) == 0:
         kinds = np.asarray(present.bit_length() - 1, np.uint8)
     values_by_kind = {kind: np.asarray(values) for kind, values in data.items() if present >> kind & 1}
     kinds = np.asarray(kinds, np.uint8)
     for array in (kinds, *values_by_kind.values()):
         array.setflags(write=False)
-    return Column(size, kinds, present, MappingProxyType(values_by_kind), pool)
+    return Column(
+        size, kinds, present, MappingProxyType(values_by_kind), pool, {} if masks is None else masks
+    )
 
 
 def single(
