@@ -132,6 +132,8 @@ class Runner:
             raise report.show_error
         status.cycle_ended(report, self.runtime.bundle, self.runtime.pool.unanswered)
         observer.cycle(report)
+        for notice in self.runtime.engine.take_notices():
+            observer.notice(notice)
         self._save_pool(report, observer)
         self._record_cycle(report, observer)
         if self.comparison is not None and (compared := self.comparison.next(report)) is not None:
@@ -300,6 +302,7 @@ def open_runner(
     :param recorder: records cycles, as far as it wants them.
     :param engine: where conditions are evaluated (``engines.choice``).
     :raises InvalidEngineError: there is no such engine.
+    :raises EngineUnavailableError: the scheduler of its workers does not answer.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -339,6 +342,8 @@ def open_runner(
             if store:
                 use_bundle(store, bundle, log, user, now)
             register_negotiator(store, bundle)
+        stack.callback(evaluating.close)
+        evaluating.connect()
         trigger = trigger or CycleTrigger()
         requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
         pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from negotiator.app.loopback import is_loopback
 from negotiator.app.service_settings import URL_KEY, Origin, PoolDriver, ServiceSettings
 from negotiator.defaults import ALL_CYCLES, FAILED_CYCLES, WEB_PORT
-from negotiator.engines.choice import InvalidEngineError, engine_of
+from negotiator.engines.choice import EngineChoice, InvalidEngineError
 from negotiator.hooks.state_location import DatabaseUrl, InvalidDatabaseUrlError
 from negotiator.queues.acl import HINT, Acl, AclError
 from negotiator.records import Problem, Severity
@@ -73,7 +73,7 @@ def _of_recording(key: str, value: Any) -> _Fault | None:
 
 def _of_engine(text: str) -> _Fault | None:
     try:
-        engine_of(text)
+        EngineChoice.parse(text)
     except InvalidEngineError as error:
         return str(error), ""
     return None

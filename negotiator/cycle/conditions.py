@@ -6,13 +6,14 @@ turn, in other processes; which slots are in use or taken, what quotas allow and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Protocol
 
 import attrs
 import numpy as np
 
-from negotiator.bundle.model import Bundle
+from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import ClassAd, Environment
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
@@ -22,7 +23,7 @@ from negotiator.cycle.result import Removal
 from negotiator.cycle.slot_order import RankValues
 from negotiator.cycle.work_accounts import for_policy
 from negotiator.hooks.order import QueuedRequest
-from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
 from negotiator.records import Mode, Reason, Station, Verdict
 
@@ -48,23 +49,20 @@ class BestSlots:
 class FoundConditions:
     """What the conditions of one request leave of the slots, and what each of them removes.
 
+    ``kept`` are the slots that each of several conditions leaves: the request is left those that all of them leave.
     ``best`` are the first of the slots that are left and free; None if they were not sorted.
     """
 
-    kept: TrueRows
+    kept: tuple[TrueRows, ...]
     removals: tuple[Removal, ...]
     warnings: tuple[tuple[Reason, TrueRows], ...] = ()
     best: BestSlots | None = None
 
-    @property
-    def nbytes(self) -> int:
-        """Most of its memory: that of its arrays."""
-        listed = 0 if self.best is None else self.best.rows.nbytes + self.best.ranks.nbytes
-        return self.kept.nbytes + listed + sum(mask.nbytes for _, mask in self.warnings)
-
     def apply(self, candidates: CandidateSet) -> None:
         """Leave the candidates as ``apply_conditions`` would."""
-        candidates.keep[:] = self.kept.rows
+        left = TrueRows.all_of(self.kept)
+        if left is not None:
+            candidates.keep[:] = left.rows
         candidates.removals += self.removals
         candidates.warnings += [(reason, mask.rows) for reason, mask in self.warnings]
 
@@ -90,11 +88,15 @@ class SharedWorkError(Exception):
 
 
 def apply_conditions(
-    candidates: CandidateSet, request: Request, requirements: Requirements, bundle: Bundle, cycle: Cycle
+    candidates: CandidateSet,
+    job: ClassAd,
+    requirements: Requirements,
+    constraints: Sequence[BoundConstraint],
+    cycle: Cycle,
 ) -> None:
-    """Remove the slots of which a condition of a request is not true, condition by condition."""
-    _requirements(candidates, request.ad, requirements, cycle.environment)
-    _constraints(candidates, request, requirements, bundle, cycle)
+    """Remove the slots of which a condition of a job is not true, condition by condition."""
+    _requirements(candidates, job, requirements, cycle.environment)
+    _constraints(candidates, job, requirements, constraints, cycle)
 
 
 def _requirements(
@@ -117,13 +119,17 @@ def _requirements(
 
 
 def _constraints(
-    candidates: CandidateSet, request: Request, requirements: Requirements, bundle: Bundle, cycle: Cycle
+    candidates: CandidateSet,
+    job: ClassAd,
+    requirements: Requirements,
+    constraints: Sequence[BoundConstraint],
+    cycle: Cycle,
 ) -> None:
     """Apply the central constraints, conjunct by conjunct."""
     cache, environment = requirements.cache, for_policy(cycle).environment
-    for constraint in bundle.constraints:
+    for constraint in constraints:
         for conjunct in constraint.conjuncts:
-            truth = cache.get(conjunct.expression, request.ad, constraint.slot_side, environment)
+            truth = cache.get(conjunct.expression, job, constraint.slot_side, environment)
             if conjunct.reason.mode is not Mode.ENFORCE:
                 candidates.remove(~truth.rows, conjunct.reason)
             elif truth.has_false:

@@ -87,7 +87,7 @@ class QuotaRefusals:
 
     def _charges(self, queued: QueuedRequest, code: str) -> Sequence[Attributed[Charge]]:
         request = queued.allowed()
-        paid = self.work.for_request(self.cycle, request)
+        paid = self.work.for_job(self.cycle, request.ad)
         if is_exceeded(paid):  # it will get no slot, whatever its quotas
             return ()
         answers = self.declared.of(request, paid)

@@ -33,6 +33,18 @@ class Engine(Protocol):
     def begin(self, task: MatchingTask) -> AbstractContextManager[ConditionSource | None]:
         """Begin to evaluate; at the end of the context nothing of it is left. None: the cycle evaluates them itself."""
 
+    def connect(self) -> None:
+        """Connect to workers that outlive a cycle; without this call the first cycle does, and goes on without them if it fails.
+
+        :raises CommandError: they cannot be reached.
+        """
+
+    def take_notices(self) -> Sequence[str]:
+        """Return sentences on workers that were lost or refused since the last call."""
+
+    def close(self) -> None:
+        """End workers that outlive a cycle; the engine is not used again."""
+
 
 @attrs.frozen
 class LocalEngine:
@@ -43,6 +55,16 @@ class LocalEngine:
         """Evaluate nothing ahead."""
         del task
         yield None
+
+    def connect(self) -> None:
+        """Do nothing: there are no workers."""
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return nothing: there are no workers."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
 
 
 LOCAL = LocalEngine()

@@ -161,7 +161,7 @@ def _run_cycle(
                 order.feedback(feedback_without_time(queued))
                 time.end_turn(queued.request)
                 continue
-            paid = work.for_request(cycle, queued.request)
+            paid = work.for_job(cycle, queued.request.ad)
             queued = lists.current(queued, paid.environment)
             matcher.prefer(queued.scores)
             request = queued.matched()

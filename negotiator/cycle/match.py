@@ -200,7 +200,7 @@ def match(
         found = None if matcher.source is None or queued is None else matcher.source.of(queued)
         best = None if found is None else found.best
         if found is None:
-            apply_conditions(candidates, request, matcher.requirements, bundle, cycle)
+            apply_conditions(candidates, request.ad, matcher.requirements, bundle.constraints, cycle)
         else:
             found.apply(candidates)
         failures = _filters(candidates, request, bundle, cycle)

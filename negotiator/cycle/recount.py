@@ -91,7 +91,7 @@ def recount(
     for claims in claim_requests(pool, slots, bundle, cycle):
         request, rows = claims.request, claims.slots
         found.append(claims)
-        paid = work.for_request(cycle, request)
+        paid = work.for_job(cycle, request.ad)
         answers = bundle.hooks.ask(
             specs.negotiator_charges,
             request=request,

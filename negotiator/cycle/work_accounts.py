@@ -15,7 +15,7 @@ import numpy as np
 from negotiator.classad import Allowance, Payers, Table
 from negotiator.classad.syntax import AttributeMap, fold
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.records import Cycle, Request
+from negotiator.hooks.records import Cycle
 from negotiator.pool.ad_kind import string_value
 
 #: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads:
@@ -52,9 +52,9 @@ class WorkAccounts:
         rows = self.owner if kind is AdKind.JOB else self.machine
         return attrs.evolve(cycle, payers=Payers(rows, expression=Allowance(_UNLIMITED)))
 
-    def for_request(self, cycle: Cycle, request: Request) -> Cycle:
-        """Return the cycle for matching one request: its owner pays for the job's expressions, each machine for its own."""
-        return attrs.evolve(cycle, payers=Payers(self.machine, self.owner(request.ad)))
+    def for_job(self, cycle: Cycle, job: AttributeMap) -> Cycle:
+        """Return the cycle for matching one job: its owner pays for the job's expressions, each machine for its own."""
+        return attrs.evolve(cycle, payers=Payers(self.machine, self.owner(job)))
 
     def before_matching(self, requests: int) -> None:
         """Give each machine the steps for being matched with so many requests."""

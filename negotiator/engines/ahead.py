@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 import attrs
@@ -15,26 +15,36 @@ from negotiator.cycle.engine import MatchingTask
 from negotiator.engines.finder import FoundAnswer
 from negotiator.hooks.order import QueuedRequest
 
+#: Below it the workers take longer to start than the conditions to evaluate: requests times slots.
+LEAST_PAIRS: Final = 2_000_000
 #: Memory for answers that were not used, or may be used again, in bytes; beyond it used ones are dropped, and no more are taken.
 MOST_HELD: Final = 512 << 20
 
 
-class Worker(Protocol):
-    """A worker as the cycle sees it. A call never fails: a worker that has ended has no answers."""
+class Workers(Protocol):
+    """The workers of a cycle, numbered from 0. A call never fails: a worker that has ended has no answers."""
 
-    def answers(self, until: int) -> Iterable[FoundAnswer]:
-        """Return the answers that have come; wait for that of one request if the worker is at it."""
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def answers(self, until: int) -> Iterable[tuple[int, FoundAnswer]]:
+        """Return the answers that have come, with the worker of each; wait for that of one request if a worker is at it."""
+
+
+def is_large(task: MatchingTask) -> bool:
+    """True if a cycle has enough conditions for workers."""
+    return len(task.requests) * len(task.matcher.slots) >= LEAST_PAIRS
 
 
 @attrs.define(eq=False)
 class AheadConditions:
-    """The conditions that workers found. Request ``number`` is of worker ``number % len(workers)``.
+    """The conditions that workers found.
 
-    :param served: set to 1 for each request that had its turn, and ``position`` to the number of the last one.
+    :param served: set to 1 for each request that had its turn, (R,), and ``position`` to the number of the last one, (1,).
     """
 
     task: MatchingTask
-    workers: Sequence[Worker]
+    workers: Workers
     served: NDArray[np.uint8]
     position: NDArray[np.int64]
     used: int = attrs.field(default=0, init=False)  # turns whose conditions a worker found
@@ -89,20 +99,19 @@ class AheadConditions:
             raise SharedWorkError
 
     def _take(self, number: int) -> None:
-        """Take the answers of the worker of a request, unless too many are held: the worker then waits."""
+        """Take the answers that have come, unless too many are held: the workers then wait."""
         if self._held >= MOST_HELD:
             self._drop_used()
         if self._held >= MOST_HELD:
             return
-        place = number % len(self.workers)
-        for answer in self.workers[place].answers(number):
+        for place, answer in self.workers.answers(number):
             self._known[answer.number] = answer
             if answer.found is not None:
-                self._held += answer.found.nbytes
+                self._held += answer.nbytes
                 self._common[place], self._machines[place] = answer.common, answer.machine
 
     def _drop_used(self) -> None:
         for number in np.flatnonzero(self.served).tolist():
             answer = self._known.pop(number, None)
             if answer is not None and answer.found is not None:
-                self._held -= answer.found.nbytes
+                self._held -= answer.nbytes

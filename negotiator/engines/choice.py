@@ -1,18 +1,63 @@
-"""The engine that a configuration names: ``local``, or ``processes:N``."""
+"""The engine that a configuration names: ``local``, ``processes:N`` or ``dask:ADDRESS``."""
 
 from __future__ import annotations
 
-from typing import Final
+import enum
+import re
+from typing import Final, Self
+
+import attrs
 
 from negotiator.cycle.engine import LOCAL, Engine
+from negotiator.engines.dask_engine import DaskEngine
 from negotiator.engines.processes import ProcessEngine
 from negotiator.errors import InvalidCallError
 
 _MOST: Final = 256
+_ADDRESS: Final = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", re.ASCII)
 
 
 class InvalidEngineError(InvalidCallError):
     """The text names no engine."""
+
+
+class EngineKind(enum.Enum):
+    """Where the work of an engine is done."""
+
+    LOCAL = "local"
+    PROCESSES = "processes"
+    DASK = "dask"
+
+
+@attrs.frozen
+class EngineChoice:
+    """An engine by its kind, with the number of its processes, or the address of a Dask scheduler."""
+
+    kind: EngineKind = EngineKind.LOCAL
+    number: int = 1
+    address: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the engine that a text names.
+
+        :raises InvalidEngineError: there is none of this name.
+        """
+        kind, _, more = text.partition(":")
+        more = more.strip()
+        if text == EngineKind.LOCAL.value:
+            return cls()
+        if kind == EngineKind.PROCESSES.value and _is_number(more):
+            return cls(EngineKind.PROCESSES, int(more))
+        if kind == EngineKind.DASK.value and _ADDRESS.fullmatch(more):
+            return cls(EngineKind.DASK, address=more)
+        raise InvalidEngineError(
+            f"expected local, processes:N with N from 1 to {_MOST}, or dask:ADDRESS such as dask:tcp://host:8786, got {text[:40]!r}"
+        )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= _MOST
 
 
 def engine_of(text: str) -> Engine:
@@ -20,10 +65,9 @@ def engine_of(text: str) -> Engine:
 
     :raises InvalidEngineError: there is none of this name.
     """
-    kind, _, number = text.partition(":")
-    if kind == "local" and not number:
+    choice = EngineChoice.parse(text)
+    if choice.kind is EngineKind.LOCAL:
         return LOCAL
-    number = number.strip()
-    if kind == "processes" and number.isascii() and number.isdecimal() and 0 < int(number[:9]) <= _MOST:
-        return ProcessEngine(int(number))
-    raise InvalidEngineError(f"expected local, or processes:N with N from 1 to {_MOST}, got {text[:40]!r}")
+    if choice.kind is EngineKind.PROCESSES:
+        return ProcessEngine(choice.number)
+    return DaskEngine(choice.address)

@@ -32,7 +32,7 @@ def dask_client(address: str) -> Iterator[Client]:
             f"engine dask needs the package distributed ({error}): pip install 'negotiator[dask]'"
         ) from None
     try:
-        client = Client(address, timeout=_TIMEOUT, set_as_default=False)
+        client = Client(address, timeout=_TIMEOUT, set_as_default=False, direct_to_workers=True)
     except (OSError, ValueError) as error:
         raise EngineUnavailableError(
             f"no Dask scheduler answers at {address} ({error}): start one with 'dask scheduler', or correct the address of the engine"

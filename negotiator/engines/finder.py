@@ -8,10 +8,10 @@ import attrs
 import numpy as np
 
 from negotiator.classad.columnar import EvaluationMeter, TrueRows
-from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.conditions import BestSlots, FoundConditions, apply_conditions
-from negotiator.cycle.engine import MatchingTask
-from negotiator.hooks.records import Mask, Request
+from negotiator.engines.condition_task import ConditionTask
+from negotiator.engines.noted_candidates import ExtendedConditions, NotedCandidates
+from negotiator.hooks.records import Mask
 
 #: Slots that are listed for a request, and for each of its jobs: later requests often prefer slots that were taken meanwhile.
 LEAST_LISTED: Final = 128
@@ -25,7 +25,7 @@ class FoundAnswer:
 
     ``reads`` are the attributes of the job, in lower case, that conditions and ranks read. ``steps`` is the most that the owner of the
     job would have paid for it in any order of requests, ``common`` for what is the same for all requests so far, and ``machine`` the
-    most that one machine has paid so far.
+    most that one machine has paid so far. ``nbytes`` is the size of the answer as it was sent.
     """
 
     number: int
@@ -34,6 +34,7 @@ class FoundAnswer:
     steps: int = 0
     common: int = 0
     machine: int = 0
+    nbytes: int = 0
 
 
 class ConditionFinder:
@@ -42,28 +43,29 @@ class ConditionFinder:
     :param taken: slots that were granted, (N,), as the cycle goes on; they are not listed.
     """
 
-    def __init__(self, task: MatchingTask, taken: Mask) -> None:
+    def __init__(self, task: ConditionTask, taken: Mask) -> None:
         self._task, self._taken = task, taken
+        self._extended = ExtendedConditions(len(task.slots))
         self._meter = EvaluationMeter()
-        task.matcher.requirements.measure(self._meter)
-        task.matcher.ranks.measure(self._meter)
+        task.requirements.measure(self._meter)
+        task.ranks.measure(self._meter)
 
     def find(self, number: int) -> FoundAnswer:
         """Return the answer for the request of this number."""
         task, meter = self._task, self._meter
-        matcher, request = task.matcher, task.requests[number].request
+        job = task.jobs[number]
         meter.begin()
-        owner = task.work.owner(request.ad)
+        owner = task.work.owner(job)
         before = owner.steps
-        paid = task.work.for_request(task.cycle, request)
-        candidates = CandidateSet(matcher.slots)
-        apply_conditions(candidates, request, matcher.requirements, task.bundle, paid)
-        reads = matcher.requirements.names_read(request.ad)  # ranks may forget them
-        if meter.opaque or owner.exhausted or matcher.ranks.is_random(request.ad):
+        paid = task.work.for_job(task.cycle, job)
+        candidates = NotedCandidates(task.slots, extended=self._extended)
+        apply_conditions(candidates, job, task.requirements, task.constraints, paid)
+        reads = task.requirements.names_read(job)  # ranks may forget them
+        if meter.opaque or owner.exhausted or task.ranks.is_random(job):
             return FoundAnswer(number, None)
-        best = self._best(request, candidates.keep)
+        best = self._best(number, candidates.keep)
         found = FoundConditions(
-            TrueRows.from_mask(candidates.keep),
+            tuple(candidates.conditions),
             tuple(candidates.removals),
             tuple((reason, TrueRows.from_mask(mask)) for reason, mask in candidates.warnings),
             best,
@@ -71,17 +73,18 @@ class ConditionFinder:
         return FoundAnswer(
             number,
             found,
-            reads | matcher.requirements.names_read(request.ad),
+            reads | task.requirements.names_read(job),
             before - owner.steps + meter.reused,
             meter.common,
             task.work.most_of_machine(),
         )
 
-    def _best(self, request: Request, kept: Mask) -> BestSlots:
-        task, matcher = self._task, self._task.matcher
-        free = kept & ~matcher.running & ~self._taken
+    def _best(self, number: int, kept: Mask) -> BestSlots:
+        task = self._task
+        job = task.jobs[number]
+        free = kept & ~task.running & ~self._taken
         left = int(np.count_nonzero(free))
-        count = min(MOST_LISTED, LEAST_LISTED + LISTED_EACH * len(request.applications))
-        paid = task.work.for_request(task.cycle, request)
-        rows, ranks = matcher.ranks.choose(request.ad, free, min(count, left), paid.environment)
+        count = min(MOST_LISTED, LEAST_LISTED + LISTED_EACH * task.copies[number])
+        paid = task.work.for_job(task.cycle, job)
+        rows, ranks = task.ranks.choose(job, free, min(count, left), paid.environment)
         return BestSlots(rows, ranks, complete=len(rows) == left)

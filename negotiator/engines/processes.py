@@ -11,7 +11,7 @@ import mmap
 import os
 import signal
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, Pipe
 from typing import Final
@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.engine import MatchingTask
-from negotiator.engines.ahead import AheadConditions
+from negotiator.engines.ahead import AheadConditions, is_large
 from negotiator.engines.answers import AnswerDecoder, AnswerEncoder
+from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.finder import ConditionFinder, FoundAnswer
 from negotiator.hooks.records import Mask
 
-#: Below it the processes take longer to start than the conditions to evaluate: requests times slots.
-LEAST_PAIRS: Final = 2_000_000
 #: A worker that was at a request for so long is not waited for again, in seconds.
 _PATIENCE: Final = 2.0
 #: So many requests after the one that has its turn are left to the cycle: a worker would be too late.
@@ -44,7 +43,7 @@ class ProcessEngine:
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
         """Start the processes; end them after the last turn."""
-        if len(task.requests) * len(task.matcher.slots) < LEAST_PAIRS:
+        if not is_large(task):
             yield None
             return
         shared = _SharedRows.of(task)
@@ -55,10 +54,20 @@ class ProcessEngine:
                 Fork.start(task, shared, range(place, requests, self.processes))
                 for place in range(self.processes)
             )
-            yield AheadConditions(task, forks, shared.served, shared.position)
+            yield AheadConditions(task, Forks(forks), shared.served, shared.position)
         finally:
             for each in forks:
                 each.end()
+
+    def connect(self) -> None:
+        """Do nothing: processes begin with a cycle."""
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return nothing: workers print why they fail."""
+        return ()
+
+    def close(self) -> None:
+        """Do nothing: processes end with their cycle."""
 
 
 @attrs.frozen(eq=False)
@@ -84,6 +93,22 @@ class _SharedRows:
         taken[:] = task.matcher.taken
         task.matcher.taken = taken
         return cls(memory[8 : 8 + requests], memory[8 + requests : 8 + 2 * requests], taken, position)
+
+
+@attrs.frozen(eq=False)
+class Forks:
+    """The workers of a cycle: request ``number`` is of fork ``number % len(forks)``."""
+
+    forks: Sequence[Fork]
+
+    def __len__(self) -> int:
+        return len(self.forks)
+
+    def answers(self, until: int) -> Iterator[tuple[int, FoundAnswer]]:
+        """Yield the answers of the fork of a request."""
+        place = until % len(self.forks)
+        for answer in self.forks[place].answers(until):
+            yield place, answer
 
 
 @attrs.define(eq=False)
@@ -145,7 +170,10 @@ def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Conne
     os.closerange(3, kept)
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     gc.freeze()  # a collection would copy the pages of all objects of the cycle
-    finder, encoder = ConditionFinder(task, shared.taken), AnswerEncoder()
+    finder, encoder = (
+        ConditionFinder(ConditionTask.of(task), shared.taken),
+        AnswerEncoder(len(task.matcher.slots)),
+    )
     own = np.arange(numbers.start, numbers.stop, numbers.step)
     while (number := _next(own, shared)) is not None:
         shared.begun[number] = 1

@@ -21,6 +21,7 @@ from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
 from negotiator.engines import ahead, finder, processes
 from negotiator.engines.ahead import AheadConditions
+from negotiator.engines.condition_task import ConditionTask
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.plugin import Cycle
 from negotiator.records import Station
@@ -80,7 +81,7 @@ def decided(pool):
 def on_both_engines(monkeypatch):
     """Let replays of pools of HTCondor run on both engines; turns wait for the workers, which small pools would outrun."""
     monkeypatch.setattr(condor_cycle, "run_cycle", run_on_both)
-    monkeypatch.setattr(processes, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
     answers = processes.Fork.answers
 
     def awaited(self, until):
@@ -154,7 +155,7 @@ def test_a_request_counts_all_steps_of_its_conditions_also_of_those_that_were_kn
     class First:
         @contextmanager
         def begin(self, task):
-            same = [finder.ConditionFinder(task, task.matcher.taken)]
+            same = [finder.ConditionFinder(ConditionTask.of(task), task.matcher.taken)]
             found.append([same[0].find(number) for number in (0, 0)])
             yield None
 
@@ -181,10 +182,10 @@ def test_a_cycle_in_which_a_machine_may_run_out_of_steps_is_decided_by_one_proce
 def test_cycles_below_a_number_of_pairs_have_no_workers(sources, monkeypatch):
     pool = plain()
     pairs = run(pool).counts.requests * len(pool.slots)
-    monkeypatch.setattr(processes, "LEAST_PAIRS", pairs + 1)
+    monkeypatch.setattr(ahead, "LEAST_PAIRS", pairs + 1)
     run(pool, WORKERS)
     assert sources == []
-    monkeypatch.setattr(processes, "LEAST_PAIRS", pairs)
+    monkeypatch.setattr(ahead, "LEAST_PAIRS", pairs)
     run(pool, WORKERS)
     assert len(sources) == 1
 
@@ -218,7 +219,7 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
     expected = result_bytes(run(pool))
 
     def hit(_progress):
-        for each in sources[0].workers if sources else ():
+        for each in sources[0].workers.forks if sources else ():
             if chance.random() < 0.1:
                 os.kill(each.pid, chance.choice((signal.SIGKILL, signal.SIGSTOP)))
 
@@ -262,7 +263,7 @@ def test_no_worker_outlives_a_cycle_that_fails(sources):
 
     with pytest.raises(ZeroDivisionError):
         run(plain(), WORKERS, watch=fail)
-    for each in sources[0].workers:
+    for each in sources[0].workers.forks:
         with pytest.raises(ProcessLookupError):
             os.kill(each.pid, 0)
 

@@ -27,7 +27,7 @@ from negotiator.classad.syntax import Side, tree_key
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -125,6 +125,26 @@ class TrueRows:
         """Return the rows of a mask, (N,)."""
         count = int(np.count_nonzero(rows))
         return cls(len(rows), count, np.packbits(rows) if 0 < count < len(rows) else None)
+
+    @classmethod
+    def all_of(cls, conditions: Sequence[TrueRows]) -> TrueRows | None:
+        """Return the rows in which all of some conditions over the same rows are true; None without a condition."""
+        if not conditions:
+            return None
+        never = next((each for each in conditions if not each.count), None)
+        if never is not None:
+            return never
+        varying = [each.bits for each in conditions if each.bits is not None]
+        if not varying:
+            return conditions[0]
+        bits = np.bitwise_and.reduce(varying)
+        return cls.of_bits(conditions[0].size, bits)
+
+    @classmethod
+    def of_bits(cls, size: int, bits: NDArray[np.uint8]) -> TrueRows:
+        """Return the rows of a mask of ``size`` rows, a bit for each, those after the last row 0."""
+        count = int(np.bitwise_count(bits).sum())
+        return cls(size, count, bits if 0 < count < size else None)
 
     @property
     def rows(self) -> BoolArray:

@@ -10,12 +10,14 @@ import numpy as np
 from negotiator.classad.scalar import ClassAd
 from negotiator.classad.syntax.attribute_map import expression
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
+from negotiator.classad.tables.store import RowStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from negotiator.classad.syntax import Expr, LiteralValue
     from negotiator.classad.tables.column import IndexArray, StringPool
+    from negotiator.classad.tables.dictionary import AdDictionary
     from negotiator.classad.tables.distinct_values import DistinctValues
     from negotiator.classad.tables.store import Store
 
@@ -60,6 +62,27 @@ class OverlayStore:
         if found is None:
             return self.base.encoded(name)
         return EncodedAttribute(found.codes.astype(np.int32), found.entries, self.pool)
+
+    def row_store(self, rows: IndexArray | None, dictionary: AdDictionary) -> RowStore:
+        """Return a store of copies of these ads, None for all.
+
+        Ads that were not read with a dictionary are stored in ``dictionary``.
+        """
+        base = self.base
+        if isinstance(base, OverlayStore):
+            store = base.row_store(rows, dictionary)
+        elif isinstance(base, RowStore):
+            store = base.take(np.arange(len(base)) if rows is None else rows)
+        else:
+            store = RowStore(dictionary)
+            places = range(len(base)) if rows is None else rows.tolist()
+            store.append(dictionary.row(base.ad(place)) for place in places)
+        for each in self.added.values():
+            codes = each.codes if rows is None else each.codes[rows]
+            used, of_row = np.unique(codes, return_inverse=True)
+            values = [each.entries.expr(code) for code in used.tolist()]
+            store.set_attribute(each.name, of_row.reshape(-1), values)
+        return store
 
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""

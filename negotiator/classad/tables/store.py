@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.scalar import ClassAd
-from negotiator.classad.syntax import ClassAdError
+from negotiator.classad.syntax import ClassAdError, fold
 from negotiator.classad.tables.alike_rows import AlikeRows
 from negotiator.classad.tables.code_column import CodeColumn
 from negotiator.classad.tables.column import StringPool
@@ -31,6 +31,7 @@ from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from negotiator.classad.syntax import Expr
     from negotiator.classad.tables.column import IndexArray
 
 RowPart: TypeAlias = "AlikeRows | Sequence[tuple[AdLayout, Row]]"
@@ -205,6 +206,35 @@ class RowStore:
         for name, lost in self._lost(before, after).items():
             self._codes[name].drop(places[np.concatenate(lost)], self._size)
         self._layout_of_row[places] = after
+
+    def set_attribute(self, name: str, of_row: IndexArray, values: Sequence[Expr | None]) -> None:
+        """Replace one attribute of all ads, in place.
+
+        :param of_row: the place in ``values`` of each row's value, (N,); None for ads without the attribute.
+        """
+        spelling = self.dictionary.spelling(name)
+        if spelling is None:
+            return
+        self.version += 1
+        codes = np.array(
+            [ABSENT if each is None else spelling.entries.add(each) for each in values], np.int32
+        )
+        present = (codes != ABSENT)[of_row]
+        changes, change = np.unique(self._layout_of_row * np.int64(2) + present, return_inverse=True)
+        found = [self._number(self._with_or_without(name, *divmod(each, 2))) for each in changes.tolist()]
+        self._layout_of_row = np.array(found, np.int32)[change.reshape(-1)]
+        self._codes[fold(name)] = CodeColumn()
+        self._codes[fold(name)].put(np.flatnonzero(present), codes[of_row][present], self._size)
+
+    def _with_or_without(self, name: str, layout: int, has: int) -> AdLayout:
+        """Return a layout with or without a name."""
+        found = self._layouts[layout]
+        if (fold(name) in found.shape.index) == bool(has):
+            return found
+        names = found.names(self.dictionary)
+        if has:
+            return self.dictionary.layout((*names, name))
+        return self.dictionary.layout(tuple(each for each in names if fold(each) != fold(name)))
 
     def _lost(self, before: NDArray[np.int32], after: NDArray[np.int32]) -> dict[str, list[IndexArray]]:
         """Return the attributes that rows lose, and which rows, given their layouts before and after."""

@@ -150,9 +150,15 @@ class AttributeTable:
         return type(self)(self._current(), None, len(self))
 
     def row_store(self, dictionary: AdDictionary) -> RowStore:
-        """Return a store of these rows alone: the table's own, or one with copies of the ads in ``dictionary``."""
-        if self._rows is None and isinstance(self._store, RowStore):
-            return self._store
+        """Return a store of these rows alone: the table's own, or one with copies of the ads.
+
+        The ads of a table that was not read with a dictionary are stored in ``dictionary``.
+        """
+        current = self._current()
+        if isinstance(current, OverlayStore):
+            return current.row_store(self._rows, dictionary)
+        if isinstance(current, RowStore):
+            return current if self._rows is None else current.take(self._rows)
         store = RowStore(dictionary)
         store.append(map(dictionary.row, self.ads))
         return store

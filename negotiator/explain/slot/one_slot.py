@@ -139,7 +139,7 @@ class _Steps:
     def of_class(self, request: Request) -> tuple[Sequence[Reason], Sequence[Reason]]:
         """Return the reasons that reject one job of a class, and the quotas that refuse it if nothing does."""
         one = attrs.evolve(request, applications=request.applications[:1])
-        paid = self.work.for_request(self.cycle, one)
+        paid = self.work.for_job(self.cycle, one.ad)
         candidates = match(one, self.matcher, self.bundle, paid)
         reasons = [reason for reason, _ in merged(self.recorded[0].rejected)]
         if reasons:
