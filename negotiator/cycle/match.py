@@ -82,7 +82,7 @@ class SlotMatcher:
         :param pool: the pool's own order of slots.
         :param candidate_set: makes the set of the candidates of each request, of all slots.
         """
-        budget, slots = MemoryBudget(), offered.slots
+        budget, slots = MemoryBudget.of(len(offered.slots)), offered.slots
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
@@ -145,7 +145,7 @@ class SlotMatcher:
 
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
-        budget = MemoryBudget()
+        budget = MemoryBudget.of(len(slots))
         self.slots, self.source = slots, None
         self.requirements = Requirements(slots, self.environment, budget)
         self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
@@ -223,7 +223,7 @@ def match(
     if not len(matcher.slots):
         candidates.removals.append(Removal(matcher.no_slots, 0, 0))
 
-    left = int(np.count_nonzero(candidates.keep))
+    left = candidates.left
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
     return MatchCandidates(
         candidates.keep, left, removals, warnings, failures, preempting, protected, best=best

@@ -38,9 +38,11 @@ class Ranks:
         #: Sort slots instead of the pool's rank before the job's, (N,); the order of a bundle may bring them.
         self.scores: RankValues | None = None
         self._pool = ColumnCache(dependencies, env, _pool_order, budget)
-        self._job = ColumnCache(dependencies, env, _job_rank, budget)
+        # Of its own: a rank has 64 times the memory of a condition, and each job may have another one.
+        of_jobs = MemoryBudget.of(len(dependencies.table))
+        self._job = ColumnCache(dependencies, env, _job_rank, of_jobs)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
-        self._sorted = SortedByRanks(budget)
+        self._sorted = SortedByRanks()
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""

@@ -11,7 +11,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.columnar import MemoryBudget
 from negotiator.hooks.records import Mask
 
 RankValues: TypeAlias = NDArray[np.float64]
@@ -21,6 +20,9 @@ _USES = 32
 #: Different ranks that are counted: jobs may have any number.
 _MAX_RANKS = 1024
 _CHUNK = 256
+_NO_ROWS = np.zeros(0, np.intp)
+#: Combinations of ranks by which all slots are sorted; each takes four bytes for each slot.
+_MAX_SORTED = 64
 
 
 @attrs.frozen(eq=False)
@@ -46,22 +48,33 @@ class PoolOrder:
         """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,) each.
 
         The pool's order is sorted already, so only the last level that is reached needs a choice: all slots above it
-        are chosen, those on it compete by the job's Rank.
+        are chosen, those on it compete by the job's Rank. What comes after it is not looked at.
         """
-        places = np.flatnonzero(among[self.rows])
-        if len(places) > count > 0:
-            last = self.behind[places[count - 1]]
-            level = self.behind.searchsorted(last), self.behind.searchsorted(last, side="right")
-            first, end = places.searchsorted(level).tolist()
-        else:
-            first = end = len(places)
-        sure, tied = self.rows[places[:first]], self.rows[places[first:end]]
+        places, first = self._reached(among, count)
+        sure, tied = self.rows[places[:first]], self.rows[places[first:]]
         return np.concatenate(
             (
                 self._in_order(sure, self.behind[places[:first]], ranks),
                 tied[best(min(count - first, len(tied)), *(each[tied] for each in ranks))],
             )
         )
+
+    def _reached(self, among: Mask, count: int) -> tuple[NDArray[np.intp], int]:
+        """Return the places of the first ``count`` of some slots, with all on the level of the last one, and how many are above it."""
+        found: list[NDArray[np.intp]] = []
+        number, scanned = 0, 0
+        while scanned < len(self.rows) and (number < count or count <= 0):
+            end = len(self.rows) if count <= 0 else max(_CHUNK, 2 * count, 4 * scanned)
+            found.append(scanned + np.flatnonzero(among[self.rows[scanned:end]]))
+            number, scanned = number + len(found[-1]), min(end, len(self.rows))
+        places = np.concatenate([_NO_ROWS, *found])
+        if not 0 < count <= number:
+            return places, number
+        last = self.behind[places[count - 1]]
+        start, end = self.behind.searchsorted(last), int(self.behind.searchsorted(last, side="right"))
+        if end > scanned:
+            places = np.concatenate((places, scanned + np.flatnonzero(among[self.rows[scanned:end]])))
+        return places[: places.searchsorted(end)], int(places.searchsorted(start))
 
     def sorted(self, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
         """Return the rows of all slots, best first, as ``best`` orders them."""
@@ -80,11 +93,11 @@ class SortedSlots:
     """All slots by one combination of ranks, best first: ``rows`` (N,). ``ranks`` are held so that they keep their identity."""
 
     ranks: tuple[object, ...]
-    rows: NDArray[np.intp]
+    rows: NDArray[np.int32]
 
     def first(self, among: Mask, count: int) -> NDArray[np.intp]:
         """Return the rows of the best of some slots, best first; what comes after them is seldom looked at."""
-        found: list[NDArray[np.intp]] = [self.rows[:0]]
+        found: list[NDArray[np.int32]] = [self.rows[:0]]
         start, size = 0, max(_CHUNK, 2 * count)
         while count > 0 and start < len(self.rows):
             part = self.rows[start : start + size]
@@ -92,14 +105,13 @@ class SortedSlots:
             found.append(part)
             count -= len(part)
             start, size = start + size, 4 * size
-        return np.concatenate(found)
+        return np.concatenate(found).astype(np.intp)
 
 
 @attrs.define(eq=False)
 class SortedByRanks:
     """The slots sorted by ranks that many requests have in common, found by the identity of cached ranks."""
 
-    budget: MemoryBudget
     _known: dict[tuple[int, ...], SortedSlots] = attrs.field(factory=dict, init=False)
     _uses: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = attrs.field(factory=dict, init=False)
 
@@ -114,9 +126,9 @@ class SortedByRanks:
             if len(self._uses) < _MAX_RANKS or key in self._uses:
                 self._uses[key] = uses, (order, *ranks)  # held: an identity is not used again
             return None
-        if not self.budget.take(order.rows.nbytes):
+        if len(self._known) >= _MAX_SORTED:
             return None
-        rows = order.sorted(ranks)
+        rows = order.sorted(ranks).astype(np.int32)
         self._known[key] = found = SortedSlots((order, *ranks), rows)
         del self._uses[key]
         return found

@@ -247,12 +247,13 @@ class Column:
     @cached_property
     def truth(self) -> BoolArray:
         """Which rows are a number other than 0 or the boolean true; shape as the data."""
-        result: BoolArray = np.asarray(np.False_)
+        result: BoolArray | None = None
         for kind in (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL):
             if self.has(kind):
                 true = self.data[kind] if kind is Kind.BOOLEAN else self.data[kind] != 0
-                result = result | (true if self.kind is kind else true & self.where(kind))
-        return np.asarray(result)
+                found = true if self.kind is kind else true & self.where(kind)
+                result = found if result is None else result | found
+        return np.asarray(np.False_ if result is None else result)
 
     @cached_property
     def folded(self) -> NDArray[np.int32]:

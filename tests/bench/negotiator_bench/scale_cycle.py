@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,9 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.engine import Engine, MatchingTask
 from negotiator.cycle.loop import run_cycle
+from negotiator.engines.ahead import AheadConditions, Workers
 from negotiator.engines.choice import engine_of
+from negotiator.engines.finder import FoundAnswer
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.collector import rare_collections
@@ -84,16 +86,43 @@ def measure_cycle(pool: Path, engine: str, patience: float) -> CycleFigures:
 
 
 @attrs.define(eq=False)
+class _CountedWorkers:
+    """The workers of a cycle, and the bytes of their answers so far."""
+
+    workers: Workers
+    received: int = 0
+
+    def __len__(self) -> int:
+        return len(self.workers)
+
+    def answers(self, until: int) -> Iterator[tuple[int, FoundAnswer]]:
+        for place, answer in self.workers.answers(until):
+            self.received += answer.nbytes
+            yield place, answer
+
+
+@attrs.define(eq=False)
 class _ObservedEngine:
-    """An engine that remembers the source of conditions of its cycle."""
+    """An engine that counts the bytes of answers; None before workers of it were used."""
 
     engine: Engine
-    source: ConditionSource | None = None
+    workers: _CountedWorkers | None = None
 
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
-        with self.engine.begin(task) as self.source:
-            yield self.source
+        with self.engine.begin(task) as source:
+            if isinstance(source, AheadConditions):
+                self.workers = source.workers = _CountedWorkers(source.workers)
+            yield source
+
+    def connect(self) -> None:
+        self.engine.connect()
+
+    def take_notices(self) -> Sequence[str]:
+        return self.engine.take_notices()
+
+    def close(self) -> None:
+        self.engine.close()
 
 
 def _run(pool: Path, engine_text: str) -> CycleFigures:
@@ -101,18 +130,20 @@ def _run(pool: Path, engine_text: str) -> CycleFigures:
     ours.forget()
     with _engine_text(engine_text) as text, rare_collections():
         engine = _ObservedEngine(engine_of(text))
+        engine.connect()
         gc.collect()
         start, wall = clock(), time.perf_counter()
         cycle = Cycle(1, ours.CYCLE.now, bundle.digest)
         result = run_cycle(snapshot, bundle, cycle, engine=engine)
         seconds, processor = time.perf_counter() - wall, clock() - start
+        engine.close()
     return CycleFigures(
         seconds=seconds,
         processor=processor,
         workers=_children(),
         matches=len(result.matches),
         requests=result.counts.requests,
-        answers=getattr(engine.source, "received", None),
+        answers=None if engine.workers is None else engine.workers.received,
     )
 
 
