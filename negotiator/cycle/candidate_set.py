@@ -98,7 +98,10 @@ class CandidateSet:
 
     def remove(self, mask: Mask, reason: Reason) -> None:
         """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""
-        gone = TrueRows.from_mask(mask)
+        self.remove_rows(TrueRows.from_mask(mask), reason)
+
+    def remove_rows(self, gone: TrueRows, reason: Reason) -> None:
+        """Remove slots as ``remove`` does."""
         if not gone.count:
             return
         before = self._packed()
@@ -107,7 +110,7 @@ class CandidateSet:
         if reason.mode is Mode.ENFORCE:
             self._bits = after
         else:
-            self.warnings.append((reason, mask))
+            self.warnings.append((reason, gone.rows))
 
     def remove_all(self, reason: Reason) -> None:
         """Remove every slot for one reason."""

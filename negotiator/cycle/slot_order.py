@@ -23,6 +23,7 @@ _CHUNK = 256
 _NO_ROWS = np.zeros(0, np.intp)
 #: Combinations of ranks by which all slots are sorted; each takes four bytes for each slot.
 _MAX_SORTED = 64
+_MAX_LEVELS = np.iinfo(np.uint16).max
 
 
 @attrs.frozen(eq=False)
@@ -84,8 +85,12 @@ class PoolOrder:
     def _in_order(
         rows: NDArray[np.intp], behind: RankValues, ranks: tuple[RankValues, ...]
     ) -> NDArray[np.intp]:
-        keys = [-_comparable(each[rows]) for each in reversed(ranks)]
-        return np.asarray(rows[np.lexsort((rows, *keys, behind))], np.intp)
+        """Sort rows that are in the pool's order by ``ranks`` within each of its levels; ties keep their order."""
+        order = np.lexsort([-_comparable(each[rows]) for each in reversed(ranks)])
+        levels = np.cumsum(np.append(False, behind[1:] != behind[:-1])[: len(behind)])
+        if len(levels) and levels[-1] <= _MAX_LEVELS:
+            levels = levels.astype(np.uint16)  # NumPy sorts these by radix, ten times as fast
+        return np.asarray(rows[order[np.argsort(levels[order], kind="stable")]], np.intp)
 
 
 @attrs.frozen(eq=False)
@@ -104,7 +109,7 @@ class SortedSlots:
             part = part[among[part]][:count]
             found.append(part)
             count -= len(part)
-            start, size = start + size, 4 * size
+            start, size = start + size, 2 * size
         return np.concatenate(found).astype(np.intp)
 
 

@@ -12,5 +12,6 @@ from negotiator.classad.columnar.shapes import ShapedRows as ShapedRows
 from negotiator.classad.columnar.shapes import shape_of as shape_of
 from negotiator.classad.columnar.shapes import shaped_rows as shaped_rows
 from negotiator.classad.columnar.table import Table as Table
+from negotiator.classad.columnar.true_rows import PackedMask as PackedMask
 from negotiator.classad.columnar.true_rows import TrueRows as TrueRows
 from negotiator.classad.columnar.true_rows import number_of_bits as number_of_bits

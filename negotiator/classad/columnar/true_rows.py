@@ -43,6 +43,8 @@ class TrueRows:
     @classmethod
     def from_mask(cls, rows: BoolArray) -> TrueRows:
         """Return the rows of a mask, (N,)."""
+        if rows.strides == (0,) and len(rows):  # one value for all rows
+            return cls(len(rows), len(rows) * int(rows[0]), None)
         count = int(np.count_nonzero(rows))
         return cls(len(rows), count, np.packbits(rows) if 0 < count < len(rows) else None)
 
@@ -115,3 +117,26 @@ def number_of_bits(bits: NDArray[np.uint8]) -> int:
     whole = len(bits) // 8 * 8
     words = np.bitwise_count(bits[:whole].view(np.uint64))
     return int(words.sum(dtype=np.int64)) + int(np.bitwise_count(bits[whole:]).sum())
+
+
+@attrs.define(eq=False)
+class PackedMask:
+    """Rows of a table of ``size`` rows that are added over time, a bit for each, and their number."""
+
+    size: int
+    count: int = 0
+    bits: NDArray[np.uint8] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.bits = np.zeros((self.size + 7) // 8, np.uint8)
+
+    def add(self, rows: NDArray[np.intp]) -> None:
+        """Add rows, each given once; those that are there already stay."""
+        new = rows[~TrueRows(self.size, self.count, self.bits).at(rows)]
+        np.bitwise_or.at(self.bits, new >> 3, np.uint8(0x80) >> (new & 7).astype(np.uint8))
+        self.count += len(new)
+
+    @property
+    def rows(self) -> TrueRows:
+        """The rows that were added so far; valid until more are added."""
+        return TrueRows(self.size, self.count, self.bits if 0 < self.count < self.size else None)
