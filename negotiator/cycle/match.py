@@ -40,6 +40,13 @@ from negotiator.records import Reason, Station, Verdict
 _IN_USE = ("claimed", "preempting")
 
 
+def _share_taken(matcher: SlotMatcher, attribute: attrs.Attribute[Mask], taken: Mask) -> Mask:
+    """Let the ranks of a matcher see the slots that are taken, also where an engine puts them into shared memory."""
+    del attribute
+    matcher.ranks.taken = taken
+    return taken
+
+
 @attrs.define(eq=False)
 class SlotMatcher:
     """The slots of one cycle, which of them are still free, and the columns that were evaluated over them.
@@ -52,7 +59,9 @@ class SlotMatcher:
     requirements: Requirements
     ranks: Ranks
     in_use: Mask  # (N,) slots that have a job, as the pool shows them, and that no match may end
-    taken: Mask  # (N,) slots granted to an earlier request of this cycle
+    taken: Mask = attrs.field(
+        on_setattr=_share_taken
+    )  # (N,) slots granted to an earlier request of this cycle
     claimed: ClaimedPartitionable
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
@@ -69,6 +78,7 @@ class SlotMatcher:
     def __attrs_post_init__(self) -> None:
         self._taken_rows = PackedMask(len(self.slots))
         self._taken_rows.add(np.flatnonzero(self.taken))
+        self.ranks.taken = self.taken
 
     @classmethod
     def of(

@@ -20,6 +20,8 @@ _USES = 32
 #: Different ranks that are counted: jobs may have any number.
 _MAX_RANKS = 1024
 _CHUNK = 256
+#: Slots that are gone are searched for once in so many choices.
+_LOOKS = 16
 _NO_ROWS = np.zeros(0, np.intp)
 #: Combinations of ranks by which all slots are sorted; each takes four bytes for each slot.
 _MAX_SORTED = 64
@@ -93,24 +95,42 @@ class PoolOrder:
         return np.asarray(rows[order[np.argsort(levels[order], kind="stable")]], np.intp)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class SortedSlots:
-    """All slots by one combination of ranks, best first: ``rows`` (N,). ``ranks`` are held so that they keep their identity."""
+    """All slots by one combination of ranks, best first: ``rows`` (N,). ``ranks`` are held so that they keep their identity.
+
+    The best slots are taken first, so that those before ``start`` are gone, and the others moved behind it.
+    """
 
     ranks: tuple[object, ...]
     rows: NDArray[np.int32]
+    start: int = attrs.field(default=0, init=False)
+    _looked_at: int = attrs.field(default=0, init=False)  # since slots that are gone were removed
 
-    def first(self, among: Mask, count: int) -> NDArray[np.intp]:
-        """Return the rows of the best of some slots, best first; what comes after them is seldom looked at."""
+    def first(self, among: Mask, count: int, taken: Mask | None = None) -> NDArray[np.intp]:
+        """Return the rows of the best of some slots, best first; what comes after them is seldom looked at.
+
+        :param taken: slots, (N,), that are in ``among`` neither now nor later; their number only grows.
+        """
         found: list[NDArray[np.int32]] = [self.rows[:0]]
-        start, size = 0, max(_CHUNK, 2 * count)
+        start, size = self.start, max(_CHUNK, 2 * count)
         while count > 0 and start < len(self.rows):
             part = self.rows[start : start + size]
             part = part[among[part]][:count]
             found.append(part)
             count -= len(part)
             start, size = start + size, 2 * size
+        self._looked_at += start - self.start
+        if taken is not None and self._looked_at > _LOOKS * (start - self.start):
+            self._remove(taken, min(start, len(self.rows)))
         return np.concatenate(found).astype(np.intp)
+
+    def _remove(self, taken: Mask, end: int) -> None:
+        """Remove slots that are gone from those before ``end``."""
+        looked_at = self.rows[self.start : end]
+        left = looked_at[~taken[looked_at]]
+        self.start, self._looked_at = end - len(left), 0
+        self.rows[self.start : end] = left
 
 
 @attrs.define(eq=False)

@@ -37,3 +37,23 @@ def test_the_best_of_some_slots_in_the_pools_order_are_the_first_of_a_full_sort(
     found = SortedByRanks()
     sorted_slots = [found.of(order, ranks) for _ in range(32)][-1]
     assert sorted_slots.first(among, count).tolist() == expected.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1999), st.integers(1, 600)), min_size=1, max_size=60),
+    st.integers(0, 99),
+)
+def test_the_best_slots_that_are_left_stay_the_first_of_a_full_sort_as_slots_are_taken(turns, seed):
+    random = np.random.default_rng(seed)
+    ranks, levels = (
+        random.integers(0, 9, 2000).astype(np.float64),
+        random.integers(0, 3, 2000).astype(np.float64),
+    )
+    found, order = SortedByRanks(), PoolOrder.of(levels)
+    sorted_slots = [found.of(order, ranks) for _ in range(32)][-1]
+    everything, taken = order.sorted((ranks,)), np.zeros(2000, np.bool_)
+    for first, count in turns * 3:
+        among = ~taken & (np.arange(2000) >= first // 2)
+        expected = everything[among[everything]][:count]
+        assert sorted_slots.first(among, count, taken).tolist() == expected.tolist()
+        taken[expected] = True
