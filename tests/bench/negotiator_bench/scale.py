@@ -13,7 +13,10 @@ from typing import Final
 import attrs
 import click
 
+from negotiator.classad import Table
 from negotiator.cli.render import print_table, printable
+from negotiator.pool.snapshot import Snapshot
+from negotiator_bench import ours
 from negotiator_bench.command import NOT_MEASURED
 from negotiator_bench.condor_negotiator import numbers
 from negotiator_bench.errors import BenchError
@@ -21,8 +24,9 @@ from negotiator_bench.growth import Growth
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.machine import this_machine
 from negotiator_bench.picture import Line, draw
-from negotiator_bench.requests import request_snapshot
+from negotiator_bench.requests import request_texts
 from negotiator_bench.scale_cycle import JOBS, LOCAL_CLUSTER, CycleFigures, measure_cycle
+from negotiator_bench.slots import texts
 
 #: A cycle may take so many times as long as projected before it is ended.
 _PATIENCE: Final = 4
@@ -96,10 +100,15 @@ class ScaleRun:
 
         :raises BenchError: a cycle failed, or the first size takes longer than the limit.
         """
-        for sizes in sorted(itertools.product(slots, classes), key=lambda size: (size[0] * size[1], size)):
-            engines = [engine for engine in self.engines if self._projected(engine, sizes) <= self.limit]
-            if engines:
-                self._measure(*sizes, engines)
+        for number in sorted(slots):
+            made: Table | None = None
+            for count in sorted(classes):
+                engines = [
+                    name for name in self.engines if self._projected(name, (number, count)) <= self.limit
+                ]
+                if engines:
+                    made = ours.read(texts(SLOTS[self.kind], range(number))) if made is None else made
+                    self._measure(made, count, engines)
         known = fits(self.points)
         done = {(point.sizes, point.engine) for point in self.points}
         for sizes in itertools.product(slots, classes):
@@ -109,13 +118,15 @@ class ScaleRun:
                 if (sizes, engine) not in done and engine in known
             ]
 
-    def _measure(self, slots: int, classes: int, engines: Sequence[str]) -> None:
+    def _measure(self, slots: Table, classes: int, engines: Sequence[str]) -> None:
+        nobody = Table.from_ads(())
+        jobs = ours.read(request_texts(classes, JOBS))
         with tempfile.TemporaryDirectory() as folder:
             pool = Path(folder, "pool")
-            pool.write_bytes(request_snapshot(self.kind, slots, classes, JOBS).encode())
+            pool.write_bytes(Snapshot(schedds=nobody, submitters=nobody, slots=slots, jobs=jobs).encode())
             for engine in engines:
                 figures = measure_cycle(pool, engine, _PATIENCE * self.limit)
-                self.points.append(ScalePoint(slots, classes, engine, figures.seconds, figures))
+                self.points.append(ScalePoint(len(slots), classes, engine, figures.seconds, figures))
                 print_progress(self.points[-1])
 
     def _projected(self, engine: str, sizes: tuple[int, int]) -> float:
