@@ -18,15 +18,47 @@ from negotiator.records import Mode, Reason
 
 @attrs.define
 class CandidateSet:
-    """The slots that are still candidates of one request, and the reasons that removed the others."""
+    """The slots that are still candidates of one request, and the reasons that removed the others.
+
+    Conditions are applied to a bit for each slot, an eighth of the work of a mask. The mask is made when ``keep`` is read.
+    """
 
     slots: Table
-    keep: Mask = attrs.field(init=False)  # (N,)
     removals: list[Removal] = attrs.field(factory=list)
     warnings: list[tuple[Reason, Mask]] = attrs.field(factory=list)
+    _bits: TrueRows = attrs.field(init=False)  # the candidates, as long as there is no mask
+    _mask: Mask | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.keep = np.ones(len(self.slots), dtype=np.bool_)
+        self._bits = TrueRows(len(self.slots), len(self.slots), None)
+
+    @property
+    def keep(self) -> Mask:
+        """The slots that are left, (N,). The mask may be changed until the next condition is applied."""
+        if self._mask is None:
+            self._mask = self._bits.rows.copy()
+        return self._mask
+
+    @keep.setter
+    def keep(self, mask: Mask) -> None:
+        self._mask = mask
+
+    @property
+    def left(self) -> int:
+        """The number of slots that are left."""
+        return self._packed().count
+
+    def _packed(self) -> TrueRows:
+        if self._mask is not None:
+            self._bits, self._mask = TrueRows.from_mask(self._mask), None
+        return self._bits
+
+    def _restrict(self, truth: TrueRows) -> int:
+        """Keep the slots on which a condition of all slots is true; return how many are removed."""
+        before = self._packed()
+        found = TrueRows.all_of((before, truth))
+        self._bits = before if found is None else found
+        return before.count - self._bits.count
 
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
         """Apply ``keep_true``, and record what it removes with the reason."""
@@ -50,35 +82,35 @@ class CandidateSet:
         Return how many of the slots that were left it removes, and on how many it is not true.
         """
         # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
-        keep = self.keep if rows is None else self.keep[rows]
-        before = np.count_nonzero(keep)
-        keep &= truth.rows
-        if rows is not None:
-            self.keep[rows] = keep
-        return int(before - np.count_nonzero(keep)), truth.size - truth.count
+        whole = truth if rows is None else truth.extended(rows, len(self.slots))
+        return self._restrict(whole), truth.size - truth.count
 
     def keep_true_of_each(
         self, truth: TrueRows, rows: NDArray[np.intp], codes: NDArray[np.intp], conditions: int
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Keep the slots on which their condition is true, ``codes`` (R,) of so many; return both numbers for each of them."""
-        true, keep = truth.rows, self.keep[rows]
-        false = ~true
-        rejected = np.bincount(codes[false], minlength=conditions)
-        removed = np.bincount(codes[false & keep], minlength=conditions)
-        self.keep[rows] = keep & true
+        false = np.flatnonzero(~truth.rows)
+        codes = codes[false]
+        rejected = np.bincount(codes, minlength=conditions)
+        removed = np.bincount(codes[self._packed().at(rows[false])], minlength=conditions)
+        self._restrict(truth.extended(rows, len(self.slots)))
         return removed, rejected
 
     def remove(self, mask: Mask, reason: Reason) -> None:
         """Remove the slots of the mask; where the reason does not enforce, only count them and warn."""
-        rejected = int(np.count_nonzero(mask))
-        if not rejected:
+        self.remove_rows(TrueRows.from_mask(mask), reason)
+
+    def remove_rows(self, gone: TrueRows, reason: Reason) -> None:
+        """Remove slots as ``remove`` does."""
+        if not gone.count:
             return
-        removed = int(np.count_nonzero(mask & self.keep))
-        self.removals.append(Removal(reason, removed, rejected))
+        before = self._packed()
+        after = before.without(gone)
+        self.removals.append(Removal(reason, before.count - after.count, gone.count))
         if reason.mode is Mode.ENFORCE:
-            self.keep &= ~mask
+            self._bits = after
         else:
-            self.warnings.append((reason, mask))
+            self.warnings.append((reason, gone.rows))
 
     def remove_all(self, reason: Reason) -> None:
         """Remove every slot for one reason."""

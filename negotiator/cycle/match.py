@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import ClassAd, Environment, Kind, Table
-from negotiator.classad.columnar import MemoryBudget
+from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
@@ -40,6 +40,13 @@ from negotiator.records import Reason, Station, Verdict
 _IN_USE = ("claimed", "preempting")
 
 
+def _share_taken(matcher: SlotMatcher, attribute: attrs.Attribute[Mask], taken: Mask) -> Mask:
+    """Let the ranks of a matcher see the slots that are taken, also where an engine puts them into shared memory."""
+    del attribute
+    matcher.ranks.taken = taken
+    return taken
+
+
 @attrs.define(eq=False)
 class SlotMatcher:
     """The slots of one cycle, which of them are still free, and the columns that were evaluated over them.
@@ -52,7 +59,9 @@ class SlotMatcher:
     requirements: Requirements
     ranks: Ranks
     in_use: Mask  # (N,) slots that have a job, as the pool shows them, and that no match may end
-    taken: Mask  # (N,) slots granted to an earlier request of this cycle
+    taken: Mask = attrs.field(
+        on_setattr=_share_taken
+    )  # (N,) slots granted to an earlier request of this cycle
     claimed: ClaimedPartitionable
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
@@ -62,6 +71,14 @@ class SlotMatcher:
     no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet
     source: ConditionSource | None = None
+    #: The same slots as ``taken``, and by the identity of their masks those that do not change in a cycle.
+    _taken_rows: PackedMask = attrs.field(init=False)
+    _constant_rows: dict[int, TrueRows] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._taken_rows = PackedMask(len(self.slots))
+        self._taken_rows.add(np.flatnonzero(self.taken))
+        self.ranks.taken = self.taken
 
     @classmethod
     def of(
@@ -82,7 +99,7 @@ class SlotMatcher:
         :param pool: the pool's own order of slots.
         :param candidate_set: makes the set of the candidates of each request, of all slots.
         """
-        budget, slots = MemoryBudget(), offered.slots
+        budget, slots = MemoryBudget.of(len(offered.slots)), offered.slots
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
@@ -114,6 +131,27 @@ class SlotMatcher:
         yield self.unclaimable, NO_CLAIM_ID
         yield from self.withheld
 
+    def withdraw(self, candidates: CandidateSet, schedd: str, *, preempt: bool) -> None:
+        """Remove the slots that a request of a schedd does not get; ``preempt``: it may get those whose jobs a match may end."""
+        running = self.in_use if preempt or self.preemption is None else self.running
+        candidates.remove_rows(self._constant(running), _IN_USE_REASON)
+        if len(self.claimed.rows):
+            candidates.remove(self.claimed.of_others(schedd), _OTHER_SCHEDD)
+        candidates.remove_rows(self._taken_rows.rows, _TAKEN_REASON)
+        if self.unclaimable.any():
+            candidates.remove(self.unclaimable, NO_CLAIM_ID)
+        for mask, reason in self.withheld:
+            candidates.remove_rows(self._constant(mask), reason)
+
+    def _constant(self, mask: Mask) -> TrueRows:
+        """Return the rows of a mask that does not change in a cycle."""
+        if mask is not self.in_use and not any(mask is each for each, _ in self.withheld):
+            return TrueRows.from_mask(mask)
+        known = self._constant_rows.get(id(mask))
+        if known is None:
+            known = self._constant_rows[id(mask)] = TrueRows.from_mask(mask)
+        return known
+
     @property
     def available(self) -> int:
         """The number of slots that a request may still get."""
@@ -139,13 +177,14 @@ class SlotMatcher:
         self.claim_ids.use(rows)
         gone = np.unique(rows[~self.claim_ids.stays[rows]])
         self.taken[gone] = True
+        self._taken_rows.add(gone)
         if consumption is not None and (slots := consumption.divisible.take(consumption, rows)) is not None:
             self._change(slots)
         return len(gone)
 
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
-        budget = MemoryBudget()
+        budget = MemoryBudget.of(len(slots))
         self.slots, self.source = slots, None
         self.requirements = Requirements(slots, self.environment, budget)
         self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
@@ -210,20 +249,14 @@ def match(
         candidates.remove_all(WORK_EXCEEDED)
     claimed = None if allowance is None else allowance.claimed
     preemption = None if claimed is None else matcher.preemption
-    candidates.remove(matcher.running if preemption is None else matcher.in_use, _IN_USE_REASON)
-    if len(matcher.claimed.rows):
-        candidates.remove(matcher.claimed.of_others(request.schedd), _OTHER_SCHEDD)
-    candidates.remove(matcher.taken, _TAKEN_REASON)
-    candidates.remove(matcher.unclaimable, NO_CLAIM_ID)
-    for mask, reason in matcher.withheld:
-        candidates.remove(mask, reason)
+    matcher.withdraw(candidates, request.schedd, preempt=preemption is not None)
     preempting, protected = None, 0
     if preemption is not None and claimed is not None:
         preempting, protected = preemption.apply(candidates, request, cycle.environment, claimed)
     if not len(matcher.slots):
         candidates.removals.append(Removal(matcher.no_slots, 0, 0))
 
-    left = int(np.count_nonzero(candidates.keep))
+    left = candidates.left
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
     return MatchCandidates(
         candidates.keep, left, removals, warnings, failures, preempting, protected, best=best

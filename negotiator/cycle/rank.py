@@ -37,15 +37,19 @@ class Ranks:
         self._slots, self._of_pool = dependencies.table, pool
         #: Sort slots instead of the pool's rank before the job's, (N,); the order of a bundle may bring them.
         self.scores: RankValues | None = None
+        #: Slots that no request gets any more, (N,): they are not among those to choose from. More are added as a cycle goes on.
+        self.taken: Mask | None = None
         self._pool = ColumnCache(dependencies, env, _pool_order, budget)
-        self._job = ColumnCache(dependencies, env, _job_rank, budget)
+        # Of its own: a rank has 64 times the memory of a condition, and each job may have another one.
+        of_jobs = MemoryBudget.of(len(dependencies.table))
+        self._job = ColumnCache(dependencies, env, _job_rank, of_jobs)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
-        self._sorted = SortedByRanks(budget)
+        self._sorted = SortedByRanks()
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
         ranks = Ranks(dependencies, env, budget, self._of_pool)
-        ranks.scores = self.scores
+        ranks.scores, ranks.taken = self.scores, self.taken
         return ranks
 
     def measure(self, meter: EvaluationMeter) -> None:
@@ -116,7 +120,7 @@ class Ranks:
             if sorted_slots is None:
                 chosen = order.best(among, (ranks, *after, *further), count)
             else:
-                chosen = sorted_slots.first(among, count)
+                chosen = sorted_slots.first(among, count, self.taken)
             return chosen, ranks[chosen]
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)

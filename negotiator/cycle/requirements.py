@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table
+from negotiator.classad import ClassAd, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
@@ -143,10 +143,14 @@ class Requirements:
         return self._caches[key]
 
     def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
-        cache = ColumnCache(DependencyIndex(slots), self._env, TrueRows.from_column, self._budget)
+        cache = ColumnCache(DependencyIndex(slots), self._env, self._of_some_slots, self._budget)
         cache.meter = self._meter
         self._all_caches.append(cache)
         return cache
+
+    def _of_some_slots(self, column: Column) -> TrueRows:
+        """Return a result for some slots, with the memory for its extension to all of them (``TrueRows.extended``)."""
+        return attrs.evolve(TrueRows.from_column(column), reserved=len(self._slots) // 8)
 
 
 @attrs.frozen(eq=False)

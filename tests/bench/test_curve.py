@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_bench.curve import Point, curve, exponent, lines_of
+from negotiator_bench.curve import Point, curve, lines_of
+from negotiator_bench.growth import exponent
 from negotiator_bench.picture import Line, draw
 
 SVG = "{http://www.w3.org/2000/svg}"

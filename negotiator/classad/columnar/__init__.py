@@ -4,7 +4,6 @@ from negotiator.classad.columnar.column_cache import CacheKey as CacheKey
 from negotiator.classad.columnar.column_cache import ColumnCache as ColumnCache
 from negotiator.classad.columnar.column_cache import EvaluationMeter as EvaluationMeter
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
-from negotiator.classad.columnar.column_cache import TrueRows as TrueRows
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import footprint as footprint
@@ -13,3 +12,6 @@ from negotiator.classad.columnar.shapes import ShapedRows as ShapedRows
 from negotiator.classad.columnar.shapes import shape_of as shape_of
 from negotiator.classad.columnar.shapes import shaped_rows as shaped_rows
 from negotiator.classad.columnar.table import Table as Table
+from negotiator.classad.columnar.true_rows import PackedMask as PackedMask
+from negotiator.classad.columnar.true_rows import TrueRows as TrueRows
+from negotiator.classad.columnar.true_rows import number_of_bits as number_of_bits

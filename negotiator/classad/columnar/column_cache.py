@@ -19,27 +19,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import attrs
-import numpy as np
 
 from negotiator.classad.columnar.evaluation import evaluate_table
 from negotiator.classad.columnar.partial import CommonAttributes, GivenAd, UnknownAd, fold_constants
 from negotiator.classad.syntax import Side, tree_key
-from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable
 
     from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Values
     from negotiator.classad.columnar.partial import Folded, KnownAd
     from negotiator.classad.context import Environment
     from negotiator.classad.scalar import ClassAd
     from negotiator.classad.syntax import Expr
-    from negotiator.classad.tables import BoolArray, Column
+    from negotiator.classad.tables import Column
 
 MAX_BYTES: Final = 256 << 20
 """Approximate memory of the cached columns of one table; beyond it nothing more is cached."""
+
+_BYTES_OF_ROW: Final = 512
+"""Memory of the cached columns of a large table for each of its rows: 4,000 conditions, or the ranks of 64 expressions."""
 
 _ENTRY: Final = 1000
 """Approximate bytes of a key."""
@@ -64,6 +63,11 @@ class MemoryBudget:
     """The remaining memory for all caches of one cycle, in bytes."""
 
     left: int = MAX_BYTES
+
+    @classmethod
+    def of(cls, rows: int) -> MemoryBudget:
+        """Return the memory for the columns of a table of so many rows."""
+        return cls(max(MAX_BYTES, _BYTES_OF_ROW * rows))
 
     def take(self, size: int) -> bool:
         """Reserve memory; return False, reserving nothing, if not enough is left."""
@@ -99,71 +103,6 @@ class EvaluationMeter:
     def found(self, result: object) -> None:
         """Note that a stored result is used again."""
         self.reused += self._costs.get(id(result), 0)
-
-
-@attrs.frozen(eq=False)
-class TrueRows:
-    """The rows in which a condition is true, a bit for each of ``size``, and their number.
-
-    ``bits`` is None if the condition is true in all rows, or in none.
-    """
-
-    size: int
-    count: int
-    bits: NDArray[np.uint8] | None
-
-    @classmethod
-    def from_column(cls, column: Column) -> TrueRows:
-        """Return the rows in which a column is true as a condition (SEMANTICS section 5: numbers other than 0 are)."""
-        if column.kind is not Kind.BOOLEAN:
-            return cls.from_mask(column.is_true())
-        values = column.data[Kind.BOOLEAN]
-        return cls.from_mask(values if values.ndim else np.broadcast_to(values, (len(column),)))
-
-    @classmethod
-    def from_mask(cls, rows: BoolArray) -> TrueRows:
-        """Return the rows of a mask, (N,)."""
-        count = int(np.count_nonzero(rows))
-        return cls(len(rows), count, np.packbits(rows) if 0 < count < len(rows) else None)
-
-    @classmethod
-    def all_of(cls, conditions: Sequence[TrueRows]) -> TrueRows | None:
-        """Return the rows in which all of some conditions over the same rows are true; None without a condition."""
-        if not conditions:
-            return None
-        never = next((each for each in conditions if not each.count), None)
-        if never is not None:
-            return never
-        varying = [each.bits for each in conditions if each.bits is not None]
-        if not varying:
-            return conditions[0]
-        bits = np.bitwise_and.reduce(varying)
-        return cls.of_bits(conditions[0].size, bits)
-
-    @classmethod
-    def of_bits(cls, size: int, bits: NDArray[np.uint8]) -> TrueRows:
-        """Return the rows of a mask of ``size`` rows, a bit for each, those after the last row 0."""
-        count = int(np.bitwise_count(bits).sum())
-        return cls(size, count, bits if 0 < count < size else None)
-
-    @property
-    def rows(self) -> BoolArray:
-        """The rows as a mask, (N,), read-only; it is made anew with each call."""
-        if self.bits is None:
-            return np.broadcast_to(np.bool_(self.count > 0), (self.size,))
-        rows = np.unpackbits(self.bits, count=self.size).view(np.bool_)
-        rows.setflags(write=False)
-        return rows
-
-    @property
-    def has_false(self) -> bool:
-        """True if the condition is not true in some row."""
-        return self.count < self.size
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that it takes."""
-        return 1 if self.bits is None else self.bits.nbytes
 
 
 @attrs.frozen(eq=False)

@@ -7,7 +7,9 @@ a column too, and NumPy broadcasts it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -50,32 +52,34 @@ class StringPool:
     A pool is shared by a table, the tables taken from it and the columns made from them. It only grows.
     """
 
-    __slots__ = ("_codes", "_folded", "_mapped", "strings")
+    __slots__ = ("_codes", "_mapped", "strings")
 
     def __init__(self) -> None:
         self.strings: list[str] = []
-        self._codes: dict[str, int] = {}
-        self._folded = np.zeros(0, np.int32)
+        self._codes = _numbering()
         self._mapped: dict[str, NDArray[np.int32]] = {}
+
+    def __reduce__(self) -> tuple[Callable[[Sequence[str]], StringPool], tuple[list[str]]]:
+        return _pool_of, (self.strings,)
 
     def code(self, text: str) -> int:
         """Return the code of ``text``; add it if the pool does not have it."""
-        code = self._codes.get(text)
-        if code is None:
-            code = self._codes[text] = len(self.strings)
+        code = self._codes[text]
+        if code == len(self.strings):
             self.strings.append(text)
         return code
 
     def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """Return the codes of several strings; add those that the pool does not have."""
         known = self._codes
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
-        self.strings += new
-        return np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+        codes = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+        new = len(known) - len(self.strings)
+        if new:  # the last ones, since a dictionary keeps the order in which keys were added
+            self.strings += reversed(list(islice(reversed(known), new)))
+        return codes
 
     def mapped(
-        self, name: str, function: Callable[[str], str], codes: NDArray[np.int64]
+        self, name: str, function: Callable[[str], str], codes: NDArray[np.integer[Any]]
     ) -> NDArray[np.int32]:
         """Return the codes of the results of a function of strings, called once for each distinct string.
 
@@ -83,24 +87,43 @@ class StringPool:
         """
         known = self._mapped.get(name)
         if known is None or len(known) < len(self.strings):
-            grown = np.full(len(self.strings), -1, np.int32)
-            grown[: 0 if known is None else len(known)] = [] if known is None else known
-            known = self._mapped[name] = grown
-        missing = np.unique(codes[known[codes] < 0])
-        if len(missing):
+            known = self._mapped[name] = _lengthened(known, len(self.strings))
+        found: NDArray[np.int32] = known[codes]
+        unknown = found < 0
+        if unknown.any():
+            there = np.zeros(len(self.strings), np.bool_)
+            there[codes[unknown]] = True
+            missing = np.flatnonzero(there)
             strings = self.strings
             known[missing] = self.codes([function(strings[code]) for code in missing.tolist()])
-        return known[codes]
+            found = known[codes]
+        return found
 
     def folded(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the codes of the lower-case forms: equal exactly if ``==`` finds the strings equal."""
-        if len(self._folded) < len(self.strings):
-            new = self.strings[len(self._folded) :]
-            # May be new strings; their own lower-case form is themselves.
-            lowered = self.codes(list(map(_lower, new)))
-            further = np.arange(len(self._folded) + len(new), len(self.strings), dtype=np.int32)
-            self._folded = np.concatenate((self._folded, lowered, further))
-        return self._folded[codes]
+        return self.mapped("", _lower, codes)
+
+
+def _pool_of(strings: Sequence[str]) -> StringPool:
+    """Return a pool with these strings, all different, in this order."""
+    pool = StringPool()
+    pool.codes(strings)
+    return pool
+
+
+def _numbering() -> defaultdict[str, int]:
+    """Return a dictionary that numbers the strings that are looked up, in the order in which they first are."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
+def _lengthened(known: NDArray[np.int32] | None, size: int) -> NDArray[np.int32]:
+    """Return results for at least ``size`` strings, -1 where unknown; some more, since each new string would copy them all."""
+    found = np.full(size + size // 8 + 64, -1, np.int32)
+    if known is not None:
+        found[: len(known)] = known
+    return found
 
 
 def _lower(text: str) -> str:
@@ -121,7 +144,8 @@ class Column:
 
     ``kinds`` has shape ``(size,)``, or ``()`` if all rows are of one kind. ``present`` is the set of kinds that may occur
     (bit ``k`` for kind ``k``). ``data`` has an array of values, ``(size,)`` or ``()``, for each of them that has values.
-    All arrays are read-only. Make columns with the functions of this module.
+    All arrays are read-only. Make columns with the functions of this module. ``masks`` are the rows of each kind that were asked
+    for: columns with the same array of kinds share them.
     """
 
     size: int
@@ -129,6 +153,7 @@ class Column:
     present: int
     data: Mapping[Kind, NDArray[Any]] = attrs.field(repr=False)
     pool: StringPool = attrs.field(repr=False)
+    masks: dict[Kind, BoolArray] = attrs.field(factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.size
@@ -149,9 +174,15 @@ class Column:
 
     def where(self, kind: Kind) -> BoolArray:
         """Return which rows are of this kind: ``(size,)``, or ``()`` if all or none of them are."""
-        if not self.has(kind) or self.kinds.ndim == 0:
-            return np.asarray(self.kinds == kind) if self.kinds.ndim == 0 else np.asarray(np.False_)
-        return np.asarray(self.kinds == kind)
+        if self.kinds.ndim == 0:
+            return np.asarray(self.kinds == kind)
+        if not self.has(kind):
+            return np.asarray(np.False_)
+        mask = self.masks.get(kind)
+        if mask is None:
+            mask = self.masks[kind] = np.asarray(self.kinds == kind)
+            mask.setflags(write=False)
+        return mask
 
     def value(self, row: int) -> Value:
         """Return the value of a row; undefined for an absent attribute.
@@ -209,14 +240,20 @@ class Column:
     # For the kernels.
 
     @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """What kernels computed from this column and keep with it, by keys of their own."""
+        return {}
+
+    @cached_property
     def truth(self) -> BoolArray:
         """Which rows are a number other than 0 or the boolean true; shape as the data."""
-        result: BoolArray = np.asarray(np.False_)
+        result: BoolArray | None = None
         for kind in (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL):
             if self.has(kind):
                 true = self.data[kind] if kind is Kind.BOOLEAN else self.data[kind] != 0
-                result = result | (true if self.kind is kind else true & self.where(kind))
-        return np.asarray(result)
+                found = true if self.kind is kind else true & self.where(kind)
+                result = found if result is None else result | found
+        return np.asarray(np.False_ if result is None else result)
 
     @cached_property
     def folded(self) -> NDArray[np.int32]:
@@ -287,15 +324,21 @@ def make(
     kinds: NDArray[np.uint8] | np.generic,
     present: int,
     data: Mapping[Kind, NDArray[Any]],
+    masks: dict[Kind, BoolArray] | None = None,
 ) -> Column:
-    """Return a column and make its arrays read-only; ``present`` must have all kinds that occur, and may have more."""
+    """Return a column and make its arrays read-only; ``present`` must have all kinds that occur, and may have more.
+
+    :param masks: those of another column with the same ``kinds`` and ``present``.
+    """
     if present & (present - 1) == 0:
         kinds = np.asarray(present.bit_length() - 1, np.uint8)
     values_by_kind = {kind: np.asarray(values) for kind, values in data.items() if present >> kind & 1}
     kinds = np.asarray(kinds, np.uint8)
     for array in (kinds, *values_by_kind.values()):
         array.setflags(write=False)
-    return Column(size, kinds, present, MappingProxyType(values_by_kind), pool)
+    return Column(
+        size, kinds, present, MappingProxyType(values_by_kind), pool, {} if masks is None else masks
+    )
 
 
 def single(

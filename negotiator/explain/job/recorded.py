@@ -35,10 +35,10 @@ class RecordedCandidates(CandidateSet):
             self._note(written.reason(), own, conjunct.rows)
         return CandidateSet.require_of_slots(self, conjunct, truth)
 
-    def remove(self, mask: Mask, reason: Reason) -> None:
-        """Note the slots of a mask."""
-        self._note(reason, mask, None)
-        CandidateSet.remove(self, mask, reason)
+    def remove_rows(self, gone: TrueRows, reason: Reason) -> None:
+        """Note the slots that are removed."""
+        self._note(reason, gone.rows, None)
+        CandidateSet.remove_rows(self, gone, reason)
 
     def _note(self, reason: Reason, mask: Mask, rows: NDArray[np.intp] | None) -> None:
         if not mask.any():

@@ -24,7 +24,6 @@ from negotiator.hooks.order import (
     StopCause,
     WaitReason,
 )
-from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_offer import SlotOffer
 from negotiator.records import Mode, Reason, Station
 
@@ -49,10 +48,10 @@ class OverlappingCandidates(CandidateSet):
         self.overlaps.reject(RuleKey.of(conjunct.written[0].reason()), ~truth.rows, conjunct.rows)
         return CandidateSet.require_of_slots(self, conjunct, truth)
 
-    def remove(self, mask: Mask, reason: Reason) -> None:
-        """Note the slots of a mask."""
-        self.overlaps.reject(RuleKey.of(reason), mask)
-        CandidateSet.remove(self, mask, reason)
+    def remove_rows(self, gone: TrueRows, reason: Reason) -> None:
+        """Note the slots that are removed."""
+        self.overlaps.reject(RuleKey.of(reason), gone.rows)
+        CandidateSet.remove_rows(self, gone, reason)
 
 
 @attrs.define(eq=False)

@@ -10,13 +10,13 @@ from statistics import median
 
 import attrs
 import click
-import numpy as np
 
 from negotiator.cli.render import print_table, printable
 from negotiator_bench.command import NOT_MEASURED
 from negotiator_bench.condor_negotiator import numbers
 from negotiator_bench.cycles import FEW_JOBS, cold_cycle
 from negotiator_bench.errors import BenchError
+from negotiator_bench.growth import exponent
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.machine import one_core, this_machine
 from negotiator_bench.picture import Line, draw
@@ -30,17 +30,6 @@ class Point:
     classes: int
     seconds: float
     matches: int
-
-
-def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
-    """Return the exponent of the power of the size that the seconds grow with, by least squares of the logarithms.
-
-    :raises ValueError: fewer than two sizes.
-    """
-    if len(set(sizes)) < 2:
-        raise ValueError("an exponent needs two sizes")
-    slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
-    return float(slope)
 
 
 def measure_point(kind: str, slots: int, classes: int, repetitions: int) -> Point:

@@ -39,7 +39,7 @@ _UFUNCS: dict[str, Callable[[Any, Any], Any]] = {
 
 def arithmetic(op: str, left: Column, right: Column) -> Column:
     """Return ``left op right`` for ``+ - * / %``."""
-    kinds, present = paired(left, right, _REMAINDER_KINDS if op == "%" else _KINDS)
+    kinds, present, masks = paired(left, right, _REMAINDER_KINDS if op == "%" else _KINDS)
     data: dict[Kind, NDArray[Any]] = {}
     errors: list[BoolArray] = []
     with np.errstate(all="ignore"):
@@ -55,7 +55,8 @@ def arithmetic(op: str, left: Column, right: Column) -> Column:
     if error.any():
         kinds = np.where(error, np.uint8(E), kinds)
         present |= 1 << E
-    return make(left.size, left.pool, kinds, present, data)
+        masks = {}
+    return make(left.size, left.pool, kinds, present, data, masks)
 
 
 def _rows(kinds: NDArray[np.uint8], kind: Kind) -> BoolArray:

@@ -64,8 +64,32 @@ def either(masks: Iterable[BoolArray]) -> BoolArray:
     return result
 
 
-def paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8], int]:
-    """Return the kinds of the results, and the set of those that may occur."""
+Masks = dict[Kind, BoolArray]
+"""The rows of each kind that were asked for, by kind."""
+
+
+def paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8], int, Masks]:
+    """Return the kinds of the results, the set of those that may occur, and the masks of columns with these kinds.
+
+    A column is compared with many constants of one kind: the kinds of these results are the same, and found once.
+    """
+    if right.kind is not None and left.kind is None:
+        return _known_pairs(left, (id(table), right.kind, False), lambda: _paired(left, right, table))
+    if left.kind is not None and right.kind is None:
+        return _known_pairs(right, (id(table), left.kind, True), lambda: _paired(left, right, table))
+    return _paired(left, right, table)
+
+
+def _known_pairs(
+    column: Column, key: object, find: Callable[[], tuple[NDArray[np.uint8], int, Masks]]
+) -> tuple[NDArray[np.uint8], int, Masks]:
+    found: tuple[NDArray[np.uint8], int, Masks] | None = column.derived.get(key)
+    if found is None:
+        found = column.derived[key] = find()
+    return found
+
+
+def _paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8], int, Masks]:
     pairs: dict[Kind, list[tuple[Kind, Kind]]] = {}
     for first in occurring(left):
         for second in occurring(right):
@@ -77,7 +101,7 @@ def paired(left: Column, right: Column, table: Table) -> tuple[NDArray[np.uint8]
     for kind in rest:
         mask = either(both(left.where(first), right.where(second)) for first, second in pairs[kind])
         kinds = np.where(mask, np.uint8(kind), kinds)
-    return kinds, present
+    return kinds, present, {}
 
 
 def has_kind(column: Column, kind: Kind) -> Column:
