@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
-from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best
+from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best, is_better
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_ranks import SlotRanks
 
@@ -123,6 +123,24 @@ class Ranks:
         keys = (*self.of(rows, job, env), *(each[rows] for each in further))
         first = best(min(count, len(rows)), *keys)
         return rows[first], keys[1][first]
+
+    def ahead(self, job: ClassAd, among: Mask, row: int, env: Environment) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that ``choose`` puts before another slot for a job, in any order.
+
+        The ranks must not be random.
+        """
+        job, written = self._read(job)
+        pool, rank, last = self._keys(job, written)
+        ranks = self._job.get_by_key(rank, job, env)
+        after = () if last is None else (self._after.get_by_key(last, job, env),)
+        if self.scores is not None:
+            rows = np.flatnonzero(among)
+            return rows[is_better(rows, row, (self.scores, ranks, *after))]
+        order = self._pool.get_by_key(pool, job, env)
+        sorted_slots = self._sorted.known(order, ranks, *after)
+        if sorted_slots is None:
+            return order.ahead(among, row, (ranks, *after))
+        return sorted_slots.ahead(among, row)
 
     def _read(self, job: ClassAd) -> tuple[ClassAd, Expr]:
         """Return the ad that the pool's ranks read of a job, and the job's Rank."""

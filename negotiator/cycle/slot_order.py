@@ -63,6 +63,14 @@ class PoolOrder:
             )
         )
 
+    def ahead(self, among: Mask, row: int, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that ``best`` puts before another slot, in any order."""
+        behind = self.behind[_place(self.rows, row)]
+        start, end = self.behind.searchsorted(behind), self.behind.searchsorted(behind, side="right")
+        sure, tied = self.rows[:start], self.rows[start:end]
+        sure, tied = sure[among[sure]], tied[among[tied]]
+        return np.concatenate((sure, tied[is_better(tied, row, ranks)]))
+
     def sorted(self, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
         """Return the rows of all slots, best first, as ``best`` orders them."""
         return self._in_order(self.rows, self.behind, ranks)
@@ -94,6 +102,11 @@ class SortedSlots:
             start, size = start + size, 4 * size
         return np.concatenate(found)
 
+    def ahead(self, among: Mask, row: int) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that come before another one."""
+        before = self.rows[: _place(self.rows, row)]
+        return before[among[before]]
+
 
 @attrs.define(eq=False)
 class SortedByRanks:
@@ -102,6 +115,10 @@ class SortedByRanks:
     budget: MemoryBudget
     _known: dict[tuple[int, ...], SortedSlots] = attrs.field(factory=dict, init=False)
     _uses: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = attrs.field(factory=dict, init=False)
+
+    def known(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
+        """Return all slots sorted by the pool's order and these ranks, (N,) each; None if they were not sorted yet."""
+        return self._known.get((id(order), *map(id, ranks)))
 
     def of(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
         """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have."""
@@ -125,6 +142,21 @@ class SortedByRanks:
 def _comparable(ranks: RankValues) -> RankValues:
     """Put NaN below every number."""
     return np.where(np.isnan(ranks), -np.inf, ranks)
+
+
+def is_better(rows: NDArray[np.intp], row: int, keys: tuple[RankValues, ...]) -> Mask:
+    """Return which slots of some rows, (K,), ``best`` puts before another slot, by keys of all slots, (N,)."""
+    better, tied = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
+    for key in keys:
+        values, other = _comparable(key[rows]), _comparable(key[[row]])
+        better |= tied & (values > other)
+        tied &= values == other
+    return better | (tied & (rows < row))
+
+
+def _place(rows: NDArray[np.intp], row: int) -> int:
+    """Return the place of a row in a list that has it."""
+    return int((rows == row).argmax())
 
 
 def best(count: int, *keys: RankValues) -> NDArray[np.intp]:
