@@ -115,17 +115,17 @@ class _Search:
             none = np.zeros(0, np.intp)
             found = FittingSlots(none, np.zeros(0), self.charges.admit(self.ledger, none, 0, Mode.ENFORCE))
             return self._with_after(found, among, known, 0)
-        open_ = among if full is None else among & ~full
+        open_ = among
+        if len(full):
+            full = full[among[full]]
+            open_ = among.copy()
+            open_[full] = False
         found = self.find(open_, copies, max(_FEW, 2 * copies), int(np.count_nonzero(open_)))
-        complete, before = len(found.admission) == copies, found.rows[:0]
-        if full is not None:
-            before = (
-                self._ahead(int(found.admission.rows[-1]), among & full)
-                if complete
-                else np.flatnonzero(among & full)
-            )
-            found = self._with_skipped(found, known.varying, before)
-        return self._with_after(found, among, known, len(before)) if complete else found
+        complete = len(found.admission) == copies
+        if complete and len(full):
+            full = self._ahead(int(found.admission.rows[-1]), full)
+        found = self._with_skipped(found, known.varying, full)
+        return self._with_after(found, among, known, len(full)) if complete else found
 
     def _with_skipped(self, found: FittingSlots, number: int, before: Rows) -> FittingSlots:
         """Add slots that a charge refuses to those that it was found to refuse."""
@@ -134,9 +134,7 @@ class _Search:
         refused = np.concatenate((before, found.refused(number)[0]))
         if len(refused) > 1:
             # The reason names the first of them.
-            among = np.zeros(len(self.candidates.among), np.bool_)
-            among[refused] = True
-            best = self.candidates.choose(self.job, among, 1, self.ranks, self.env)[0]
+            best = self.candidates.choose(self.job, self._mask(refused), 1, self.ranks, self.env)[0]
             place = int((refused == best[0]).argmax())
             refused[[0, place]] = refused[[place, 0]]
         return attrs.evolve(found, skipped=(number, refused))
@@ -150,10 +148,16 @@ class _Search:
         after = int(np.count_nonzero(among)) - len(found.admission.stops) - skipped
         return attrs.evolve(found, after=(known.then, after)) if after else found
 
-    def _ahead(self, row: int, among: Mask) -> Rows:
-        """Return the slots of a mask, (N,), that the request prefers to another slot."""
-        best = self.candidates.best
+    def _ahead(self, row: int, rows: Rows) -> Rows:
+        """Return which of some slots the request prefers to another slot."""
+        best, among = self.candidates.best, self._mask(rows)
         if best is not None and self.ranks.scores is None and (listed := best.rows == row).any():
             before = best.rows[: int(listed.argmax())]
             return before[among[before]]
         return self.ranks.ahead(self.job, among, row, self.env)
+
+    def _mask(self, rows: Rows) -> Mask:
+        """Return the mask of some slots, (N,)."""
+        among = np.zeros(len(self.candidates.among), np.bool_)
+        among[rows] = True
+        return among

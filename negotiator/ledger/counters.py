@@ -58,6 +58,11 @@ class Counters:
         indexes = self._sums.of(grouping)
         return self._used[indexes] if indexes.any() else None
 
+    def charged_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
+        """Return the codes of the counters of a grouping that were ever charged, (m,), and their sums, (m,)."""
+        codes, indexes = self._sums.known_of(grouping)
+        return codes, self._used[indexes]
+
     def member_index(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the index of the sum of a grouping that has this code, 0 if it was never charged."""
         return self._sums.of_member(keys, code)

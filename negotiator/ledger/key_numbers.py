@@ -16,6 +16,7 @@ from negotiator.ledger.member_numbers import MemberNumbers
 
 _NO_MEMBERS = MemberNumbers()
 _STRINGS = {str}
+_NOTHING_KNOWN = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
 
 
 class KeyNumbers:
@@ -34,6 +35,8 @@ class KeyNumbers:
         # The numbers of each grouping's keys, with the size of the family when they were looked up: numbers never
         # change, so that they are looked up again only for keys that were unknown, and only if the family has grown.
         self._resolved: WeakKeyDictionary[Grouping, tuple[Ints, int]] = WeakKeyDictionary()
+        # The same without the keys that have no number: codes, numbers, and the size of the family.
+        self._known: WeakKeyDictionary[Grouping, tuple[Ints, Ints, int]] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -78,6 +81,22 @@ class KeyNumbers:
             self._add_fresh(numbers, grouping, seen)
         self._resolved[grouping] = numbers, size
         return numbers
+
+    def known_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
+        """Return the codes of the keys of a grouping that have a number, (m,), and the numbers, (m,). Do not change them."""
+        keys = grouping.keys
+        if not isinstance(keys, Family) or not grouping.distinct:
+            numbers = self.of(grouping)
+            codes = np.flatnonzero(numbers)
+            return codes, numbers[codes]
+        codes, numbers, seen = self._known.get(grouping, _NOTHING_KNOWN)
+        size = self._size(keys)
+        if seen != size:
+            fresh = self._fresh(keys, grouping, seen)
+            codes = np.concatenate((codes, np.array([code for code, _ in fresh], np.int64)))
+            numbers = np.concatenate((numbers, np.array([number for _, number in fresh], np.int64)))
+            self._known[grouping] = codes, numbers, size
+        return codes, numbers
 
     def of_member(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the number of one key of a grouping, 0 if it has none."""
@@ -125,14 +144,18 @@ class KeyNumbers:
         """Enter the numbers of the keys that have got theirs since the family had a size."""
         keys = grouping.keys
         if isinstance(keys, Family) and grouping.distinct:
-            fresh = islice(self._families[keys.prefix].numbers.items(), seen, None)
-            codes = grouping.code_of_member
-            found = [(codes[member], number) for member, number in fresh if member in codes]
+            found = self._fresh(keys, grouping, seen)
             if found:
                 numbers[[code for code, _ in found]] = [number for _, number in found]
         else:
             missing = np.flatnonzero(numbers == 0)
             numbers[missing] = self._look_up(_select(keys, missing.tolist()))
+
+    def _fresh(self, keys: Family, grouping: Grouping, seen: int) -> list[tuple[int, int]]:
+        """Return code and number of the members of a grouping among those that a family got since it had a size."""
+        codes = grouping.code_of_member
+        fresh = islice(self._families[keys.prefix].numbers.items(), seen, None)
+        return [(codes[member], number) for member, number in fresh if member in codes]
 
     def _size(self, keys: Sequence[CounterKey]) -> int:
         """Return the number of known keys among which these may be; it grows when one of them gets its number."""

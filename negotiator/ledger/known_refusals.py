@@ -10,9 +10,13 @@ import numpy as np
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.grouping import Grouping
-from negotiator.ledger.keys import LARGEST, Ints, Mask
+from negotiator.ledger.keys import LARGEST
+from negotiator.ledger.lines import Rows
 from negotiator.ledger.plain import plain_keys
 from negotiator.ledger.stops import has_shared_counters
+
+_NO_ROWS = np.zeros(0, np.intp)
+_NO_ROWS.setflags(write=False)
 
 
 @attrs.frozen(eq=False)
@@ -21,13 +25,13 @@ class KnownRefusals:
 
     The charges that are the same on all slots leave room for ``copies`` of the request's jobs. If that is not all of them, the
     charge of number ``then`` refuses each candidate after so many matches. The first charge that depends on the slot, of number
-    ``varying``, refuses the slots of a mask ``full``, (N,), whatever was granted before; None if there is none.
+    ``varying``, refuses the slots ``full``, (F,), whatever was granted before.
     """
 
     copies: int
     then: int | None
     varying: int
-    full: Mask | None
+    full: Rows
 
 
 def known_refusals(
@@ -51,11 +55,10 @@ def known_refusals(
         return None
     charge = charges[varying]
     if not isinstance(charge.counter, Grouping) or len(charge.counter.codes) != slots:
-        return KnownRefusals(room, then, varying, None)
+        return KnownRefusals(room, then, varying, _NO_ROWS)
     if not charge.counter.has_valid_codes:
         return None
-    used = counters.used_by(charge.counter) if room else None
-    return KnownRefusals(room, then, varying, None if used is None else _full(charge, charge.counter, used))
+    return KnownRefusals(room, then, varying, _full(counters, charge, charge.counter) if room else _NO_ROWS)
 
 
 def _first_varying(charges: Sequence[Charge]) -> int | None:
@@ -92,16 +95,19 @@ def _room(counters: Counters, charges: Sequence[Charge], copies: int) -> tuple[i
     return room, then
 
 
-def _full(charge: Charge, grouping: Grouping, used: Ints) -> Mask | None:
-    """Return the slots whose counters are full, of a charge with one amount; None if there is none."""
+def _full(counters: Counters, charge: Charge, grouping: Grouping) -> Rows:
+    """Return the slots whose counters are full, of a charge with one amount."""
     amount, limit = charge.amount, charge.limit
     if not isinstance(amount, int) or not amount or limit is None:
-        return None
+        return _NO_ROWS
     if isinstance(limit, np.ndarray):
         if limit.shape != grouping.codes.shape:
-            return None
-        over = (amount > np.maximum(limit, -1) - used[grouping.codes]) & (grouping.codes >= 0)
-        return over if over.any() else None
-    full = np.zeros(len(used) + 1, np.bool_)  # the last one is that of the code -1
-    np.greater(used, max(-1, min(limit, LARGEST)) - amount, out=full[:-1])
-    return full[grouping.codes] if full.any() else None
+            return _NO_ROWS
+        used = counters.used_by(grouping)
+        room = np.maximum(limit, -1) - (0 if used is None else used[grouping.codes])
+        return np.flatnonzero((amount > room) & (grouping.codes >= 0))
+    if amount > limit:  # also counters that were never charged are full
+        return np.flatnonzero(grouping.codes >= 0)
+    codes, sums = counters.charged_of(grouping)
+    full = codes[sums > min(limit, LARGEST) - amount]
+    return grouping.slots_of(full) if len(full) else _NO_ROWS

@@ -59,6 +59,15 @@ def test_the_slots_ahead_of_another_are_those_that_are_chosen_before_it(found, s
         assert sorted(ranks.ahead(request, among, row, env).tolist()) == sorted(expected)
 
 
+def test_jobs_in_turn_get_slots_by_their_own_ranks():
+    slots = Table.from_ads(ad(Mips=str(mips)) for mips in (1, 3, 2))
+    pool = SlotRanks(before=parse("0"))
+    ranks = Ranks(DependencyIndex(slots), Environment(), MemoryBudget(), pool)
+    jobs, everyone = (ad(Rank="TARGET.Mips"), ad(Rank="-TARGET.Mips")), np.ones(3, np.bool_)
+    chosen = [ranks.choose(each, everyone, 3, Environment())[0].tolist() for each in (*jobs, *jobs)]
+    assert chosen == [[1, 2, 0], [0, 2, 1]] * 2
+
+
 def test_smaller_slots_come_first_then_those_of_higher_rank():
     slots = [slot(0, Memory="8192"), slot(1, Memory="2048", Mips="5"), slot(2, Memory="2048", Mips="9")]
     result = pools.cycle(snapshot(slots, [job(Rank="TARGET.Mips")]))

@@ -67,7 +67,8 @@ def test_an_admission_without_the_refused_slots_grants_the_same(charges, order, 
     if known is None:
         return
     granted, stops, copy_stops, _ = model.admit(charges, keys, rows, copies)
-    full = np.zeros(SLOTS, np.bool_) if known.full is None else known.full
+    full = np.zeros(SLOTS, np.bool_)
+    full[known.full] = True
     left = rows[~full[rows]]
     found = ledger.admit(charges, keys, left, known.copies)
     assert found.rows.tolist() == [rows[place] for place, _ in granted]
@@ -95,7 +96,20 @@ PER_HOST = Charge(GROUPINGS["host"], 1, 2)
 def test_the_slots_of_full_hosts_are_known(ledger):
     known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 3, SLOTS)
     assert (known.copies, known.then, known.varying) == (3, None, 1)
-    assert np.flatnonzero(known.full).tolist() == [3, 4, 5]
+    assert sorted(known.full.tolist()) == [3, 4, 5]
+
+
+def test_a_job_that_exceeds_the_limit_by_itself_is_refused_on_all_hosts_also_unused_ones(ledger):
+    known = ledger.known_refusals([Charge(GROUPINGS["some hosts"], 3, 2)], (), 1, SLOTS)
+    assert sorted(known.full.tolist()) == np.flatnonzero(HOSTS % 3).tolist()
+
+
+def test_hosts_that_are_filled_later_are_known_too(ledger):
+    charge_all(ledger, Postings(((("host", "5"), 1),)))
+    ledger.known_refusals([PER_HOST], (), 1, SLOTS)
+    charge_all(ledger, Postings(((("host", "5"), 1), (("host", "7"), 2))))
+    known = ledger.known_refusals([PER_HOST], (), 1, SLOTS)
+    assert sorted(known.full.tolist()) == [3, 4, 5, 15, 16, 17, 21, 22, 23]
 
 
 def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
