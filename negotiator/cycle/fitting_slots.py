@@ -73,7 +73,7 @@ def fitting_slots(
     Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
-    search = _Search(charges, request.ad, candidates, ranks, ledger, cycle.environment)
+    search = _SlotSearch(charges, request.ad, candidates, ranks, ledger, cycle.environment)
     copies = len(request.applications)
     if charges.is_uniform:
         return search.find(among, copies, copies, 0)
@@ -86,7 +86,7 @@ def fitting_slots(
 
 
 @attrs.frozen(eq=False)
-class _Search:
+class _SlotSearch:
     """What is sorted for a request: its charges, its candidates, and the ranks of the job."""
 
     charges: Charges

@@ -139,15 +139,15 @@ class Counters:
             self._members.append({})
         return index
 
-    def open_grouping(self, grouping: Grouping, codes: Ints) -> Ints:
-        """Return the indexes of a grouping's sums, (K,), with new ones for the given codes, (n,).
+    def open_codes(self, grouping: Grouping, codes: Ints) -> Ints:
+        """Return the indexes of the sums of a grouping that have some codes, (n,), new ones for sums that were never charged.
 
         :raises LedgerError: ``bad_key``, ``wrong_sort``.
         """
         if self._sets.has_prefix(grouping.prefixes):
             for code in np.unique(codes).tolist():
                 _refuse_sort(grouping.keys[code], self._sets)
-        indexes = self._sums.open_all(grouping, codes)
+        indexes = self._sums.open_codes(grouping, codes)
         self._grow()
         return indexes
 

@@ -44,11 +44,12 @@ class KeyNumbers:
     def find(self, key: CounterKey) -> int:
         """Return the number of a key, 0 if it has none."""
         number = self.found.get(key, 0)
+        if number or not key:
+            return number
         # Members of a family that were opened in bulk are not in ``found`` until they are looked up by their tuple.
-        if not number and self._families:
-            number = self._families.get(key[:-1], _NO_MEMBERS).numbers.get(key[-1], 0) if key else 0
-            if number:
-                self.found[key] = number
+        family = self._families.get(key[:-1])
+        if family is not None and (number := family.numbers.get(key[-1], 0)):
+            self.found[key] = number
         return number
 
     def open(self, key: CounterKey) -> int:
@@ -104,22 +105,39 @@ class KeyNumbers:
             return self._families.get(keys.prefix, _NO_MEMBERS).numbers.get(keys.members[code], 0)
         return self.find(keys[code])
 
-    def open_all(self, grouping: Grouping, codes: Ints) -> Ints:
-        """Return the numbers of all keys of a grouping, (K,), with new ones for the keys with these codes, (n,)."""
-        numbers = self.of(grouping)
-        is_missing = np.zeros(len(numbers), np.bool_)
-        is_missing[codes] = True
-        missing = np.flatnonzero(is_missing & (numbers == 0))
-        if not len(missing):
-            return numbers
-        keys = _select(grouping.keys, missing.tolist())
-        if isinstance(keys, Family) and grouping.distinct and grouping.has_strings:
-            fresh = self._open_members(keys.prefix, keys.members)
-            numbers[missing] = np.arange(fresh.start, fresh.stop)
-        else:
-            numbers[missing] = [self.open(key) for key in keys]
-        self._resolved[grouping] = numbers, self._size(grouping.keys)
-        return numbers
+    def open_codes(self, grouping: Grouping, codes: Ints) -> Ints:
+        """Return the numbers of the keys with some codes of a grouping, (n,), new ones for unknown keys.
+
+        :raises LedgerError: ``bad_key``.
+        """
+        keys = grouping.keys
+        numbers = np.zeros(len(keys), np.int64)
+        known, found = self.known_of(grouping)
+        numbers[known] = found
+        unknown = codes[numbers[codes] == 0]
+        if len(unknown):
+            is_missing = np.zeros(len(keys), np.bool_)
+            is_missing[unknown] = True
+            missing = np.flatnonzero(is_missing)
+            fresh = _select(keys, missing.tolist())
+            if isinstance(fresh, Family) and grouping.distinct and grouping.has_strings:
+                opened = self._open_members(fresh.prefix, fresh.members)
+                added = np.arange(opened.start, opened.stop)
+            else:
+                added = np.array([self.open(key) for key in fresh], np.int64)
+            numbers[missing] = added
+            self._known_further(grouping, missing, added)
+        return numbers[codes]
+
+    def _known_further(self, grouping: Grouping, codes: Ints, numbers: Ints) -> None:
+        """Note the numbers that keys of a grouping just got, if it was up to date before."""
+        if not isinstance(grouping.keys, Family) or not grouping.distinct:
+            return
+        codes_before, numbers_before, seen = self._known.get(grouping, _NOTHING_KNOWN)
+        size = self._size(grouping.keys)
+        if size - seen == len(codes):
+            known = np.concatenate((codes_before, codes)), np.concatenate((numbers_before, numbers))
+            self._known[grouping] = *known, size
 
     def _open_members(self, prefix: CounterKey, members: Sequence[str]) -> range:
         """Give numbers to members without one; they must be distinct strings."""
