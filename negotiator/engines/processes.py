@@ -98,7 +98,7 @@ class _SharedRows:
         position[0] = -1
         taken = memory[8 + 2 * requests :].view(np.bool_)
         taken[:] = task.matcher.taken
-        task.matcher.taken = taken
+        task.matcher.taken = task.matcher.ranks.taken = taken
         return cls(memory[8 : 8 + requests], memory[8 + requests : 8 + 2 * requests], taken, position)
 
 
