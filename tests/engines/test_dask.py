@@ -168,35 +168,31 @@ def test_only_changed_rows_are_sent_to_workers_that_have_the_others(machines, mo
 
 
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(kept, machines, monkeypatch, seed):
+def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, monkeypatch, seed):
     monkeypatch.setattr(dask_crew, "_PATIENCE", 0.2)
     chance, pool = random.Random(seed), plain(classes=30)  # noqa: S311 - moments, not secrets
     expected, stopped = result_bytes(run(pool)), []
 
     def hit(_progress):
-        if chance.random() > 0.1:
-            return
-        for nanny in list(machines.workers.values()):
-            pid = nanny.pid
-            if pid is None or chance.random() < 0.5:
+        for nanny in list(cluster.workers.values()) if chance.random() < 0.05 else ():
+            if nanny.pid is None or chance.random() < 0.5:
                 continue
-            try:
-                if chance.random() < 0.7:
-                    os.kill(pid, signal.SIGKILL)
-                else:
-                    os.kill(pid, signal.SIGSTOP)
-                    stopped.append(pid)
-            except ProcessLookupError:
-                pass
-
-    engine = kept(machines.scheduler_address)
-    try:
-        for _ in range(2):
-            assert result_bytes(run(pool, engine, watch=hit)) == expected
-    finally:
-        for pid in stopped:
+            number = chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP))
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+                os.kill(nanny.pid, number)
+                stopped.append(nanny.pid)
+
+    with dask_cluster() as cluster:
+        engine = DaskEngine(cluster.scheduler_address)
+        try:
+            for _ in range(3):
+                assert result_bytes(run(pool, engine, watch=hit)) == expected
+        finally:
+            engine.close()
+            for pid in stopped:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+    assert sources[0].used
 
 
 def test_a_worker_that_runs_another_program_is_refused_and_reported_once(threads, monkeypatch, sources):

@@ -31,12 +31,12 @@ def wait_for_workers(monkeypatch):
         return of_fork(self, until)
 
     def answered(self, until):
-        found = list(of_crew(self, until))
-        while not all(share.is_lost for share in self.shares) and until not in {
-            each.number for _, each in found
-        }:
+        found, left = list(of_crew(self, until)), 4000  # a worker that is stopped never begins
+        while left and not all(share.is_lost for share in self.shares):
+            if until in {each.number for _, each in found}:
+                break
             time.sleep(0.0005)
-            found += of_crew(self, until)
+            found, left = [*found, *of_crew(self, until)], left - 1
         return found
 
     monkeypatch.setattr(processes.Fork, "answers", begun)
