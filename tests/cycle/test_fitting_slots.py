@@ -91,7 +91,7 @@ def listing(number):
     return match
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     requests=REQUESTS,
     mips=st.lists(st.integers(0, 5), min_size=24, max_size=24),
