@@ -74,15 +74,12 @@ def fitting_slots(
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
     search = _SlotSearch(charges, request.ad, candidates, ranks, ledger, cycle.environment)
-    copies = len(request.applications)
-    if charges.is_uniform:
-        return search.find(among, copies, copies, 0)
-    known = None
-    if candidates.copies is None and candidates.preempting is None and not ranks.is_random(request.ad):
+    copies, known = len(request.applications), None
+    if candidates.copies is None and candidates.preempting is None:
         known = charges.known_refusals(ledger, copies, len(among))
-    if known is None:
-        return search.find(among, copies, max(_FEW, 2 * copies), int(np.count_nonzero(among)))
-    return search.find_known(among, known)
+    if known is not None and not ranks.is_random(request.ad):
+        return search.find_known(among, known)
+    return search.find(among, copies, alike=charges.is_uniform)
 
 
 @attrs.frozen(eq=False)
@@ -96,9 +93,11 @@ class _SlotSearch:
     ledger: Ledger
     env: Environment
 
-    def find(self, among: Mask, copies: int, count: int, left: int) -> FittingSlots:
-        """Examine so many of some candidates, (N,); more, up to ``left``, if too few fit."""
+    def find(self, among: Mask, copies: int, *, alike: bool) -> FittingSlots:
+        """Examine the best of some candidates, (N,), more if too few fit; as many as copies if all are charged ``alike``."""
         repeated = self.candidates.copies
+        count = copies if alike else max(_FEW, 2 * copies)
+        left = 0 if alike else int(np.count_nonzero(among))
         while True:
             rows, own = self.candidates.choose(self.job, among, count, self.ranks, self.env)
             if repeated is not None:
@@ -120,17 +119,16 @@ class _SlotSearch:
             full = full[among[full]]
             open_ = among.copy()
             open_[full] = False
-        found = self.find(open_, copies, max(_FEW, 2 * copies), int(np.count_nonzero(open_)))
+        found = self.find(open_, copies, alike=known.varying is None)
         complete = len(found.admission) == copies
         if complete and len(full):
             full = self._ahead(int(found.admission.rows[-1]), full)
-        found = self._with_skipped(found, known.varying, full)
+        if known.varying is not None and len(full):
+            found = self._with_skipped(found, known.varying, full)
         return self._with_after(found, among, known, len(full)) if complete else found
 
     def _with_skipped(self, found: FittingSlots, number: int, before: Rows) -> FittingSlots:
         """Add slots that a charge refuses to those that it was found to refuse."""
-        if not len(before):
-            return found
         refused = np.concatenate((before, found.refused(number)[0]))
         if len(refused) > 1:
             # The reason names the first of them.

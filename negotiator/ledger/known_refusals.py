@@ -25,12 +25,12 @@ class KnownRefusals:
 
     The charges that are the same on all slots leave room for ``copies`` of the request's jobs. If that is not all of them, the
     charge of number ``then`` refuses each candidate after so many matches. The first charge that depends on the slot, of number
-    ``varying``, refuses the slots ``full``, (F,), whatever was granted before.
+    ``varying`` (None: no charge does), refuses the slots ``full``, (F,), whatever was granted before.
     """
 
     copies: int
     then: int | None
-    varying: int
+    varying: int | None
     full: Rows
 
 
@@ -39,8 +39,8 @@ def known_refusals(
 ) -> KnownRefusals | None:
     """Return the known refusals of a request for a number of copies over a number of slots.
 
-    An admission of ``copies`` over the other candidates grants the same as one over all of them. Return None if that is not
-    certain: if charges are invalid, probe or are on the same counters, amounts differ between slots, keys may not fit, or an
+    An admission of ``copies`` over the other candidates grants the same as one over all of them. Return None if all slots are
+    charged alike and there is room for all copies, or if that is not certain: if charges are invalid, probe or are on the same counters, amounts differ between slots, keys may not fit, or an
     earlier charge than the one named may refuse a candidate.
 
     :raises LedgerError: ``wrong_sort``.
@@ -49,10 +49,13 @@ def known_refusals(
     if varying is None:
         return None
     room, then = _room(counters, charges, copies)
-    if then is not None and then > varying:
+    alike = varying == len(charges)
+    if (then is None and alike) or (then is not None and then > varying):
         return None
     if has_shared_counters(charges) or plain_keys(counters, key_charges, copies, copies) is None:
         return None
+    if alike:
+        return KnownRefusals(room, then, None, _NO_ROWS)
     charge = charges[varying]
     if not isinstance(charge.counter, Grouping) or len(charge.counter.codes) != slots:
         return KnownRefusals(room, then, varying, _NO_ROWS)
@@ -62,8 +65,8 @@ def known_refusals(
 
 
 def _first_varying(charges: Sequence[Charge]) -> int | None:
-    """Return the number of the first charge that depends on the slot; None if there is none, or one needs a check on each."""
-    first: int | None = None
+    """Return the number of the first charge that depends on the slot, or of charges; None if one needs a check on each slot."""
+    first = len(charges)
     for number, charge in enumerate(charges):
         amount, limit = charge.amount, charge.limit
         if charge.probes or type(amount) is not int or not 0 <= amount <= LARGEST:
@@ -73,8 +76,7 @@ def _first_varying(charges: Sequence[Charge]) -> int | None:
                 return None
         elif type(charge.counter) is tuple:
             continue
-        if first is None:
-            first = number
+        first = min(first, number)
     return first
 
 

@@ -1,13 +1,15 @@
 """Slots that quotas refuse in any order are not sorted with the others, and decide and count the same."""
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.bundle import load_bundle
-from negotiator.cycle import fitting_slots
+from negotiator.cycle import fitting_slots, loop
 from negotiator.cycle.charges import Charges
+from negotiator.cycle.conditions import BestSlots
 from negotiator.cycle.match import MatchCandidates
 from pools import cycle, slot, snapshot, used, write_bundle
 from queueing import LIMITED, app
@@ -28,13 +30,14 @@ def bundle_of(folder, *rules):
     queues = LIMITED.replace("[ROOT]", f"[{limit}]").replace("[ONE]", "[]").replace(", MORE", "")
     (folder / "queues.yaml").write_text(queues, "utf-8")
     sets = [f"{{\n   name r{number}\n   {rule}\n}}\n" for number, rule in enumerate(rules)]
-    (folder / "r.rqs").write_text("".join(sets), "utf-8")
+    if sets:
+        (folder / "r.rqs").write_text("".join(sets), "utf-8")
     return load_bundle(folder)
 
 
-@pytest.fixture(scope="module", params=range(len(RULES) + 1), ids=(*RULES, "two sets"))
+@pytest.fixture(scope="module", params=range(len(RULES) + 2), ids=(*RULES, "two sets", "limits alone"))
 def bundle(request, tmp_path_factory):
-    rules = RULES[request.param : request.param + 1] or (RULES[0], RULES[3])
+    rules = (*[(rule,) for rule in RULES], (RULES[0], RULES[3]), ())[request.param]
     loaded = bundle_of(tmp_path_factory.mktemp("quotas") / "b", *rules)
     return lambda: loaded  # hypothesis prints arguments
 
@@ -75,19 +78,40 @@ def decided(ads, bundle):
     return repr(result.outcomes), result.journal, used(result)
 
 
-@settings(max_examples=60)
-@given(requests=REQUESTS, mips=st.lists(st.integers(0, 5), min_size=24, max_size=24), few=st.integers(1, 16))
-def test_a_cycle_decides_as_one_that_sorts_all_candidates(bundle, requests, mips, few):
+def listing(number):
+    """Return the station *match* of a cycle whose engine lists so many of the best slots of each request."""
+
+    station = loop.match
+
+    def match(request, matcher, bundle, paid, *others):
+        found = station(request, matcher, bundle, paid, *others)
+        best = matcher.ranks.choose(request.ad, found.among, number, paid.environment)
+        return attrs.evolve(found, best=BestSlots(*best, complete=len(best[0]) == found.left))
+
+    return match
+
+
+@settings(max_examples=30)
+@given(
+    requests=REQUESTS,
+    mips=st.lists(st.integers(0, 5), min_size=24, max_size=24),
+    few=st.integers(1, 16),
+    listed=st.none() | st.integers(1, 24),
+)
+def test_a_cycle_decides_as_one_that_sorts_all_candidates(bundle, requests, mips, few, listed):
     """Matches, their order, all reasons with their counts, and the counters are those without the shortcut."""
     ads = pool(requests, mips)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting_slots, "_FEW", few)
+        if listed is not None:
+            patch.setattr(loop, "match", listing(listed))
         found = decided(ads, bundle())
         patch.setattr(Charges, "known_refusals", lambda *_: None)
         assert found == decided(ads, bundle())
 
 
-def test_no_slot_is_ranked_for_a_user_who_has_reached_a_limit(tmp_path, monkeypatch):
+@pytest.mark.parametrize("rules", [RULES[:1], ()], ids=("with a quota", "limits alone"))
+def test_no_slot_is_ranked_for_a_user_who_has_reached_a_limit(tmp_path, monkeypatch, rules):
     """Of nine processors four jobs of two leave one: the second request is refused on all slots alike."""
     ranked, choose = [], MatchCandidates.choose
 
@@ -97,7 +121,7 @@ def test_no_slot_is_ranked_for_a_user_who_has_reached_a_limit(tmp_path, monkeypa
 
     monkeypatch.setattr(MatchCandidates, "choose", counted)
     requests = [("alice", 8, 2, 0), ("alice", 3, 2, 0)]
-    result = cycle(pool(requests, np.arange(24)), bundle_of(tmp_path / "b", RULES[0]))
+    result = cycle(pool(requests, np.arange(24)), bundle_of(tmp_path / "b", *rules))
     assert {match.job for match in result.matches} == {f"1.{proc}" for proc in range(4)}
     (second,) = (each for each in result.outcomes if each.request.first_job == "2.0")
     assert [(each.reason.code, each.removed) for each in second.removals][-1] == ("user_limit", 20)

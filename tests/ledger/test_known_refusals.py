@@ -99,6 +99,11 @@ def test_the_slots_of_full_hosts_are_known(ledger):
     assert sorted(known.full.tolist()) == [3, 4, 5]
 
 
+def test_a_limit_is_known_also_if_no_charge_depends_on_the_slot(ledger):
+    known = ledger.known_refusals([Charge(("user", "v"), 1, None), Charge(("user", "u"), 1, 3)], (), 4, SLOTS)
+    assert (known.copies, known.then, known.varying, len(known.full)) == (1, 1, None, 0)
+
+
 def test_a_job_that_exceeds_the_limit_by_itself_is_refused_on_all_hosts_also_unused_ones(ledger):
     known = ledger.known_refusals([Charge(GROUPINGS["some hosts"], 3, 2)], (), 1, SLOTS)
     assert sorted(known.full.tolist()) == np.flatnonzero(HOSTS % 3).tolist()
@@ -120,7 +125,7 @@ def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
 @pytest.mark.parametrize(
     "charges",
     [
-        [Charge(("user", "u"), 1, 5)],
+        [Charge(("user", "u"), 1, 6)],
         [PER_HOST, Charge(("user", "u"), 1, 3)],
         [PER_HOST, Charge(("user", "u"), 0, 3, probes=True)],
         [PER_HOST, Charge(("host", "1"), 1, 9)],
@@ -129,7 +134,7 @@ def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
         [Charge(Grouping(np.full(SLOTS, 9), Family(("host",), ["1"])), 1, 1)],
     ],
     ids=(
-        "alike",
+        "room",
         "later limit",
         "probe",
         "one counter",
