@@ -122,6 +122,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.reports import Report as Report
     from negotiator.hooks.reports import ReportParameter as ReportParameter
     from negotiator.hooks.reports import ReportSource as ReportSource
+    from negotiator.hooks.shared_rows import PoolNegotiators as PoolNegotiators
+    from negotiator.hooks.shared_rows import SharedRows as SharedRows
     from negotiator.hooks.slot_offer import Preemption as Preemption
     from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
     from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
@@ -217,6 +219,7 @@ else:
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",
+        "negotiator.hooks.shared_rows": "PoolNegotiators SharedRows",
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),

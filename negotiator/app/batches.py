@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import Future
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import attrs
 import msgspec
 
-from negotiator.app.executors import Workers
+from negotiator.app.executors import BatchWorkers
 from negotiator.app.finished_results import FinishedResults
 from negotiator.app.recordings import RecordedCycle, read_trusted
 from negotiator.app.status import status_of
@@ -36,6 +37,13 @@ class CycleTask(ABC, Generic[R]):
     @abstractmethod
     def key(self) -> str:
         """A text that differs for tasks whose results may differ for the same cycle, such as digests of bundles."""
+
+    @abstractmethod
+    def portable(self) -> Self:
+        """Return the task with the contents of all files that it reads, for workers on other machines.
+
+        :raises NegotiatorError: a file cannot be read.
+        """
 
     @abstractmethod
     def __call__(self, recorded: RecordedCycle) -> R:
@@ -84,57 +92,64 @@ class _Answer:
 def over_recorded(
     files: Sequence[Path],
     task: CycleTask[R],
-    workers: Workers,
+    workers: BatchWorkers,
     finished: FinishedResults | None = None,
     watch: Callable[[BatchProgress], None] = lambda _: None,
 ) -> Iterator[FileResult[R]]:
-    """Yield the result of each file, in the order of the files; read and decided on the executor of the workers.
+    """Yield the result of each file, in the order of the files, which are read here and decided on the executor of the workers.
 
-    If the iteration ends early, such as by Ctrl-C, no further cycle is begun, and the results of those that were begun are kept.
+    Only a few files are held in memory. If the iteration ends early, such as by Ctrl-C, no further cycle is begun, and the results of those
+    that were begun are kept.
 
     :param finished: has results of an earlier call, and keeps those of this one.
     :param watch: called with the progress whenever a file is finished.
-    :raises CommandError: a worker process ended.
+    :raises CommandError: a worker ended.
     """
     finished = FinishedResults() if finished is None else finished
-    source = iter(files)
-    pending: deque[tuple[Path, Future[_Answer]]] = deque()
+    sent = task.portable() if workers.elsewhere else task
+    calls = (_begun(file, sent, task.key, workers, finished) for file in files)
     done = earlier = refused = 0
-    try:
-        while True:
-            while len(pending) < workers.ahead and (file := next(source, None)) is not None:
-                pending.append((file, _begun(file, task, workers, finished)))
-            if not pending:
-                return
-            file, future = pending[0]
-            answer = _answer(future)
-            pending.popleft()
-            kept = finished.has(answer.digest, task.key)
-            finished.keep(answer.digest, task.key, answer.values)
-            done, earlier, refused = done + 1, earlier + kept, refused + (answer.refusal is not None)
+    with closing(workers.results(calls, partial(_keep, task.key, finished))) as answers:
+        for file in files:
+            answer = _next(answers, file, workers)
+            known = finished.has(answer.digest, task.key)
+            _keep(task.key, finished, answer)
+            done, earlier, refused = done + 1, earlier + known, refused + (answer.refusal is not None)
             watch(BatchProgress(done, len(files), earlier, refused))
             yield FileResult(file, _result(answer, task), answer.refusal)
-    finally:
-        for _, future in pending:
-            future.cancel()
-        for _, future in pending:
-            if not future.cancelled() and future.exception() is None:
-                finished.keep(future.result().digest, task.key, future.result().values)
 
 
-def _begun(file: Path, task: CycleTask[Any], workers: Workers, finished: FinishedResults) -> Future[_Answer]:
+def _begun(
+    file: Path, task: CycleTask[Any], key: str, workers: BatchWorkers, finished: FinishedResults
+) -> Future[_Answer]:
     """Return the future answer of a file: that of an earlier call if the file has not changed since."""
-    if len(finished):
-        found: Future[_Answer] = Future()
-        try:
-            digest = _digest(read_trusted(file))
-        except NegotiatorError as error:
-            found.set_result(_Answer(refusal=_refusal(error)))
-            return found
-        if finished.has(digest, task.key):
-            found.set_result(_Answer(digest, finished.get(digest, task.key)))
-            return found
-    return workers.executor.submit(_decided, task, file)
+    known: Future[_Answer] = Future()
+    try:
+        content = read_trusted(file)
+    except NegotiatorError as error:
+        known.set_result(_Answer(refusal=_refusal(error)))
+        return known
+    digest = hashlib.sha256(content).hexdigest()
+    if finished.has(digest, key):
+        known.set_result(_Answer(digest, finished.get(digest, key)))
+        return known
+    return workers.executor.submit(_decided, task, file, digest, content)
+
+
+def _next(answers: Iterator[_Answer], file: Path, workers: BatchWorkers) -> _Answer:
+    try:
+        return next(answers)
+    except CommandError as error:
+        where = (
+            f"{file}: " if workers.elsewhere else ""
+        )  # of processes, the one that ended may have had another file
+        raise CommandError(
+            f"{where}{error}; with --resume FILE finished cycles are not decided again"
+        ) from None
+
+
+def _keep(key: str, finished: FinishedResults, answer: _Answer) -> None:
+    finished.keep(answer.digest, key, answer.values)
 
 
 def _result(answer: _Answer, task: CycleTask[R]) -> R | None:
@@ -148,31 +163,14 @@ def _result(answer: _Answer, task: CycleTask[R]) -> R | None:
         ) from None
 
 
-def _answer(future: Future[_Answer]) -> _Answer:
-    try:
-        return future.result()
-    except BrokenExecutor:
-        raise CommandError(
-            "a worker process ended, perhaps for lack of memory: use fewer --workers; with --resume FILE finished cycles are not decided again"
-        ) from None
-
-
-def _decided(task: CycleTask[Any], file: Path) -> _Answer:
-    """Read and decide a file; this runs on an executor."""
-    try:
-        content = read_trusted(file)
-    except NegotiatorError as error:
-        return _Answer(refusal=_refusal(error))
+def _decided(task: CycleTask[Any], file: Path, digest: str, content: bytes) -> _Answer:
+    """Decide the cycle in the content of a file; this runs on an executor, which may not have the file."""
     with rare_collections():
         try:
             values = msgspec.to_builtins(task(RecordedCycle.decode(content)))
         except NegotiatorError as error:
             return _Answer(refusal=_refusal(error, file))
-    return _Answer(_digest(content), values)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return _Answer(digest, values)
 
 
 def _refusal(error: NegotiatorError, file: Path | None = None) -> Refusal:

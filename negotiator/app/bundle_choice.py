@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Self
 
 import attrs
 
 from negotiator import __version__
 from negotiator.app.bundle_cache import BUNDLES
+from negotiator.app.bundle_copies import BundleCopies
 from negotiator.app.bundle_edits import NO_EDITS, BundleEdits, edited
-from negotiator.app.recordings import RecordedCycle, recorded_bundle
+from negotiator.app.recordings import RecordedCycle, load_files, recorded_bundle
 from negotiator.bundle import Bundle
 from negotiator.errors import CommandError
 from negotiator.hooks.command_targets import CommandTargets
@@ -20,12 +22,14 @@ class BundleChoice:
     """A bundle that other processes load themselves.
 
     ``digest`` is that of the folder of the targets when it was chosen, and ``plugins`` those that take part; without a digest the bundle is that of each recording.
+    ``copies`` are used instead of the folders, which only the machine of the choice has.
     """
 
     targets: CommandTargets
     digest: str = ""
     plugins: tuple[str, ...] = ()
     edits: BundleEdits = NO_EDITS
+    copies: BundleCopies | None = None
 
     @classmethod
     def of_folder(cls, targets: CommandTargets, edits: BundleEdits = NO_EDITS) -> BundleChoice:
@@ -47,15 +51,38 @@ class BundleChoice:
         edits = hashlib.sha256(repr((self.edits, self.targets.scheduler_acl)).encode()).hexdigest()
         return f"{__version__} {self.digest} {self.plugins} {folders} {edits}"
 
+    def portable(self) -> Self:
+        """Return the choice with copies of its files, and without what else the targets name.
+
+        :raises BundleError: a folder cannot be read, or the bundle has errors.
+        :raises CommandError: it was changed since it was chosen.
+        """
+        files = tuple(self.bundle().files.items()) if self.digest else None
+        copies = BundleCopies.of(files, self.targets.plugins_dirs)
+        targets = CommandTargets(disable=self.targets.disable, scheduler_acl=self.targets.scheduler_acl)
+        return attrs.evolve(self, targets=targets, copies=copies)
+
     def bundle(self, recorded: RecordedCycle | None = None) -> Bundle:
         """Return the bundle.
 
         :raises BundleError: it has errors.
-        :raises CommandError: it was changed since it was chosen.
+        :raises CommandError: it was changed since it was chosen, or other plugins take part.
         """
         if not self.digest and recorded is not None:
-            return recorded_bundle(recorded, self.targets, self.edits)
-        bundle = BUNDLES.of(self, lambda: edited(self.targets, self.edits))
+            return recorded_bundle(recorded, self._targets, self.edits)
+        bundle = BUNDLES.of(self, self._load)
         if bundle.digest != self.digest:
             raise CommandError(f"{bundle.folder}: the bundle was changed meanwhile: start again")
+        if bundle.hooks.plugin_set != self.plugins:
+            names = ", ".join(sorted({*bundle.hooks.plugin_set} ^ {*self.plugins}))
+            raise CommandError(f"other plugins take part than where the bundle was chosen: {names}")
         return bundle
+
+    @property
+    def _targets(self) -> CommandTargets:
+        return self.targets if self.copies is None else self.copies.targets(self.targets)
+
+    def _load(self) -> Bundle:
+        if self.copies is None or self.copies.bundle is None:
+            return edited(self._targets, self.edits)
+        return load_files(dict(self.copies.bundle), self._targets, self.edits)

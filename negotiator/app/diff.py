@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import attrs
 import msgspec
@@ -53,6 +53,11 @@ class ComparisonTask(CycleTask[CycleComparison]):
         """The bundles, and what is reported."""
         before = "recorded" if self.before is None else self.before.key
         return f"diff {before} | {self.after.key} | {self.most_jobs} | {self.changes.key}"
+
+    def portable(self) -> Self:
+        """See ``CycleTask.portable``."""
+        before = None if self.before is None else self.before.portable()
+        return attrs.evolve(self, before=before, after=self.after.portable())
 
     def __call__(self, recorded: RecordedCycle) -> CycleComparison:
         """Compare the decisions of a cycle.

@@ -1,27 +1,67 @@
-"""Where the functions of a batch run: in this process, or in several."""
+"""Where the functions of a batch run: in this process, in several, or on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 import attrs
+
+from negotiator.engines.choice import EngineChoice, EngineKind
+from negotiator.engines.dask_executor import dask_executor
+from negotiator.errors import CommandError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 @attrs.frozen
-class Workers:
-    """An executor, and how many calls it is given before the first of them has ended."""
+class BatchWorkers:
+    """An executor for one batch, and how many calls it is given before the first of them has ended.
+
+    ``elsewhere`` if its workers may run on other machines, which do not have the files of this one. ``note``
+    is for whoever waits for the results, empty if there is nothing to say.
+    """
 
     executor: Executor
-    ahead: int
+    ahead: Callable[[], int]
+    elsewhere: bool = False
+    note: str = ""
+
+    def results(
+        self, calls: Iterator[Future[R]], late: Callable[[R], None] = lambda _: None
+    ) -> Generator[R, None, None]:
+        """Yield the results of calls in their order; only a few calls are begun and not yet yielded.
+
+        If the iteration ends early, no further call is begun.
+
+        :param calls: begins a call on the executor whenever it is asked for the next one.
+        :param late: called with the results of those that were begun, if the iteration ends early.
+        :raises CommandError: a worker ended.
+        """
+        begun: deque[Future[R]] = deque()
+        try:
+            while True:
+                while len(begun) < self.ahead() and (call := next(calls, None)) is not None:
+                    begun.append(call)
+                if not begun:
+                    return
+                result = _result(begun[0])
+                begun.popleft()
+                yield result
+        finally:
+            if begun:
+                self.executor.shutdown(cancel_futures=True)
+                for each in begun:
+                    if not each.cancelled() and each.exception() is None:
+                        late(each.result())
 
 
 class CallingThread(Executor):
@@ -38,18 +78,35 @@ class CallingThread(Executor):
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Workers]:
-    """Start so many processes, for as long as the context lasts; 1 is this process."""
-    if count == 1:
-        yield Workers(CallingThread(), 1)
-        return
-    # A fork would copy locks that threads of the program hold.
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin_worker) as executor:
-        yield Workers(executor, 2 * count)
+def workers(engine: EngineChoice) -> Iterator[BatchWorkers]:
+    """Start the workers of an engine, for as long as the context lasts; of Dask, connect to them.
+
+    :raises EngineUnavailableError: the workers cannot be reached.
+    """
+    if engine.kind is EngineKind.LOCAL:
+        yield BatchWorkers(CallingThread(), lambda: 1)
+    elif engine.kind is EngineKind.PROCESSES:
+        # A fork would copy locks that threads of the program hold.
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(engine.number, mp_context=spawn, initializer=_begin_worker) as pool:
+            yield BatchWorkers(pool, lambda: 2 * engine.number)
+    else:
+        with dask_executor(engine.address) as cluster:
+            yield BatchWorkers(cluster, cluster.ahead, elsewhere=True, note=cluster.note())
 
 
 def _begin_worker() -> None:
     """Leave Ctrl-C to the process that waits for the results, and standard output to what it prints."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
+
+
+def _result(call: Future[R]) -> R:
+    try:
+        return call.result()
+    except BrokenProcessPool:
+        raise CommandError(
+            "a worker process ended, perhaps for lack of memory: use fewer processes (--engine processes:N)"
+        ) from None
+    except BrokenExecutor as error:
+        raise CommandError(str(error)) from None

@@ -76,7 +76,7 @@ def load_files(files: Mapping[str, bytes], targets: CommandTargets, edits: Bundl
     """Write the files of a bundle into a folder, and load it; the folder is removed with the bundle."""
     folder = Path(tempfile.mkdtemp(prefix="negotiator-bundle-"))
     try:
-        _write(files, folder)
+        write_files(files, folder)
         bundle = edited(attrs.evolve(targets, bundle=folder), edits)
     except BaseException:
         shutil.rmtree(folder)
@@ -85,7 +85,11 @@ def load_files(files: Mapping[str, bytes], targets: CommandTargets, edits: Bundl
     return bundle
 
 
-def _write(files: Mapping[str, bytes], folder: Path) -> None:
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder, by their names in it.
+
+    :raises RecordingError: one is outside the folder.
+    """
     for file, content in files.items():
         path = folder / file
         if not path.resolve().is_relative_to(folder.resolve()):

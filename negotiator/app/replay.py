@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import attrs
 
 from negotiator.app.batches import CycleTask
@@ -40,6 +42,10 @@ class ReplayTask(CycleTask[ReplayReport]):
     def key(self) -> str:
         """The bundle; plugins that take part are compared with the recording."""
         return f"replay {self.bundle.key}"
+
+    def portable(self) -> Self:
+        """See ``CycleTask.portable``."""
+        return attrs.evolve(self, bundle=self.bundle.portable())
 
     def __call__(self, recorded: RecordedCycle) -> ReplayReport:
         """Decide a cycle again.

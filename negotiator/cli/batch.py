@@ -14,8 +14,10 @@ from negotiator.app.batches import BatchProgress, CycleTask, over_recorded
 from negotiator.app.executors import workers
 from negotiator.app.finished_results import finished_results
 from negotiator.cli.batch_progress import BatchLine
+from negotiator.cli.errors import print_note
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
+from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
 
 R = TypeVar("R")
@@ -23,12 +25,12 @@ R = TypeVar("R")
 
 @attrs.define(eq=False)
 class Batch:
-    """A batch that runs once, in so many processes; ``resume`` is the file of finished results, None for none.
+    """A batch that runs once, on the workers of an engine; ``resume`` is the file of finished results, None for none.
 
     ``prints`` if something is printed for each result.
     """
 
-    workers: int
+    engine: EngineChoice
     resume: Path | None
     prints: bool = False
     _progress: BatchProgress = attrs.field(factory=lambda: BatchProgress(0, 0, 0, 0), init=False)
@@ -38,7 +40,7 @@ class Batch:
     def results(self, files: Sequence[Path], task: CycleTask[R]) -> Iterator[tuple[Path, R]]:
         """Yield the results in the order of the files; print why others are refused. Ctrl-C ends the batch.
 
-        :raises CommandError: the file of finished results cannot be used, or a worker process ended.
+        :raises CommandError: the file of finished results cannot be used, or a worker ended.
         """
         self._progress = BatchProgress(0, len(files), 0, 0)
         line = BatchLine(enabled=sys.stderr.isatty())
@@ -47,7 +49,8 @@ class Batch:
             self._progress = progress
             line.show(progress)
 
-        with finished_results(self.resume) as finished, workers(self.workers) as chosen, line:
+        with finished_results(self.resume) as finished, workers(self.engine) as chosen, line:
+            print_note(chosen.note)
             line.show(self._progress)
             try:
                 for each in over_recorded(files, task, chosen, finished, watch):

@@ -1,4 +1,4 @@
-"""Options of the commands that decide many recorded cycles."""
+"""Options of the commands that decide many cycles: recorded ones, or those of tests."""
 
 from __future__ import annotations
 
@@ -10,26 +10,37 @@ from typing import Any
 import click
 
 from negotiator.cli import options
+from negotiator.defaults import LOCAL_ENGINE
 from negotiator.hooks.command_options import ANY_PATH
 
 
 def batch(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the number of processes, and the file of finished results."""
+    """Give a command the engine, and the file of finished results."""
     resume = click.option(
         "--resume",
         type=ANY_PATH,
         metavar="FILE",
         help="Keep results in this file, and do not decide a cycle again whose result is in it.",
     )
-    workers = click.option(
-        "--workers",
-        type=click.IntRange(1),
-        default=1,
+    return engine("recorded cycles")(resume(command))
+
+
+def engine(noun: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a command the engine whose workers decide."""
+    return click.option(
+        "--engine",
+        callback=_engine,
+        default=LOCAL_ENGINE,
         show_default=True,
-        metavar="NUMBER",
-        help="Processes that decide recorded cycles at the same time; the output is the same.",
+        metavar="ENGINE",
+        help=f"Where {noun} are decided: local, processes:N for N processes, or dask:ADDRESS for the workers of a Dask cluster. The output is the same.",
     )
-    return workers(resume(command))
+
+
+def _engine(_context: click.Context, _option: click.Parameter, text: str) -> object:
+    from negotiator.engines.choice import EngineChoice  # noqa: PLC0415 - help and completion start without
+
+    return EngineChoice.parse(text)
 
 
 def comparison(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +50,7 @@ def comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(**given: Any) -> Any:
         from negotiator.cli.comparison import ComparisonOptions  # noqa: PLC0415 - help and completion start without
 
-        names = ("recorded", "workers", "resume", "with_jobs", "full", "as_json")
+        names = ("recorded", "engine", "resume", "with_jobs", "full", "as_json")
         return function(how=ComparisonOptions(**{name: given.pop(name) for name in names}), **given)
 
     return _RECORDED(batch(_JOBS(options.full(options.as_json(call)))))

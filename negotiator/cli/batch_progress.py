@@ -1,4 +1,4 @@
-"""The line that shows how far a batch of recorded cycles is, on a terminal."""
+"""The lines that show how far a batch of recorded cycles is, or tests of policies are, on a terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 import attrs
 
 from negotiator.app.batches import BatchProgress
+from negotiator.app.policy_tests import PolicyTestProgress
 from negotiator.cli.phrases import number
 from negotiator.cli.status_line import StatusLine
 
@@ -32,11 +33,36 @@ class BatchLine(StatusLine):
         texts = [f"{found.done} of {number(found.total, 'cycle')}"]
         if found.refused:
             texts.append(f"{found.refused} refused")
-        decided = found.done - found.earlier
-        if decided:
-            each = seconds / decided
-            texts.append(f"{each:.1f} s each, {_duration(each * (found.total - found.done))} left")
+        texts += _pace(seconds, found.done - found.earlier, found.total - found.done)
         return f"{', '.join(texts)} (Ctrl-C ends with a report of these)"
+
+
+@attrs.define(eq=False)
+class PolicyTestLine(StatusLine):
+    """The line of tests of policies."""
+
+    _latest: PolicyTestProgress = attrs.field(factory=lambda: PolicyTestProgress(0, 0, 0))
+
+    def show(self, progress: PolicyTestProgress) -> None:
+        """Show how many tests are done."""
+        self._latest = progress
+        self.begin()
+
+    def text(self, seconds: float) -> str:
+        """Return the line: how many tests are done and failed, the time of each, and the time that is left."""
+        found = self._latest
+        texts = [f"{found.done} of {number(found.total, 'test')}"]
+        if found.failed:
+            texts.append(f"{found.failed} failed")
+        return ", ".join((*texts, *_pace(seconds, found.done, found.total - found.done)))
+
+
+def _pace(seconds: float, done: int, left: int) -> tuple[str, ...]:
+    """Return the time of each, and the time that is left; nothing is known before the first is done."""
+    if not done:
+        return ()
+    each = seconds / done
+    return (f"{each:.1f} s each, {_duration(each * left)} left",)
 
 
 def _duration(seconds: float) -> str:

@@ -27,6 +27,7 @@ from negotiator.cli.errors import print_failures
 from negotiator.cli.phrases import NO_PART, number
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
 from negotiator.records import CORE
 
@@ -41,7 +42,7 @@ class ComparisonOptions:
     """How a comparison is made and printed: the recorded cycles, if it is not over a pool, and what ``Batch`` needs for them."""
 
     recorded: tuple[Path, ...]
-    workers: int
+    engine: EngineChoice
     resume: Path | None
     with_jobs: bool
     full: bool
@@ -63,7 +64,7 @@ class ComparisonOutput:
 
     def print_recorded(self, task: CycleTask[CycleComparison]) -> None:
         """Compare recorded cycles, print the sums, and end the command."""
-        batch = Batch(self.how.workers, self.how.resume)
+        batch = Batch(self.how.engine, self.how.resume)
         found = merged(each for _, each in batch.results(recorded_files(self.how.recorded), task))
         batch.end(self.print(found, batch.remark))
 

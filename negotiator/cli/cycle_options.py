@@ -55,7 +55,7 @@ engine = click.option(
     metavar="ENGINE",
     default=LOCAL_ENGINE,
     show_default=True,
-    help="Where conditions are evaluated: local, or processes:N for N processes beside that of the cycle.",
+    help="Where conditions are evaluated: local; processes:N for N processes beside that of the cycle; or dask:ADDRESS for the workers of a Dask cluster.",
 )
 
 _OTHER_STATE = (

@@ -31,6 +31,12 @@ def error_text(error: NegotiatorError) -> str:
     return str(error)
 
 
+def print_note(text: str) -> None:
+    """Print a sentence to standard error; nothing if it is empty."""
+    if text:
+        click.echo(f"note: {printable(text)}", err=True)
+
+
 def print_failures(failures: tuple[object, ...]) -> None:
     """Print the failures of plugins to standard error, one a line."""
     for failure in failures:

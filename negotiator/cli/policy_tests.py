@@ -10,11 +10,14 @@ from typing import Final
 
 import click
 
+from negotiator.app.executors import BatchWorkers, workers
 from negotiator.app.policy_tests import PolicyTestReport, run_tests
-from negotiator.cli.errors import print_error
+from negotiator.cli.batch_progress import PolicyTestLine
+from negotiator.cli.errors import print_error, print_note
 from negotiator.cli.phrases import number
 from negotiator.cli.policy_test_reports import FORMATS
 from negotiator.cli.render import print_table, printable
+from negotiator.engines.choice import EngineChoice
 from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
@@ -26,14 +29,22 @@ def test(
     paths: tuple[Path, ...],
     targets: CommandTargets,
     form: str,
+    engine: EngineChoice,
     *,
     strict_undefined: bool,
     fail_uncovered: bool,
     watch: bool,
 ) -> None:
     """Run the tests of a policy bundle."""
+
+    def tested(chosen: BatchWorkers) -> PolicyTestReport:
+        print_note(chosen.note)
+        with PolicyTestLine(enabled=sys.stderr.isatty()) as line:
+            return run_tests(targets, paths, chosen, line.show, strict_undefined=strict_undefined)
+
     if not watch:
-        report = run_tests(targets, paths, strict_undefined=strict_undefined)
+        with workers(engine) as chosen:
+            report = tested(chosen)
         _print(report, form, fail_uncovered=fail_uncovered)
         is_wrong = report.failed or (fail_uncovered and (report.uncovered or report.failures))
         sys.exit(ExitCode.NOT_DONE if is_wrong else ExitCode.DONE)
@@ -42,7 +53,8 @@ def test(
     for _ in _changes(folders):
         click.clear()
         try:
-            report = run_tests(targets, paths, strict_undefined=strict_undefined)
+            with workers(engine) as chosen:
+                report = tested(chosen)
             _print(report, form, fail_uncovered=fail_uncovered)
         except NegotiatorError as error:
             print_error(error)

@@ -14,16 +14,22 @@ from negotiator.app.replay import ReplayReport, ReplayTask
 from negotiator.cli.batch import Batch
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
+from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
 
 
 def replay(
-    paths: tuple[Path, ...], targets: CommandTargets, workers: int, resume: Path | None, *, as_json: bool
+    paths: tuple[Path, ...],
+    targets: CommandTargets,
+    engine: EngineChoice,
+    resume: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Decide recorded cycles again, and print how each compares, as soon as it is known."""
     different = files = 0
-    batch = Batch(workers, resume, prints=True)
+    batch = Batch(engine, resume, prints=True)
     for file, report in batch.results(recorded_files(paths), ReplayTask(BundleChoice(targets))):
         files += 1
         different += bool(report.difference)

@@ -79,7 +79,7 @@ _OPTIONS: Final = (
     ),
     _setting(
         "engine",
-        "Where conditions are evaluated: local, or processes:N for N processes beside that of the cycle.",
+        "Where conditions are evaluated: local; processes:N for N processes beside that of the cycle; or dask:ADDRESS for the workers of a Dask cluster.",
         metavar="ENGINE",
         **_default(LOCAL_ENGINE),
     ),

@@ -53,7 +53,7 @@ class CandidateSet:
             self._bits, self._mask = TrueRows.from_mask(self._mask), None
         return self._bits
 
-    def _restrict(self, truth: TrueRows) -> int:
+    def restrict(self, truth: TrueRows) -> int:
         """Keep the slots on which a condition of all slots is true; return how many are removed."""
         before = self._packed()
         found = TrueRows.all_of((before, truth))
@@ -83,7 +83,7 @@ class CandidateSet:
         """
         # Two counts: the slots removed from those still left (REMOVED), and all that fail the condition (REJECTED).
         whole = truth if rows is None else truth.extended(rows, len(self.slots))
-        return self._restrict(whole), truth.size - truth.count
+        return self.restrict(whole), truth.size - truth.count
 
     def keep_true_of_each(
         self, truth: TrueRows, rows: NDArray[np.intp], codes: NDArray[np.intp], conditions: int
@@ -93,7 +93,7 @@ class CandidateSet:
         codes = codes[false]
         rejected = np.bincount(codes, minlength=conditions)
         removed = np.bincount(codes[self._packed().at(rows[false])], minlength=conditions)
-        self._restrict(truth.extended(rows, len(self.slots)))
+        self.restrict(truth.extended(rows, len(self.slots)))
         return removed, rejected
 
     def remove(self, mask: Mask, reason: Reason) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.exceeded_quotas import exceeded_reason, keys_exceeded_reason
+from negotiator.cycle.fitting_slots import FittingSlots, fitting_slots
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     WORK_EXCEEDED,
@@ -33,11 +34,8 @@ from negotiator.hooks.manager import Answers, HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import Preemption, PreemptionStates
-from negotiator.ledger import Admission, Ledger, LedgerError, Receipt, Rows
+from negotiator.ledger import Ledger, LedgerError, Receipt, Rows
 from negotiator.records import Mode, Reason, Station, Verdict
-
-#: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
-_FEW, _MORE = 16, 8
 
 
 @attrs.frozen(eq=False)
@@ -120,7 +118,7 @@ def charge(
     receipts: Sequence[Receipt] = ()
     try:
         chosen, unclaimable = _admit_claimable(net, request, candidates, matcher, ledger, cycle, allowance)
-        rows, ranks, admission = chosen.rows, chosen.ranks, chosen.admission
+        ranks, admission = chosen.ranks, chosen.admission
         if net is enforcing:
             receipts = ledger.commit(admission)
         else:  # the full amounts: the caller releases those of the jobs that end
@@ -136,7 +134,7 @@ def charge(
         for receipt in receipts:
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
-    removals = tuple(_removals(enforcing, admission, rows, ledger, left, uniform=net.is_uniform))
+    removals = tuple(_removals(enforcing, chosen, ledger, left, uniform=net.is_uniform))
     if unclaimable:
         removals += (Removal(NO_CLAIM_ID, unclaimable, unclaimable),)
     return GrantedSlots(
@@ -151,17 +149,6 @@ def charge(
     )
 
 
-@attrs.frozen(eq=False)
-class _Chosen:
-    """The best slots, (C,), the job's Rank of them, and which of them fit; nothing is charged."""
-
-    rows: Rows
-    ranks: NDArray[np.float64]
-    admission: Admission
-    too_heavy: int = 0
-    stopped: bool = False
-
-
 def _admit_claimable(
     charges: Charges,
     request: Request,
@@ -170,7 +157,7 @@ def _admit_claimable(
     ledger: Ledger,
     cycle: Cycle,
     allowance: SlotAllowance | None,
-) -> tuple[_Chosen, int]:
+) -> tuple[FittingSlots, int]:
     """Return the best slots that can be claimed, and how many better ones could not, as ``_admit`` returns them.
 
     Like condor_negotiator, a slot without a claim id is found to be so, and withdrawn, when it is to be granted.
@@ -204,14 +191,14 @@ def _admit(
     ledger: Ledger,
     cycle: Cycle,
     allowance: SlotAllowance | None,
-) -> _Chosen:
+) -> FittingSlots:
     """Return the best slots that the allowance admits, and which of them fit the quotas.
 
     A slot that is too heavy leaves room in the quotas for another one: the quotas are then tried without it.
     """
     among, copies, too_heavy = candidates.among, len(request.applications), 0
     while True:
-        chosen = _fitting(charges, request, candidates, among, matcher, ledger, cycle)
+        chosen = fitting_slots(charges, request, candidates, among, matcher.ranks, ledger, cycle)
         if allowance is None:
             return chosen
         granted = chosen.admission.rows
@@ -243,32 +230,6 @@ def _as_heavy(allowance: SlotAllowance, rows: Rows, states: PreemptionStates | N
     return found
 
 
-def _fitting(
-    charges: Charges,
-    request: Request,
-    candidates: MatchCandidates,
-    among: Mask,
-    matcher: SlotMatcher,
-    ledger: Ledger,
-    cycle: Cycle,
-) -> _Chosen:
-    """Return the best slots, and which of them fit the quotas.
-
-    Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
-    are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
-    """
-    uniform, left, copies = charges.is_uniform, int(np.count_nonzero(among)), len(request.applications)
-    count = copies if uniform else max(_FEW, 2 * copies)
-    while True:
-        rows, ranks = candidates.choose(request.ad, among, count, matcher.ranks, cycle.environment)
-        if candidates.copies is not None:
-            rows, ranks = candidates.copies.repeated(rows, ranks)
-        admission = charges.admit(ledger, rows, copies, Mode.ENFORCE)
-        if len(admission) == copies or count >= left or uniform:
-            return _Chosen(rows, ranks, admission)
-        count *= _MORE
-
-
 def _divided(candidates: MatchCandidates, consumption: Consumption) -> MatchCandidates:
     """Return the candidates of which a job may take what it consumes, counted once for each job."""
     copies = consumption.copies
@@ -297,17 +258,18 @@ def _invalid_charge(error: LedgerError) -> Reason:
 
 
 def _removals(
-    charges: Charges, admission: Admission, rows: Rows, ledger: Ledger, left: int, *, uniform: bool
+    charges: Charges, chosen: FittingSlots, ledger: Ledger, left: int, *, uniform: bool
 ) -> Iterator[Removal]:
     """Yield the reasons that refused slots or jobs; used amounts include the matches just granted."""
-    if not any(admission.refused) and not any(admission.copies_refused):
+    admission = chosen.admission
+    if not chosen.refuses:
         return
     counters = ledger.counters()
-    for number, (each, refused) in enumerate(zip(charges.sums, admission.refused, strict=True)):
-        if refused:
-            full = rows[: len(admission.stops)][admission.stops == number]
-            taken = left - len(admission) if uniform else refused
-            yield Removal(exceeded_reason(each, full, counters), taken, taken)
+    for number, each in enumerate(charges.sums):
+        rows, others = chosen.refused(number)
+        if len(rows) or others:
+            taken = left - len(admission) if uniform else len(rows) + others
+            yield Removal(exceeded_reason(each, rows, counters), taken, taken)
     for each_key, refused in zip(charges.keys, admission.copies_refused, strict=True):
         if refused:
             yield Removal(keys_exceeded_reason(each_key, counters), left - len(admission), left)

@@ -12,7 +12,7 @@ import numpy as np
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed
-from negotiator.ledger import Admission, Ints, Ledger, Rows
+from negotiator.ledger import Admission, Ints, KnownRefusals, Ledger, Rows
 from negotiator.records import Mode
 
 #: No machine has as much: where no limit refuses it, it is counted as that, so that few jobs cannot fill a counter.
@@ -56,6 +56,11 @@ class Charges:
         """Return which rows and copies fit; nothing is charged."""
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.admit(sums, keys, rows, copies, mode)
+
+    def known_refusals(self, ledger: Ledger, copies: int, slots: int) -> KnownRefusals | None:
+        """Return what is refused in any order of candidates; None if that is not certain."""
+        sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
+        return ledger.known_refusals(sums, keys, copies, slots)
 
     def unlimited(self, copies: Rows | None = None) -> Charges:
         """Return the same without limits, for counting; with ``copies``, only for the jobs of these numbers."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 import numpy as np
@@ -112,25 +113,63 @@ class MatchedClaims:
     unseen: tuple[int, ...]
 
 
-def match_claims(journal: Sequence[JournalEntry], tables: Sequence[JobsInUse]) -> MatchedClaims:
+_Place = tuple[int, int]  # the number of a table, and a row
+
+
+@attrs.define(eq=False)
+class ClaimIndex:
+    """Jobs in use by what matches have of them; several journals are compared with one index, and each part is made when it is first used."""
+
+    tables: Sequence[JobsInUse]
+
+    @cached_property
+    def by_job(self) -> Mapping[tuple[str, str, str], _Place]:
+        """The first job by schedd, user and id."""
+        found: dict[tuple[str, str, str], _Place] = {}
+        for number, table in enumerate(self.tables):
+            ids = job_columns.job_ids(table.jobs)
+            keys = zip(self._schedds[number], table.users.tolist(), ids, strict=True)
+            for row, key in enumerate(keys):
+                found.setdefault(key, (number, row))
+        return found
+
+    @cached_property
+    def by_slot(self) -> Mapping[tuple[str, str, str], list[_Place]]:
+        """The jobs by schedd, user and slot; a job on a dynamic slot is also on the slot that this one was taken from."""
+        found: dict[tuple[str, str, str], list[_Place]] = {}
+        for number, table in enumerate(self.tables):
+            hosts: NDArray[np.object_] = table.jobs.strings("RemoteHost")
+            rows = zip(self._schedds[number], table.users.tolist(), hosts.tolist(), strict=True)
+            for row, (schedd, user, host) in enumerate(rows):
+                for name in filter(None, (host, undivided(host or ""))):
+                    found.setdefault((schedd, user, name), []).append((number, row))
+        return found
+
+    @cached_property
+    def _schedds(self) -> list[list[str]]:
+        return [job_columns.schedds(table.jobs).tolist() for table in self.tables]
+
+
+def match_claims(journal: Sequence[JournalEntry], in_use: ClaimIndex) -> MatchedClaims:
     """Find the match of each job in use.
 
     A match is shown by its job, else by another job of its user on its slot: the claim outlasts the job, and the ad of a
     request for several jobs does not name the one that runs. If a job was matched twice, the earlier match has ended.
     """
-    found = tuple(np.full(len(table.jobs), -1, np.int64) for table in tables)
+    found = tuple(np.full(len(table.jobs), -1, np.int64) for table in in_use.tables)
     if not journal:
         return MatchedClaims(found, ())
-    by_job, by_slot = _indexes(tables)
-    unseen, free = [], set(by_job.values()).union(*by_slot.values())
+    by_job = in_use.by_job
+    unseen: list[int] = []
+    taken: set[_Place] = set()
     left: list[int] = []
     for number in range(len(journal) - 1, -1, -1):
         entry = journal[number]
         place = None if entry.is_copy else by_job.get(entry.job_key)
         if place is None:
             left.append(number)
-        elif place in free:
-            free.discard(place)
+        elif place not in taken:
+            taken.add(place)
             found[place[0]][place[1]] = number
     # The claims that the pool showed before are those of the matches that it showed before: a new match must not count as shown by
     # one of them, or its charge would be lost until its own claim appears.
@@ -139,39 +178,18 @@ def match_claims(journal: Sequence[JournalEntry], tables: Sequence[JobsInUse]) -
         places = [
             place
             for schedd in (entry.schedd, "")
-            for place in by_slot.get((schedd, entry.user, entry.slot), ())
-            if place in free
+            for place in in_use.by_slot.get((schedd, entry.user, entry.slot), ())
+            if place not in taken
         ]
         if places:
-            free.discard(places[0])
+            taken.add(places[0])
             found[places[0][0]][places[0][1]] = number
         else:
             unseen.append(number)
     return MatchedClaims(found, tuple(sorted(unseen)))
 
 
-_Place = tuple[int, int]  # the number of a table, and a row
-
-
-def _indexes(
-    tables: Sequence[JobsInUse],
-) -> tuple[Mapping[tuple[str, str, str], _Place], Mapping[tuple[str, str, str], list[_Place]]]:
-    """Return the jobs by schedd, user and id, and by schedd, user and slot."""
-    by_job: dict[tuple[str, str, str], _Place] = {}
-    by_slot: dict[tuple[str, str, str], list[_Place]] = {}
-    for number, table in enumerate(tables):
-        schedds = job_columns.schedds(table.jobs).tolist()
-        ids = job_columns.job_ids(table.jobs)
-        hosts: NDArray[np.object_] = table.jobs.strings("RemoteHost")
-        rows = zip(schedds, table.users.tolist(), ids, hosts.tolist(), strict=True)
-        for row, (schedd, user, job, host) in enumerate(rows):
-            by_job.setdefault((schedd, user, job), (number, row))
-            for name in filter(None, (host, undivided(host or ""))):
-                by_slot.setdefault((schedd, user, name), []).append((number, row))
-    return by_job, by_slot
-
-
 def undivided(slot: str) -> str:
     """Return the name of the slot that a dynamic one was taken from; empty if it is no dynamic slot's name."""
-    found = _DYNAMIC.fullmatch(slot)
+    found = _DYNAMIC.fullmatch(slot) if "_" in slot else None
     return found[1] + (found[2] or "") if found else ""

@@ -62,7 +62,7 @@ class FoundConditions:
         """Leave the candidates as ``apply_conditions`` would."""
         left = TrueRows.all_of(self.kept)
         if left is not None:
-            candidates.keep[:] = left.rows
+            candidates.restrict(left)
         candidates.removals += self.removals
         candidates.warnings += [(reason, mask.rows) for reason, mask in self.warnings]
 

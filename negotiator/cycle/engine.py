@@ -39,8 +39,11 @@ class Engine(Protocol):
         :raises CommandError: they cannot be reached.
         """
 
+    def leave_out(self, reason: str) -> None:
+        """Report that a cycle is decided without workers, for this reason."""
+
     def take_notices(self) -> Sequence[str]:
-        """Return sentences on workers that were lost or refused since the last call."""
+        """Return sentences on workers that were lost, refused or left out since the last call."""
 
     def close(self) -> None:
         """End workers that outlive a cycle; the engine is not used again."""
@@ -58,6 +61,9 @@ class LocalEngine:
 
     def connect(self) -> None:
         """Do nothing: there are no workers."""
+
+    def leave_out(self, reason: str) -> None:
+        """Report nothing: there are no workers."""
 
     def take_notices(self) -> tuple[str, ...]:
         """Return nothing: there are no workers."""

@@ -22,13 +22,15 @@ _MAX_SHOWN = 300
 
 
 def exceeded_reason(attributed: Attributed[Charge], rows: Rows, counters: Counters) -> Reason:
-    """Return why a charge does not fit on some slots; of several counters the first, and how many more there are."""
+    """Return why a charge does not fit on some slots; of several counters that of the first slot, and how many more there are."""
     charge, quota = attributed.record, quota_of(attributed)
     amount, limit = _common_value(charge.amount, rows), _common_value(charge.limit, rows)
     if not isinstance(charge.counter, Grouping):
         return quota_reason(attributed, quota, amount, counters.used(charge.counter), limit)
-    codes, first = np.unique(charge.counter.codes[rows], return_index=True)
-    key, more = charge.counter.keys[int(codes[np.argmin(first)])], len(codes) - 1
+    codes, keys = charge.counter.codes[rows], charge.counter.keys
+    seen = np.zeros(len(keys), np.bool_)
+    seen[codes] = True
+    key, more = keys[int(codes[0])], int(np.count_nonzero(seen)) - 1
     text = quota.text
     if quota.text_after is not None:
         text = f"{text}{_shown(key[-1])}{quota.text_after}{f' and {more} more' if more else ''}"

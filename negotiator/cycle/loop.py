@@ -84,6 +84,7 @@ def run_cycle(
     try:
         return decide(engine)
     except SharedWorkError:
+        engine.leave_out("an owner or a machine may have used up its steps of evaluation")
         time.begin_again()
         return decide(LOCAL)
 
@@ -153,6 +154,8 @@ def _run_cycle(
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
     # Slots of which parts are taken change in mid-cycle; who notes more than counts needs each condition by itself.
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
+    if divisible is not None:
+        engine.leave_out("several jobs share a slot, which changes with each match")
     with ahead.begin(MatchingTask(bundle, cycle, requests, matcher, work)) as matcher.source:
         while (queued := order.next()) is not None and not time.ends_cycle():
             watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))

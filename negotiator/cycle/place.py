@@ -12,7 +12,7 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import JobsInUse, MatchedClaims, match_claims
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, match_claims
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
@@ -79,7 +79,7 @@ def place(
     claimed = placement.place_in_use(claims, "claim")
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
     in_use = [JobsInUse(each.jobs, each.users) for each in (running, claimed)]
-    matched = match_claims(state.journal, in_use)
+    matched = match_claims(state.journal, ClaimIndex(in_use))
     journal = list(state.journal)
     unseen = placement.current([journal[number] for number in matched.unseen])
     for number, entry in zip(matched.unseen, unseen, strict=True):

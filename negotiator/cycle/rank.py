@@ -6,7 +6,7 @@ not numbers.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
-from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best
+from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best, is_better
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_ranks import SlotRanks
 
-_PoolKey: TypeAlias = CacheKey[PoolOrder]
-_RankKey: TypeAlias = CacheKey[RankValues]
+
+class _JobRanks(NamedTuple):
+    """The ad that the pool's ranks read of a job, and the keys of its ranks; ``cacheable``: none of them may be random."""
+
+    read: ClassAd
+    pool: CacheKey[PoolOrder]
+    rank: CacheKey[RankValues]
+    after: CacheKey[RankValues] | None
+    cacheable: bool
+
 
 _NO_RANK: Expr = Literal(0.0)
 #: Of all jobs alike, if the pool ignores their ranks.
@@ -45,6 +53,7 @@ class Ranks:
         self._job = ColumnCache(dependencies, env, _job_rank, of_jobs)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
         self._sorted = SortedByRanks()
+        self._latest: tuple[ClassAd, _JobRanks] | None = None
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
@@ -58,17 +67,21 @@ class Ranks:
 
     def is_random(self, job: ClassAd) -> bool:
         """True if a rank of the slots for a job may have another value each time."""
-        job, written = self._read(job)
-        return not all(key is None or key.dependencies.cacheable for key in self._keys(job, written))
+        return not self._read_ranks(job).cacheable
 
-    def _keys(self, job: ClassAd, written: Expr) -> tuple[_PoolKey, _RankKey, _RankKey | None]:
+    def _read_ranks(self, job: ClassAd) -> _JobRanks:
+        """Return the ranks of a job; those of the latest one are kept, since a turn asks several times."""
+        if self._latest is None or self._latest[0] is not job:
+            self._latest = job, self._of_job(job)
+        return self._latest[1]
+
+    def _of_job(self, job: ClassAd) -> _JobRanks:
+        job, written = self._read(job)
         pool = self._pool.key(self._of_pool.before, job, Side.MY)
         rank = self._job.key(written, job, Side.TARGET)
-        return (
-            pool,
-            rank,
-            None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY),
-        )
+        after = None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY)
+        cacheable = all(key is None or key.dependencies.cacheable for key in (pool, rank, after))
+        return _JobRanks(job, pool, rank, after, cacheable)
 
     def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, ...]:
         """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
@@ -105,17 +118,16 @@ class Ranks:
         The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
         (N,) each, then the order of the rows. ``env`` has the state of ``random``.
         """
-        job, written = self._read(job)
-        pool, rank, last = self._keys(job, written)
-        if all(key is None or key.dependencies.cacheable for key in (pool, rank, last)):
-            ranks = self._job.get_by_key(rank, job, env)
-            after = () if last is None else (self._after.get_by_key(last, job, env),)
+        read, pool, rank, last, cacheable = self._read_ranks(job)
+        if cacheable:
+            ranks = self._job.get_by_key(rank, read, env)
+            after = () if last is None else (self._after.get_by_key(last, read, env),)
             if self.scores is not None:
                 rows = np.flatnonzero(among)
                 scored = [each[rows] for each in (self.scores, ranks, *after, *further)]
                 chosen = rows[best(min(count, len(rows)), *scored)]
                 return chosen, ranks[chosen]
-            order = self._pool.get_by_key(pool, job, env)
+            order = self._pool.get_by_key(pool, read, env)
             sorted_slots = None if further else self._sorted.of(order, ranks, *after)
             if sorted_slots is None:
                 chosen = order.best(among, (ranks, *after, *further), count)
@@ -127,6 +139,23 @@ class Ranks:
         keys = (*self.of(rows, job, env), *(each[rows] for each in further))
         first = best(min(count, len(rows)), *keys)
         return rows[first], keys[1][first]
+
+    def ahead(self, job: ClassAd, among: Mask, row: int, env: Environment) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that ``choose`` puts before another slot for a job, in any order.
+
+        The ranks must not be random.
+        """
+        read, pool, rank, last, _ = self._read_ranks(job)
+        ranks = self._job.get_by_key(rank, read, env)
+        after = () if last is None else (self._after.get_by_key(last, read, env),)
+        if self.scores is not None:
+            rows = np.flatnonzero(among)
+            return rows[is_better(rows, row, (self.scores, ranks, *after))]
+        order = self._pool.get_by_key(pool, read, env)
+        sorted_slots = self._sorted.known(order, ranks, *after)
+        if sorted_slots is None:
+            return order.ahead(among, row, (ranks, *after))
+        return sorted_slots.ahead(among, row)
 
     def _read(self, job: ClassAd) -> tuple[ClassAd, Expr]:
         """Return the ad that the pool's ranks read of a job, and the job's Rank."""

@@ -5,7 +5,7 @@ Ranks are arrays of shape (N,), a higher one is better; NaN ranks below every nu
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -79,6 +79,14 @@ class PoolOrder:
             places = np.concatenate((places, scanned + np.flatnonzero(among[self.rows[scanned:end]])))
         return places[: places.searchsorted(end)], int(places.searchsorted(start))
 
+    def ahead(self, among: Mask, row: int, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that ``best`` puts before another slot, in any order."""
+        behind = self.behind[_place(self.rows, row)]
+        start, end = self.behind.searchsorted(behind), self.behind.searchsorted(behind, side="right")
+        sure, tied = self.rows[:start], self.rows[start:end]
+        sure, tied = sure[among[sure]], tied[among[tied]]
+        return np.concatenate((sure, tied[is_better(tied, row, ranks)]))
+
     def sorted(self, ranks: tuple[RankValues, ...]) -> NDArray[np.intp]:
         """Return the rows of all slots, best first, as ``best`` orders them."""
         return self._in_order(self.rows, self.behind, ranks)
@@ -132,6 +140,12 @@ class SortedSlots:
         self.start, self._looked_at = end - len(left), 0
         self.rows[self.start : end] = left
 
+    def ahead(self, among: Mask, row: int) -> NDArray[np.intp]:
+        """Return the rows of some slots, (N,), that come before another one."""
+        left = self.rows[self.start :]
+        before = left[: _place(left, row)]
+        return before[among[before]].astype(np.intp)
+
 
 @attrs.define(eq=False)
 class SortedByRanks:
@@ -139,6 +153,10 @@ class SortedByRanks:
 
     _known: dict[tuple[int, ...], SortedSlots] = attrs.field(factory=dict, init=False)
     _uses: dict[tuple[int, ...], tuple[int, tuple[object, ...]]] = attrs.field(factory=dict, init=False)
+
+    def known(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
+        """Return all slots sorted by the pool's order and these ranks, (N,) each; None if they were not sorted yet."""
+        return self._known.get((id(order), *map(id, ranks)))
 
     def of(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
         """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have."""
@@ -162,6 +180,21 @@ class SortedByRanks:
 def _comparable(ranks: RankValues) -> RankValues:
     """Put NaN below every number."""
     return np.where(np.isnan(ranks), -np.inf, ranks)
+
+
+def is_better(rows: NDArray[np.intp], row: int, keys: tuple[RankValues, ...]) -> Mask:
+    """Return which slots of some rows, (K,), ``best`` puts before another slot, by keys of all slots, (N,)."""
+    better, tied = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
+    for key in keys:
+        values, other = _comparable(key[rows]), _comparable(key[[row]])
+        better |= tied & (values > other)
+        tied &= values == other
+    return better | (tied & (rows < row))
+
+
+def _place(rows: NDArray[np.integer[Any]], row: int) -> int:
+    """Return the place of a row in a list that has it."""
+    return int((rows == row).argmax())
 
 
 def best(count: int, *keys: RankValues) -> NDArray[np.intp]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from operator import attrgetter
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -22,6 +23,9 @@ from negotiator.queues.names import SEPARATOR, parent_of
 from negotiator.records import Source
 
 Values: TypeAlias = Any  #: values that JSON has
+
+_ENTRY_NAMES: Final = tuple(attrs.fields_dict(JournalEntry))
+_ENTRY_VALUES: Final = attrgetter(*_ENTRY_NAMES)
 
 
 def from_queues(queues: QueueTree) -> Values:
@@ -102,7 +106,7 @@ def to_holds(values: Values) -> dict[ApplicationId, ApplicationHold]:
 
 def from_entry(entry: JournalEntry) -> Values:
     """Return an entry of the journal."""
-    return attrs.asdict(entry, recurse=False)  # its fields are plain
+    return dict(zip(_ENTRY_NAMES, _ENTRY_VALUES(entry), strict=True))  # its fields are plain
 
 
 def to_entry(values: Values) -> JournalEntry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 #: How long a scheduler may take to answer, in seconds.
-_TIMEOUT: Final = 10
+TIMEOUT: Final = 10.0
 
 
 class EngineUnavailableError(CommandError):
@@ -20,9 +21,10 @@ class EngineUnavailableError(CommandError):
 
 
 @contextmanager
-def dask_client(address: str) -> Iterator[Client]:
+def dask_client(address: str, seconds: float = TIMEOUT) -> Iterator[Client]:
     """Connect to the scheduler of a Dask cluster, such as ``tcp://host:8786``, for as long as the context lasts.
 
+    :param seconds: how long the scheduler may take to answer.
     :raises EngineUnavailableError: distributed is not installed, or no scheduler answers.
     """
     try:
@@ -31,8 +33,9 @@ def dask_client(address: str) -> Iterator[Client]:
         raise EngineUnavailableError(
             f"engine dask needs the package distributed ({error}): pip install 'negotiator[dask]'"
         ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # who calls reports what is lost
     try:
-        client = Client(address, timeout=_TIMEOUT, set_as_default=False, direct_to_workers=True)
+        client = Client(address, timeout=seconds, set_as_default=False, direct_to_workers=True)
     except (OSError, ValueError) as error:
         raise EngineUnavailableError(
             f"no Dask scheduler answers at {address} ({error}): start one with 'dask scheduler', or correct the address of the engine"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.engines.answers import AnswerDecoder
+from negotiator.engines.dask_member import DaskMember
 from negotiator.engines.finder import FoundAnswer
 from negotiator.hooks.records import Mask
-
-if TYPE_CHECKING:
-    from negotiator.engines.dask_engine import DaskMember
 
 #: A worker that was waited for so long is not waited for again in the cycle, in seconds.
 _PATIENCE: Final = 2.0

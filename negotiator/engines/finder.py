@@ -10,7 +10,7 @@ import numpy as np
 from negotiator.classad.columnar import EvaluationMeter, TrueRows
 from negotiator.cycle.conditions import BestSlots, FoundConditions, apply_conditions
 from negotiator.engines.condition_task import ConditionTask
-from negotiator.engines.noted_candidates import ExtendedConditions, NotedCandidates
+from negotiator.engines.noted_candidates import NotedCandidates
 from negotiator.hooks.records import Mask
 
 #: Slots that are listed for a request, and for each of its jobs: later requests often prefer slots that were taken meanwhile.
@@ -45,7 +45,6 @@ class ConditionFinder:
 
     def __init__(self, task: ConditionTask, taken: Mask) -> None:
         self._task, self._taken = task, taken
-        self._extended = ExtendedConditions(len(task.slots))
         self._meter = EvaluationMeter()
         task.requirements.measure(self._meter)
         task.ranks.measure(self._meter)
@@ -58,7 +57,7 @@ class ConditionFinder:
         owner = task.work.owner(job)
         before = owner.steps
         paid = task.work.for_job(task.cycle, job)
-        candidates = NotedCandidates(task.slots, extended=self._extended)
+        candidates = NotedCandidates(task.slots)
         apply_conditions(candidates, job, task.requirements, task.constraints, paid)
         reads = task.requirements.names_read(job)  # ranks may forget them
         if meter.opaque or owner.exhausted or task.ranks.is_random(job):

@@ -26,6 +26,7 @@ from negotiator.engines.ahead import AheadConditions, is_large
 from negotiator.engines.answers import AnswerDecoder, AnswerEncoder
 from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.finder import ConditionFinder, FoundAnswer
+from negotiator.engines.notices import EngineNotices
 from negotiator.hooks.records import Mask
 
 #: A worker that was at a request for so long is not waited for again, in seconds.
@@ -39,6 +40,7 @@ class ProcessEngine:
     """Evaluates conditions in so many processes beside that of the cycle."""
 
     processes: int
+    _notices: EngineNotices = attrs.field(factory=EngineNotices, init=False, eq=False, repr=False)
 
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
@@ -57,14 +59,19 @@ class ProcessEngine:
             yield AheadConditions(task, Forks(forks), shared.served, shared.position)
         finally:
             for each in forks:
-                each.end()
+                if not each.end():
+                    self._notices.add("a worker process of the engine ended before its cycle")
 
     def connect(self) -> None:
         """Do nothing: processes begin with a cycle."""
 
+    def leave_out(self, reason: str) -> None:
+        """See ``Engine.leave_out``."""
+        self._notices.add(f"the cycle is decided without the processes of the engine: {reason}")
+
     def take_notices(self) -> tuple[str, ...]:
-        """Return nothing: workers print why they fail."""
-        return ()
+        """See ``Engine.take_notices``."""
+        return self._notices.take()
 
     def close(self) -> None:
         """Do nothing: processes end with their cycle."""
@@ -91,7 +98,7 @@ class _SharedRows:
         position[0] = -1
         taken = memory[8 + 2 * requests :].view(np.bool_)
         taken[:] = task.matcher.taken
-        task.matcher.taken = taken
+        task.matcher.taken = task.matcher.ranks.taken = taken
         return cls(memory[8 : 8 + requests], memory[8 + requests : 8 + 2 * requests], taken, position)
 
 
@@ -128,12 +135,16 @@ class Fork:
         reader, writer = Pipe(duplex=False)
         pid = os.fork()
         if not pid:
+            code = 1
             try:
                 _work(task, shared, numbers, writer)
+                code = 0
+            except BrokenPipeError:
+                code = 0  # the cycle has ended
             except BaseException as error:  # noqa: BLE001 - nothing above it may go on in this process
                 _report(error)
             finally:
-                os._exit(0)
+                os._exit(code)
         writer.close()
         return cls(pid, reader, AnswerDecoder(len(task.matcher.slots)), shared.begun)
 
@@ -153,11 +164,15 @@ class Fork:
             has_come = has_come or answer.number == until
             yield answer
 
-    def end(self) -> None:
-        """End the process, whatever it does."""
+    def end(self) -> bool:
+        """End the process, whatever it does; False if it was killed before, or failed."""
         self.pipe.close()
+        ended, status = os.waitpid(self.pid, os.WNOHANG)
+        if ended:
+            return status == 0
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
+        return True
 
 
 def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Connection) -> None:
@@ -182,8 +197,6 @@ def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Conne
 
 def _report(error: BaseException) -> None:
     """Print that a worker failed; not the message, which may have values of ads."""
-    if isinstance(error, BrokenPipeError):
-        return  # the cycle has ended
     place = traceback.extract_tb(error.__traceback__)[-1]
     line = f"negotiator: a worker of the engine failed: {type(error).__name__} at {place.filename}:{place.lineno}\n"
     os.write(2, line.encode())

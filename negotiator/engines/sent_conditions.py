@@ -63,7 +63,7 @@ class ConditionEncoder:
         assert bits is not None  # noqa: S101 - for the type: ``encode`` has left the others out
         digest = self._digests.get(condition)
         if digest is None:
-            digest = self._digests[condition] = hashlib.blake2b(bits, digest_size=16).digest()
+            digest = self._digests[condition] = hashlib.blake2b(bits.tobytes(), digest_size=16).digest()
         number = self._numbers.get(digest)
         if number is not None:
             return number

@@ -19,7 +19,6 @@ from negotiator.classad.tables import (
     rows_before,
     write_changes,
 )
-from negotiator.pool.dictionary import pool_dictionary
 
 #: A table is sent as a whole again when so many times its rows were sent as changes: what they brought is in the memory of workers.
 _MOST_CHANGED: Final = 4
@@ -27,17 +26,23 @@ _MOST_CHANGED: Final = 4
 
 @attrs.define(eq=False)
 class TableSender:
-    """Writes a series of tables. ``is_whole``: the last one was not written as changes."""
+    """Writes a series of tables. ``is_whole``: the last one was not written as changes.
+
+    Only rows that were read with the same dictionary are compared: those of a live pool from cycle to cycle.
+    """
 
     is_whole: bool = attrs.field(default=True, init=False)
     _hasher: RowHasher = attrs.field(factory=RowHasher, init=False)
     _last: RowStore | None = attrs.field(default=None, init=False)
     _changed: int = attrs.field(default=0, init=False)  # rows since the last whole table
 
-    def changes(self, table: Table) -> bytes:
-        """Return the next table as the changes since the last one."""
+    def changes(self, table: Table, dictionary: AdDictionary) -> bytes:
+        """Return the next table as the changes since the last one.
+
+        :param dictionary: for ads that were not read with one.
+        """
         # A copy: rows of the pool's own store are replaced before the next cycle.
-        store = table.take(np.arange(len(table))).row_store(pool_dictionary())
+        store = table.take(np.arange(len(table))).row_store(dictionary)
         before, last = np.full(len(store), -1, np.int64), self._last
         is_series = last is not None and last.dictionary is store.dictionary
         if last is not None and is_series and self._changed <= _MOST_CHANGED * len(store):
@@ -47,6 +52,11 @@ class TableSender:
         self._changed = 0 if self.is_whole else self._changed + new
         self._last = store
         return _written(store, before)
+
+    @property
+    def dictionary(self) -> AdDictionary | None:
+        """The dictionary of the last table, None before the first one."""
+        return None if self._last is None else self._last.dictionary
 
     def whole(self) -> bytes:
         """Return the last table as a whole."""

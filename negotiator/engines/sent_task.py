@@ -20,6 +20,7 @@ from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.sent_tables import TableReceiver, TableSender
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.slot_ranks import SlotRanks
+from negotiator.pool.dictionary import pool_dictionary
 
 _LEVEL: Final = 1  # of compression
 
@@ -59,8 +60,10 @@ class TaskSender:
         """Begin the task of the next cycle."""
         self.version += 1
         self._encoded.clear()
-        slots = self._slots.changes(task.slots)
-        jobs = self._jobs.changes(Table.from_ads(task.jobs, None))
+        slots = self._slots.changes(task.slots, self._slots.dictionary or pool_dictionary())
+        dictionary = self._slots.dictionary  # the jobs were read with that of the slots
+        assert dictionary is not None  # noqa: S101 - for the type: a table was written
+        jobs = self._jobs.changes(Table.from_ads(task.jobs, dictionary), dictionary)
         self._changes = _SentTask(
             version=self.version,
             is_whole=(self._slots.is_whole, self._jobs.is_whole),

@@ -13,6 +13,7 @@ from negotiator.records import Problem
 if TYPE_CHECKING:
     from negotiator.hooks.accounts import OrderAccounts
     from negotiator.hooks.order import OrderMaker, OrderRows
+    from negotiator.hooks.shared_rows import SharedRows
     from negotiator.queues import PartitionConfig
 
 
@@ -60,6 +61,8 @@ class RequestOrderType:
 
     ``accounts`` are those of submitters that the order keeps in its rows, for HTCondor's tools; None for an order without.
 
+    ``sharing`` tells how several negotiators of one pool share the rows; None if each has rows of its own.
+
     ``queue_keys`` are the keys of queues.yaml that this order follows, of ``OrderKey``; under another order ``negotiator
     check`` names them as without effect. ``check_queues`` returns the problems of their values.
 
@@ -73,6 +76,7 @@ class RequestOrderType:
     check_row: Callable[[str, Mapping[str, Any]], None] = _no_check
     change: RowsChanger = _no_change
     accounts: OrderAccounts | None = None
+    sharing: SharedRows | None = None
     queue_keys: frozenset[str] = frozenset()
     check_queues: Callable[[PartitionConfig], Iterable[Problem]] = _no_problems
     is_default: bool = False

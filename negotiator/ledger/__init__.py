@@ -10,6 +10,7 @@ from negotiator.ledger.keys import LARGEST as LARGEST
 from negotiator.ledger.keys import CounterKey as CounterKey
 from negotiator.ledger.keys import Family as Family
 from negotiator.ledger.keys import Ints as Ints
+from negotiator.ledger.known_refusals import KnownRefusals as KnownRefusals
 from negotiator.ledger.ledger import Ledger as Ledger
 from negotiator.ledger.ledger import Receipt as Receipt
 from negotiator.ledger.limits_in_use import ExceededCounter as ExceededCounter

@@ -150,9 +150,10 @@ def _column(counters: Counters, charge: Charge, rows: Rows) -> tuple[int | Ints,
         return counters.open_sum(charge.counter), amount
     codes = charge.counter.codes[rows].astype(np.int64)
     charged = (codes >= 0) & (np.asarray(amount) > 0)
-    indexes = counters.open_grouping(charge.counter, codes[charged])
     if charged.all():
-        return indexes[codes], amount
+        return counters.open_codes(charge.counter, codes), amount
     if not charged.any():
         return 0, 0
-    return np.where(charged, indexes[codes], 0), np.where(charged, amount, 0)
+    indexes = np.zeros(len(codes), np.int64)
+    indexes[charged] = counters.open_codes(charge.counter, codes[charged])
+    return indexes, np.where(charged, amount, 0)

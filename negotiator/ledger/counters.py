@@ -58,6 +58,11 @@ class Counters:
         indexes = self._sums.of(grouping)
         return self._used[indexes] if indexes.any() else None
 
+    def charged_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
+        """Return the codes of the counters of a grouping that were ever charged, (m,), and their sums, (m,)."""
+        codes, indexes = self._sums.known_of(grouping)
+        return codes, self._used[indexes]
+
     def member_index(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the index of the sum of a grouping that has this code, 0 if it was never charged."""
         return self._sums.of_member(keys, code)
@@ -134,15 +139,15 @@ class Counters:
             self._members.append({})
         return index
 
-    def open_grouping(self, grouping: Grouping, codes: Ints) -> Ints:
-        """Return the indexes of a grouping's sums, (K,), with new ones for the given codes, (n,).
+    def open_codes(self, grouping: Grouping, codes: Ints) -> Ints:
+        """Return the indexes of the sums of a grouping that have some codes, (n,), new ones for sums that were never charged.
 
         :raises LedgerError: ``bad_key``, ``wrong_sort``.
         """
         if self._sets.has_prefix(grouping.prefixes):
             for code in np.unique(codes).tolist():
                 _refuse_sort(grouping.keys[code], self._sets)
-        indexes = self._sums.open_all(grouping, codes)
+        indexes = self._sums.open_codes(grouping, codes)
         self._grow()
         return indexes
 

@@ -16,6 +16,7 @@ from negotiator.ledger.member_numbers import MemberNumbers
 
 _NO_MEMBERS = MemberNumbers()
 _STRINGS = {str}
+_NOTHING_KNOWN = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
 
 
 class KeyNumbers:
@@ -34,6 +35,8 @@ class KeyNumbers:
         # The numbers of each grouping's keys, with the size of the family when they were looked up: numbers never
         # change, so that they are looked up again only for keys that were unknown, and only if the family has grown.
         self._resolved: WeakKeyDictionary[Grouping, tuple[Ints, int]] = WeakKeyDictionary()
+        # The same without the keys that have no number: codes, numbers, and the size of the family.
+        self._known: WeakKeyDictionary[Grouping, tuple[Ints, Ints, int]] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -41,11 +44,12 @@ class KeyNumbers:
     def find(self, key: CounterKey) -> int:
         """Return the number of a key, 0 if it has none."""
         number = self.found.get(key, 0)
+        if number or not key:
+            return number
         # Members of a family that were opened in bulk are not in ``found`` until they are looked up by their tuple.
-        if not number and self._families:
-            number = self._families.get(key[:-1], _NO_MEMBERS).numbers.get(key[-1], 0) if key else 0
-            if number:
-                self.found[key] = number
+        family = self._families.get(key[:-1])
+        if family is not None and (number := family.numbers.get(key[-1], 0)):
+            self.found[key] = number
         return number
 
     def open(self, key: CounterKey) -> int:
@@ -79,28 +83,61 @@ class KeyNumbers:
         self._resolved[grouping] = numbers, size
         return numbers
 
+    def known_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
+        """Return the codes of the keys of a grouping that have a number, (m,), and the numbers, (m,). Do not change them."""
+        keys = grouping.keys
+        if not isinstance(keys, Family) or not grouping.distinct:
+            numbers = self.of(grouping)
+            codes = np.flatnonzero(numbers)
+            return codes, numbers[codes]
+        codes, numbers, seen = self._known.get(grouping, _NOTHING_KNOWN)
+        size = self._size(keys)
+        if seen != size:
+            fresh = self._fresh(keys, grouping, seen)
+            codes = np.concatenate((codes, np.array([code for code, _ in fresh], np.int64)))
+            numbers = np.concatenate((numbers, np.array([number for _, number in fresh], np.int64)))
+            self._known[grouping] = codes, numbers, size
+        return codes, numbers
+
     def of_member(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the number of one key of a grouping, 0 if it has none."""
         if isinstance(keys, Family):  # its tuple need not be built
             return self._families.get(keys.prefix, _NO_MEMBERS).numbers.get(keys.members[code], 0)
         return self.find(keys[code])
 
-    def open_all(self, grouping: Grouping, codes: Ints) -> Ints:
-        """Return the numbers of all keys of a grouping, (K,), with new ones for the keys with these codes, (n,)."""
-        numbers = self.of(grouping)
-        is_missing = np.zeros(len(numbers), np.bool_)
-        is_missing[codes] = True
-        missing = np.flatnonzero(is_missing & (numbers == 0))
-        if not len(missing):
-            return numbers
-        keys = _select(grouping.keys, missing.tolist())
-        if isinstance(keys, Family) and grouping.distinct and grouping.has_strings:
-            fresh = self._open_members(keys.prefix, keys.members)
-            numbers[missing] = np.arange(fresh.start, fresh.stop)
-        else:
-            numbers[missing] = [self.open(key) for key in keys]
-        self._resolved[grouping] = numbers, self._size(grouping.keys)
-        return numbers
+    def open_codes(self, grouping: Grouping, codes: Ints) -> Ints:
+        """Return the numbers of the keys with some codes of a grouping, (n,), new ones for unknown keys.
+
+        :raises LedgerError: ``bad_key``.
+        """
+        keys = grouping.keys
+        numbers = np.zeros(len(keys), np.int64)
+        known, found = self.known_of(grouping)
+        numbers[known] = found
+        unknown = codes[numbers[codes] == 0]
+        if len(unknown):
+            is_missing = np.zeros(len(keys), np.bool_)
+            is_missing[unknown] = True
+            missing = np.flatnonzero(is_missing)
+            fresh = _select(keys, missing.tolist())
+            if isinstance(fresh, Family) and grouping.distinct and grouping.has_strings:
+                opened = self._open_members(fresh.prefix, fresh.members)
+                added = np.arange(opened.start, opened.stop)
+            else:
+                added = np.array([self.open(key) for key in fresh], np.int64)
+            numbers[missing] = added
+            self._known_further(grouping, missing, added)
+        return numbers[codes]
+
+    def _known_further(self, grouping: Grouping, codes: Ints, numbers: Ints) -> None:
+        """Note the numbers that keys of a grouping just got, if it was up to date before."""
+        if not isinstance(grouping.keys, Family) or not grouping.distinct:
+            return
+        codes_before, numbers_before, seen = self._known.get(grouping, _NOTHING_KNOWN)
+        size = self._size(grouping.keys)
+        if size - seen == len(codes):
+            known = np.concatenate((codes_before, codes)), np.concatenate((numbers_before, numbers))
+            self._known[grouping] = *known, size
 
     def _open_members(self, prefix: CounterKey, members: Sequence[str]) -> range:
         """Give numbers to members without one; they must be distinct strings."""
@@ -125,14 +162,18 @@ class KeyNumbers:
         """Enter the numbers of the keys that have got theirs since the family had a size."""
         keys = grouping.keys
         if isinstance(keys, Family) and grouping.distinct:
-            fresh = islice(self._families[keys.prefix].numbers.items(), seen, None)
-            codes = grouping.code_of_member
-            found = [(codes[member], number) for member, number in fresh if member in codes]
+            found = self._fresh(keys, grouping, seen)
             if found:
                 numbers[[code for code, _ in found]] = [number for _, number in found]
         else:
             missing = np.flatnonzero(numbers == 0)
             numbers[missing] = self._look_up(_select(keys, missing.tolist()))
+
+    def _fresh(self, keys: Family, grouping: Grouping, seen: int) -> list[tuple[int, int]]:
+        """Return code and number of the members of a grouping among those that a family got since it had a size."""
+        codes = grouping.code_of_member
+        fresh = islice(self._families[keys.prefix].numbers.items(), seen, None)
+        return [(codes[member], number) for member, number in fresh if member in codes]
 
     def _size(self, keys: Sequence[CounterKey]) -> int:
         """Return the number of known keys among which these may be; it grows when one of them gets its number."""

@@ -19,6 +19,7 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.few import FEW
 from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
+from negotiator.ledger.known_refusals import KnownRefusals, known_refusals
 from negotiator.ledger.lines import Rows
 from negotiator.ledger.plain_charges import open_matches
 from negotiator.records import Mode
@@ -71,6 +72,12 @@ class Ledger:
     ) -> Admission:
         """Grant slots to the copies of a request, without charging anything: see ``admission.admit``."""
         return admit(self.counters(mode), charges, key_charges, rows, copies)
+
+    def known_refusals(
+        self, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int, slots: int
+    ) -> KnownRefusals | None:
+        """Return what is refused in any order of candidates: see ``known_refusals.known_refusals``."""
+        return known_refusals(self._pair[0], charges, key_charges, copies, slots)
 
     def commit(self, admission: Admission) -> Sequence[Receipt]:
         """Charge the granted matches, and return a receipt for each, in order.

@@ -25,9 +25,10 @@ class MemberNumbers:
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers by name, in the order in which members were added. Do not change them."""
-        for members, numbers in self._added:
-            self._numbers.update(zip(members, numbers, strict=True))
-        self._added.clear()
+        if self._added:
+            for members, numbers in self._added:
+                self._numbers.update(zip(members, numbers, strict=True))
+            self._added.clear()
         return self._numbers
 
     def add(self, members: Sequence[str], numbers: range) -> None:

@@ -6,12 +6,12 @@ the pool shows them. A claim may also begin and end between two cycles: the slot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 import attrs
 
-from negotiator.cycle.claims import JobsInUse, match_claims
+from negotiator.cycle.claims import ClaimIndex, match_claims
 from negotiator.cycle.journal import JournalEntry
 
 DYNAMIC_SLOT_SECONDS: Final = 5.0
@@ -112,9 +112,7 @@ class Journal:
             if not slot.is_partitionable or (key in before and now - before[key] >= DYNAMIC_SLOT_SECONDS)
         )
 
-    def update(
-        self, in_use: Sequence[JobsInUse], before: float, ended: Collection[str] = ()
-    ) -> JournalChange:
+    def update(self, in_use: ClaimIndex, before: float, ended: Collection[str] = ()) -> JournalChange:
         """Mark the matches that the pool shows, and remove those that ended.
 
         A match has ended if the pool showed it and shows it no more; or if the pool has never shown it, and its key is among ``ended``

@@ -1,9 +1,9 @@
-"""The matches of the other negotiators of the pool: they count in all quotas, and their jobs and slots are not matched again."""
+"""What the other negotiators of the pool recorded: their matches count in all quotas, and rows such as accounts are shared with them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Final
@@ -12,11 +12,12 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.rules import bundle_rules
-from negotiator.cycle.claims import JobsInUse
+from negotiator.cycle.claims import ClaimIndex
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import to_entry
 from negotiator.errors import StateError
 from negotiator.runtime.journal import Journal
+from negotiator.runtime.shared_order_rows import SharedOrderRows
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state.connection import PeerTables
 
@@ -41,6 +42,7 @@ class PeerMatches:
     """
 
     _tables: PeerTables
+    shared: SharedOrderRows = attrs.field(factory=SharedOrderRows)
     _journals: dict[str, _PeerJournal] = attrs.field(factory=dict)
     _new: list[tuple[str, JournalEntry]] = attrs.field(factory=list)  # read, but not in a journal yet
 
@@ -58,10 +60,13 @@ class PeerMatches:
         return self._read(removing=True)
 
     def read_further(self) -> bool:
-        """Read what the others recorded alone: an older view of the pool may lack what was removed."""
+        """Read what the others recorded alone: an older view of the pool may lack what was removed.
+
+        Shared rows are read too.
+        """
         return self._read(removing=False)
 
-    def update(self, in_use: Sequence[JobsInUse], now: float, before: float) -> None:
+    def update(self, in_use: ClaimIndex, now: float, before: float) -> None:
         """Find out which of the matches the pool shows, and leave out those that ended.
 
         :param now: the proven time; what was read since the last call counts as made then.
@@ -80,8 +85,10 @@ class PeerMatches:
             yield
 
     def _read(self, *, removing: bool) -> bool:
-        rows, numbers = self._tables.read({name: each.last for name, each in self._journals.items()})
-        for row in rows:
+        last = {name: each.last for name, each in self._journals.items()}
+        view = self._tables.read(last, self.shared.change, removed=removing)
+        self.shared.update(view)
+        for row in view.rows:
             peer = self._journals.setdefault(row.peer, _PeerJournal())
             try:
                 entry = attrs.evolve(to_entry(json.loads(row.entry)), shown=False)
@@ -93,8 +100,8 @@ class PeerMatches:
             self._new.append((row.peer, entry))
         if removing:
             for name, each in self._journals.items():
-                self._remove(name, each, numbers.get(name, frozenset()))
-        return bool(rows)
+                self._remove(name, each, view.numbers.get(name, frozenset()))
+        return bool(view.rows)
 
     def _remove(self, name: str, peer: _PeerJournal, numbers: frozenset[int]) -> None:
         gone = {key for number, key in peer.keys.items() if number not in numbers}

@@ -43,7 +43,7 @@ from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.overfill_changes import OverfillChanges, OverfillWatch
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.shadow import uncharged
-from negotiator.runtime.state import AdminAction, StateStore
+from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
 from negotiator.runtime.stop_request import StopRequest
 
@@ -119,6 +119,7 @@ class Runtime:
         """Queues and applications between the cycles."""
         if self._state_manager is None:
             self._state_manager = StateManager.begin(self.bundle, self.clock(), self.store, self.uptime)
+            self._state_manager.join_peers()
         return self._state_manager
 
     def next_cycle(self) -> CycleReport:
@@ -135,10 +136,9 @@ class Runtime:
         """
         seconds = CycleSeconds()
         begun = CycleBeginning.now(self.clock(), self.monotonic())
-        peers = self.state_manager.peers
+        manager = self.state_manager
         with seconds.timed("read"):
-            if peers is not None:
-                peers.read()  # before the pool: it shows what they remove from now on
+            manager.read_peers()  # before the pool: it shows what they remove from now on
             snapshot, vault = self.pool.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)
@@ -156,12 +156,14 @@ class Runtime:
         with seconds.timed("cycle"):
             state, unknown = self.state_manager.cycle_state(snapshot, cycle.now, vault)
             decided, result = self._decide(snapshot, cycle, state, unknown, begun.monotonic, seconds)
-        peers = self.state_manager.peers
-        with nullcontext() if peers is None else peers.turn():
-            if peers is not None and peers.read_further():
+        manager = self.state_manager
+        with manager.turn() as news:
+            if news.matches:
                 # Others have recorded matches since this cycle began: only with them is every quota exact. Nobody records any now.
-                state = attrs.evolve(state, journal=self.state_manager.matches)
+                state = attrs.evolve(state, journal=manager.matches, order_rows=manager.order_rows)
                 decided, result = self._decide(snapshot, cycle, state, unknown, self.monotonic(), seconds)
+            elif news.rows:
+                result = manager.rebased(result)
             with seconds.timed("record_intent"):
                 self._record_intent(result, snapshot, vault, state)
         with seconds.timed("settle"):
@@ -339,6 +341,12 @@ class Runtime:
     def _perform_requests(self) -> Iterator[AdminResult]:
         """Carry out the requests of administrators; each is recorded before the state is written."""
         for request in self.store.waiting() if self.store else ():
+            yield self._perform(request)
+
+    def _perform(self, request: AdminRequest) -> AdminResult:
+        """Carry out one request; others change no shared rows meanwhile."""
+        changes_rows = request.action is AdminAction.CHANGE_ORDER
+        with self.state_manager.turn() if changes_rows else nullcontext():
             done = perform(request, self.state_manager, self.clock())
             if self._awaits_reload(done):
                 done = attrs.evolve(done, answer=reload_announcement(request))
@@ -351,7 +359,7 @@ class Runtime:
             else:
                 # State and answer in one transaction: after a crash a request is repeated only if its effect is not there.
                 self.state_manager.write(answered=(request.number, done.answer))
-            yield done
+        return done
 
     def _awaits_reload(self, done: AdminResult) -> bool:
         """True if the outcome of a reload is the answer to a request."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
 from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import JobsInUse, unclaimed_slots
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, unclaimed_slots
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
@@ -31,10 +32,19 @@ from negotiator.records import Problem, Severity
 from negotiator.runtime.journal import FreeSlot, Journal
 from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.peer_matches import PeerMatches
-from negotiator.runtime.state import AdminAnswer, StateStore
-from negotiator.runtime.state.cycle_rows import RowName, damaged_order_row
+from negotiator.runtime.shared_order_rows import by_order, valid_rows
+from negotiator.runtime.state import AdminAnswer, SharedRowsChange, StateStore
+from negotiator.runtime.state.cycle_rows import RowName
 
 _KIND_CHANGED = "they stay in their queues: let them end, or move them (negotiator admin move)"
+
+
+@attrs.frozen
+class PeerNews:
+    """Whether other negotiators of the pool recorded matches, and whether they changed shared rows."""
+
+    matches: bool = False
+    rows: bool = False
 
 
 @attrs.define(eq=False)
@@ -44,7 +54,7 @@ class StateManager:
     ``changes`` are changes of queues that no cycle has recorded yet. ``time`` is the time by which the matches of the
     journal age, as of the last cycle; ``clock_jump`` the seconds by which the wall clock moved more than it did then.
     ``damaged`` are sentences on what could not be read of the stored state, and was set aside. ``peers`` has the matches of the
-    other negotiators of the pool; None if this is the only one.
+    other negotiators of the pool, and the rows of orders that are shared with them; None if this is the only one.
     """
 
     bundle: Bundle
@@ -95,13 +105,16 @@ class StateManager:
             # An entry without a time counts from now on.
             made, claim = stored.made.get(entry.key) or time.time, stored.claims.get(entry.key)
             state_manager.journal.restore(entry, made, claim)
-        state_manager._written_rows, unknown = _valid_rows(bundle, stored.order_rows)
-        state_manager.order_rows = _by_order(state_manager._written_rows)
+        state_manager._written_rows, unknown = valid_rows(bundle, stored.order_rows)
+        state_manager.order_rows = by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.name}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
         if store.peers is not None:
             state_manager.peers = PeerMatches(store.peers)
-            state_manager.peers.read()
+            state_manager.read_peers()
+            state_manager.damaged += tuple(
+                f"{store.name}: {each}" for each in state_manager.peers.shared.damaged
+            )
         state_manager._written = state_manager.registry.mark(state_manager._last)
         return state_manager
 
@@ -137,13 +150,59 @@ class StateManager:
             return self.journal.entries
         return tuple(sorted((*self.journal.entries, *self.peers.entries), key=lambda entry: entry.at))
 
+    def read_peers(self, *, further: bool = False) -> PeerNews:
+        """Read what the other negotiators of the pool recorded since the last call; nothing if this is the only one.
+
+        :param further: leave out the matches that they removed: the pool was read before.
+        :raises StateError: it cannot be read.
+        """
+        if self.peers is None:
+            return PeerNews()
+        known = self.peers.shared.change
+        matches = self.peers.read_further() if further else self.peers.read()
+        self.order_rows = self.peers.shared.begin(self.bundle, self.order_rows)
+        return PeerNews(matches, self.peers.shared.change != known)
+
+    @contextmanager
+    def turn(self) -> Iterator[PeerNews]:
+        """Let no other negotiator of the pool record matches or change shared rows; yield what they recorded since the last call.
+
+        :raises StateError: it cannot be read.
+        """
+        if self.peers is None:
+            yield PeerNews()
+            return
+        with self.peers.turn():
+            yield self.read_peers(further=True)
+
+    def rebased(self, result: CycleResult) -> CycleResult:
+        """Return the result of a cycle whose rows are applied to the shared rows as they are now.
+
+        :raises StateError: the plugin of an order failed.
+        """
+        if self.peers is None or result.state is None:
+            return result
+        rows = self.peers.shared.rebase(self.bundle, result.state.order_rows)
+        return attrs.evolve(result, state=attrs.evolve(result.state, order_rows=rows))
+
+    def join_peers(self) -> None:
+        """Add the rows of this negotiator, as the only one, to those that it shares from now on; once.
+
+        :raises StateError: they cannot be written, or the plugin of an order failed.
+        """
+        if self.peers is None or not self.peers.shared.split(self.bundle, by_order(self._written_rows))[1]:
+            return
+        with self.turn():
+            self.order_rows = self.peers.shared.join(self.bundle, by_order(self._written_rows))
+            self.write()
+
     def _update_journal(self, snapshot: Snapshot, now: float, claims: ClaimVault) -> None:
         """Find out which matches the pool shows, and remove those that ended."""
         if not self.matches:
             return
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
-        in_use = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
+        in_use = ClaimIndex([JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)])
         free = (
             FreeSlot(name, found, is_partitionable)
             for name, is_partitionable in unclaimed_slots(snapshot.slots)
@@ -244,7 +303,7 @@ class StateManager:
         if self.store is None:
             return
         changed, gone = self.registry.since(self._written, self._last)
-        rows = {(order, key): row for order, own in self.order_rows.items() for key, row in own.items()}
+        rows, shared = self._split_rows()
         self.store.save(
             changed,
             gone,
@@ -257,9 +316,27 @@ class StateManager:
             now=self.time,
             order_rows={name: row for name, row in rows.items() if self._written_rows.get(name) != row},
             order_gone=self._written_rows.keys() - rows.keys(),
+            shared=self._shared_change(shared),
         )
         self._written_rows = rows
+        if self.peers is not None:
+            self.peers.shared.written(shared)
         self._written = self.registry.mark(self._last)
+
+    def _split_rows(self) -> tuple[dict[RowName, Mapping[str, Any]], dict[RowName, Mapping[str, Any]]]:
+        """Return the rows of orders that are those of this negotiator alone, and the shared ones."""
+        if self.peers is not None:
+            return self.peers.shared.split(self.bundle, self.order_rows)
+        return {(order, key): row for order, own in self.order_rows.items() for key, row in own.items()}, {}
+
+    def _shared_change(self, rows: Mapping[RowName, Mapping[str, Any]]) -> SharedRowsChange | None:
+        """Return what changed of the shared rows since they were read or written; None if nothing did."""
+        if self.peers is None:
+            return None
+        known = self.peers.shared
+        changed = {name: row for name, row in rows.items() if known.rows.get(name) != row}
+        gone = frozenset(known.rows.keys() - rows.keys())
+        return SharedRowsChange(known.change, changed, gone) if changed or gone else None
 
     def notices(self, result: CycleResult) -> tuple[QueueNotice, ...]:
         """Return the notices of a cycle for plugins: its changes of queues, and all draining queues.
@@ -311,26 +388,3 @@ class StateManager:
         if not failures:
             return found, ()
         return {**dict.fromkeys(users), **found}, failures
-
-
-def _valid_rows(
-    bundle: Bundle, rows: Mapping[RowName, Mapping[str, Any]]
-) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
-    """Return the rows that the orders of a bundle's plugins can read, and a sentence on each other one."""
-    valid, damaged = {}, []
-    for name, row in rows.items():
-        order = bundle.ordering.known.get(name[0])
-        try:
-            if order is not None:
-                order.record.check_row(name[1], row)
-            valid[name] = row
-        except ValueError as error:
-            damaged.append(damaged_order_row(name, str(error)))
-    return valid, tuple(damaged)
-
-
-def _by_order(rows: Mapping[RowName, Mapping[str, Any]]) -> dict[str, OrderRows]:
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for (order, key), row in rows.items():
-        found.setdefault(order, {})[key] = row
-    return dict(found)

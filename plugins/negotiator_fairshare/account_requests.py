@@ -11,7 +11,13 @@ import attrs
 from negotiator.plugin import OrderRows, RowsChange
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.changes import AccountChange, changed
-from negotiator_fairshare.accounts.state_rows import accounts_of, check_row, is_of_accounts, rows_of
+from negotiator_fairshare.accounts.state_rows import (
+    accounts_of,
+    check_row,
+    is_of_accounts,
+    pool_use_of,
+    rows_of,
+)
 from negotiator_fairshare.settings import FairShareSettings
 
 _IMPORT = "import"
@@ -62,7 +68,9 @@ def change_rows(rows: OrderRows, change: str, settings: Any, now: float) -> Rows
     if imported is not None:
         count = sum(1 for row in imported.rows.values() if "Name" in row)
         text = f"{count} accounts were imported from {imported.source}"
-        return RowsChange({**imported.rows, **others}, text)
+        pool = pool_use_of(rows)
+        accounts = attrs.evolve(accounts_of(imported.rows, int(now)), pool=pool)
+        return RowsChange({**(imported.rows if pool is None else rows_of(accounts)), **others}, text)
     own = (settings or FairShareSettings()).accounts
     accounts, text = changed(accounts_of(rows, int(now)), AccountChange.from_text(change), int(now), own)
     return RowsChange({**rows_of(accounts), **others}, text)

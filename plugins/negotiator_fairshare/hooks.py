@@ -10,6 +10,7 @@ from negotiator.plugin import (
     OrderAccounts,
     RequestOrderType,
     Section,
+    SharedRows,
     SlotRanks,
     hookimpl,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         Cycle,
         OrderContext,
         OrderRows,
+        PoolNegotiators,
         Report,
         Request,
         RequestOrder,
@@ -61,6 +63,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         check_row=_check_row,
         change=_change,
         accounts=OrderAccounts(report=_report, change_text=_change_text),
+        sharing=SharedRows(is_shared=_is_shared, begin=_begin, rebase=_rebase, join=_join),
         is_default=True,
     )
 
@@ -129,6 +132,30 @@ def _report(rows: OrderRows, settings: Any, rollup: bool) -> Iterable[AccountAd]
     from negotiator_fairshare.userprio.reported import account_ads
 
     return account_ads(rows, settings, rollup=rollup)
+
+
+def _is_shared(key: str) -> bool:
+    from negotiator_fairshare.accounts.state_rows import is_shared
+
+    return is_shared(key)
+
+
+def _begin(rows: OrderRows, negotiators: PoolNegotiators) -> OrderRows:
+    from negotiator_fairshare.accounts.state_rows import negotiators_row
+
+    return {**rows, **negotiators_row(negotiators)}
+
+
+def _rebase(left: OrderRows, current: OrderRows, settings: Any) -> OrderRows:
+    from negotiator_fairshare.shared_accounts import rebased_rows
+
+    return rebased_rows(left, current, settings)
+
+
+def _join(own: OrderRows, current: OrderRows) -> OrderRows:
+    from negotiator_fairshare.shared_accounts import joined_rows
+
+    return joined_rows(own, current)
 
 
 def _change_text(request: AccountRequest) -> str:

@@ -38,17 +38,21 @@ class PendingMatches:
         scale: WeightScale,
         name_of: Callable[[str], str],
         env: Environment,
+        owned: Callable[[Table, Environment], Mask] | None = None,
     ) -> Self:
         """Read the matches of a cycle.
 
         :param claimed: the slots of the cycle that show a claim, (S,).
         :param name_of: returns the name of a submitter as written, of its name in lower case.
+        :param owned: returns which slots this negotiator counts, (S,); None for all. The others count the matches of theirs.
         """
         rows: list[int] = []
         submitters: list[str] = []
         outside: set[int] = set()
         for claims, copies in _not_shown(context.in_use, claimed, env):
             submitter = name_of(claims.request.submitter)
+            if owned is not None:
+                copies[copies] = owned(claims.slot_ads.take(claims.slot_rows[copies]), env)
             own = claims.slot_rows[copies].tolist()
             rows += own
             submitters += [submitter] * len(own)

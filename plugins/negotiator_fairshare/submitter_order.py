@@ -8,18 +8,24 @@ from typing import Self
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.plugin import (
+    Environment,
     Feedback,
+    Mask,
     OrderContext,
     OrderResult,
     QueuedRequest,
     RequestOrder,
     SlotOffer,
+    Table,
     WaitReason,
 )
 from negotiator_fairshare import cycle_figures
 from negotiator_fairshare.accounts.accounts import Accounts
+from negotiator_fairshare.accounts.numbers import stored
+from negotiator_fairshare.accounts.pool_use import NegotiatorUse, sums_of
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.state_rows import (
     accounts_of,
@@ -39,7 +45,7 @@ from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.slot_weights import SlotUse
+from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
@@ -62,6 +68,8 @@ class SubmitterOrder(RequestOrder):
     accounts: Accounts
     pie: FairShareOrder
     slots: SlotOffer
+    size: PoolSize  # of the slots that this negotiator divides
+    now: int
     groups: GroupTurns | None = None
 
     @classmethod
@@ -70,21 +78,27 @@ class SubmitterOrder(RequestOrder):
         settings = context.settings or FairShareSettings()
         own, env = settings.accounts, context.cycle.environment
         now = int(context.cycle.now)
+        accounts = accounts_of(context.rows, now)
         scale = settings.weight_scale(env)
         weights = scale.of(context.slots)
         discounted = settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES
-        in_use = SlotUse.of(context.slots, env, discount_suspended=discounted)
-        use = in_use.counter(weights, own.group_of)
+        pool, others = accounts.pool, () if accounts.pool is None else accounts.pool.others(now)
+        counted = None if pool is None else pool.owned(context.slots, env)
+        in_use = SlotUse.of(context.slots, env, discount_suspended=discounted, own=counted)
+        use = in_use.counter(weights, own.group_of, sums_of(others))
         submitters = _submitters(context, settings)
-        accounts = accounts_of(context.rows, now)
         name_of = names_as_written((each.name for each in submitters), accounts.records)
-        pending = PendingMatches.of(context, in_use.claimed, scale, name_of, env)
+        owned = None if pool is None else pool.owned
+        pending = PendingMatches.of(context, in_use.claimed, scale, name_of, env, owned)
         pending.count(use)
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
-        size = settings.pool_size(context.slots, weights, env)
+        size = _size(context.slots, weights, counted, settings, env)
         if len(pending.left_out):
             size = size.plus(settings.pool_size(pending.left_out, scale.of(pending.left_out), env))
+        own_size = size
+        for each in others:
+            size = size.plus(PoolSize(each.slots, each.weight, each.of_groups))
         groups = None
         if settings.groups_negotiate:
             groups = GroupTurns.of(
@@ -120,7 +134,7 @@ class SubmitterOrder(RequestOrder):
             cycle=cycle,
             calls=groups or single_call,
         )
-        return cls(accounts, pie, offer, groups)
+        return cls(accounts, pie, offer, own_size, now, groups)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -144,10 +158,17 @@ class SubmitterOrder(RequestOrder):
 
     def ended(self) -> OrderResult:
         """Return the accounts after the cycle, and what happened."""
-        accounts = self.accounts.recounted(self.pie.cycle.use)
+        size = self.size
+        cycle = NegotiatorUse(
+            charged_until=self.now,
+            slots=size.slots,
+            weight=stored(size.weight),
+            of_groups=stored(size.of_groups),
+        )
+        accounts = self.accounts.recounted(self.pie.cycle.use).left_by(cycle)
         rows = rows_of(accounts)
         if self.groups is not None:
-            served = self.groups.served(accounts.last_update)
+            served = self.groups.served(self.now)
             rows |= group_rows(self.groups.rounds.assigned, served)
         groups = None if self.groups is None else self.groups.record
         rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
@@ -173,6 +194,19 @@ class _Reader:
             ceiling=record.ceiling,
             floor=record.floor,
         )
+
+
+def _size(
+    slots: Table,
+    weights: NDArray[np.float64],
+    counted: Mask | None,
+    settings: FairShareSettings,
+    env: Environment,
+) -> PoolSize:
+    """Return the size of the slots that this negotiator counts."""
+    if counted is None or counted.all():
+        return settings.pool_size(slots, weights, env)
+    return settings.pool_size(slots.take(np.flatnonzero(counted)), weights[counted], env)
 
 
 def _submitters(context: OrderContext, settings: FairShareSettings) -> tuple[SubmitterAd, ...]:

@@ -65,7 +65,7 @@ def test_recorded_cycles_are_decided_under_both_bundles_and_added_up():
 def test_the_output_is_the_same_with_several_processes_and_from_finished_results():
     words = "diff", "old", "new", "--recorded", "rec", "--json", "--jobs"
     expected = ask(*words).output
-    assert ask(*words, "--workers", "2", "--resume", "done").output == expected
+    assert ask(*words, "--engine", "processes:2", "--resume", "done").output == expected
     assert len(Path("done").read_text().splitlines()) == 2
     assert ask(*words, "--resume", "done").output == expected
     ask(*words[:-1], "--resume", "done")  # another task: no result of this one is used

@@ -10,7 +10,12 @@ import pytest
 from click.testing import CliRunner
 from defusedxml import ElementTree
 
+from negotiator.app.executors import workers
+from negotiator.app.policy_tests import PolicyTestProgress, run_tests
 from negotiator.cli import main
+from negotiator.cli.batch_progress import PolicyTestLine
+from negotiator.engines.choice import EngineChoice
+from negotiator.hooks.command_targets import CommandTargets
 
 POLICIES = Path(__file__).parents[2] / "policies"
 BUNDLE = """
@@ -494,3 +499,18 @@ def test_watching_runs_the_tests_again_when_a_file_changes(site):
             assert "0 tests passed, 1 failed" in line
         finally:
             process.kill()
+
+
+def test_progress_counts_the_tests_and_those_that_failed(site):
+    with_test(site, "  - {name: a wrong number, matches: 7}\n" * 20)
+    found = []
+    with workers(EngineChoice()) as here:
+        run_tests(CommandTargets(bundle=site), (), here, found.append)
+    assert found == [
+        PolicyTestProgress(0, 21, 0),
+        PolicyTestProgress(16, 21, 15),
+        PolicyTestProgress(21, 21, 20),
+    ]
+    line = PolicyTestLine()
+    line.show(found[1])
+    assert line.text(8.0) == "16 of 21 tests, 15 failed, 0.5 s each, 2 s left"

@@ -123,7 +123,7 @@ def test_recorded_cycles_are_changed_under_their_own_bundles(site):
     assert changes("--add-slots", "1", "s1@h", base=base) == {"ann": {"before": 1}, "bob": {"gained": 1}}
     (site / "other.yaml").write_text(BUNDLE.replace("5000", "1000"))
     words = "whatif", *base, "--file", "pool.yaml=other.yaml", "--set-slots", "true", "Cpus=Cpus + 1"
-    assert ask(*words, "--workers", "2").output == ask(*words).output
+    assert ask(*words, "--engine", "processes:2").output == ask(*words).output
     done = ask("whatif", *base, "--add-slots", "1", "s7@h")
     assert (done.exit_code, "no slot s7@h in the pool of 2 slots: did you mean" in done.stderr) == (1, True)
 

@@ -5,15 +5,15 @@ import os
 import random
 import signal
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import WORKERS, run_on_both
+from both_engines import WORKERS, run_on_both, wait_for_workers
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle import work_accounts
@@ -22,6 +22,7 @@ from negotiator.cycle.loop import run_cycle
 from negotiator.engines import ahead, finder, processes
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.condition_task import ConditionTask
+from negotiator.engines.processes import ProcessEngine
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.plugin import Cycle
 from negotiator.records import Station
@@ -81,16 +82,7 @@ def decided(pool):
 def on_both_engines(monkeypatch):
     """Let replays of pools of HTCondor run on both engines; turns wait for the workers, which small pools would outrun."""
     monkeypatch.setattr(condor_cycle, "run_cycle", run_on_both)
-    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
-    answers = processes.Fork.answers
-
-    def awaited(self, until):
-        gone = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
-        while not self.begun[until] and os.waitid(os.P_PID, self.pid, gone) is None:
-            time.sleep(0.0002)
-        return answers(self, until)
-
-    monkeypatch.setattr(processes.Fork, "answers", awaited)
+    wait_for_workers(monkeypatch)
 
 
 @pytest.fixture
@@ -223,7 +215,32 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
             if chance.random() < 0.1:
                 os.kill(each.pid, chance.choice((signal.SIGKILL, signal.SIGSTOP)))
 
-    assert result_bytes(run(pool, WORKERS, watch=hit)) == expected
+    engine = ProcessEngine(2)
+    assert result_bytes(run(pool, engine, watch=hit)) == expected
+    assert all("ended before its cycle" in each for each in engine.take_notices())
+
+
+def test_a_worker_that_was_killed_is_reported(sources):
+    def kill(_progress):
+        for each in sources[0].workers.forks[:1] if sources else ():
+            os.kill(each.pid, signal.SIGKILL)
+
+    engine = ProcessEngine(2)
+    run(plain(), engine, watch=kill)
+    assert engine.take_notices() == ("a worker process of the engine ended before its cycle",)
+    run(plain(), engine)
+    assert engine.take_notices() == ()
+
+
+def test_a_cycle_that_cannot_have_workers_says_so_once(sources, tmp_path):
+    bundle = write_bundle(tmp_path / "bundle", "match: fill\n")
+    engine, pool = ProcessEngine(2), plain()
+    machines = [slot(n, PartitionableSlot="true", SlotType='"Partitionable"') for n in range(4)]
+    pool = attrs.evolve(pool, slots=snapshot(machines).slots)
+    for expected in (1, 0):
+        run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), engine=engine)
+        assert len(engine.take_notices()) == expected
+    assert sources == []
 
 
 def test_a_cycle_in_which_an_owner_may_run_out_of_steps_is_decided_by_one_process(sources, monkeypatch):

@@ -158,6 +158,27 @@ def test_negotiator_orders_of_all_plugins_come_with_their_functions(plugins):
     assert "expected letters, digits and _ as name of a RequestOrderType" in str(failure)
 
 
+@pytest.mark.parametrize(
+    ("sharing", "expected"),
+    [
+        ("3", "expected SharedRows or None as sharing of a RequestOrderType"),
+        ("SharedRows(is_shared=bool, begin=max, rebase=7, join=max)", "expected functions in SharedRows"),
+    ],
+)
+def test_negotiator_orders_have_functions_by_which_rows_are_shared(plugins, sharing, expected):
+    plugins.write(
+        "a.py",
+        f"""
+        from negotiator.plugin import RequestOrderType, SharedRows
+        @hookimpl
+        def negotiator_orders():
+            yield RequestOrderType(name="youngest", make=print, sharing={sharing})
+        """,
+    )
+    (failure,) = plugins.load().ask(specs.negotiator_orders).failures
+    assert expected in str(failure)
+
+
 def test_negotiator_pool_sources_of_all_plugins_come_with_their_functions(plugins):
     plugins.write(
         "a.py",

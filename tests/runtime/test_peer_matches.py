@@ -7,11 +7,9 @@ import pytest
 from negotiator.bundle import load_bundle
 from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import DatabaseUrl, StateLocation
-from negotiator.pool.reading import read_pool
-from negotiator.runtime.cycle_pool import FilePool
 from negotiator.runtime.peer_matches import register_negotiator
-from negotiator.runtime.run import Runtime
 from negotiator.runtime.state import StateStore
+from several_negotiators import negotiators
 
 JOB = """\
 MyType = "Job"
@@ -52,46 +50,13 @@ partitions:
 """
 
 
-class Negotiator:
-    """One of several negotiators, which reads the pool, calls ``meanwhile``, and decides."""
-
-    def __init__(self, name, folder, url):
-        (folder / name).mkdir()
-        (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
-        (folder / name / "queues.yaml").write_text(QUEUES.format(LIMIT))
-        self.bundle, self.now = load_bundle(folder / name), 1000.0
-        self.store = StateStore.open(StateLocation(folder / f"{name}-state", DatabaseUrl(url), name))
-        assert self.store.hold_lock()
-        self._pool = folder / "pool.ads"
-        self.meanwhile = lambda: None
-        self.begin()
-
-    def begin(self):
-        """Begin as a new process does, with what is stored."""
-        self.runtime = Runtime(self.bundle, FilePool(self._read), self._clock, None, self.store)
-
-    def _clock(self):
-        self.now += 1.0
-        return self.now
-
-    def _read(self):
-        snapshot = read_pool([self._pool])
-        self.meanwhile()
-        return snapshot
-
-    def matches(self, meanwhile=lambda: None):
-        """Run a cycle; return the jobs and slots that it hands out."""
-        self.meanwhile = meanwhile
-        return [(match.job, match.slot) for match in self.runtime.next_cycle().result.matches]
-
-
 @pytest.fixture
 def pool(tmp_path, postgresql):
     ads = "".join(JOB.format(number) for number in range(1, JOBS + 1))
     ads += "".join(SLOT.format(number, part) for part in ("north", "south") for number in range(JOBS))
     (tmp_path / "pool.ads").write_text(ads)
     url = postgresql.url()
-    found = {name: Negotiator(name, tmp_path, url) for name in ("north", "south")}
+    found = negotiators(tmp_path, url, {"queues.yaml": QUEUES.format(LIMIT)})
     yield found, tmp_path, url
     for each in found.values():
         each.store.close()
@@ -139,9 +104,9 @@ def test_the_turn_of_a_negotiator_ends_with_its_session(pool, postgresql):
 
 @pytest.mark.parametrize("first", ["north", "south"])
 def test_a_negotiator_that_begins_anew_counts_what_the_others_recorded(pool, first):
-    negotiators = pool[0]
-    one = negotiators.pop(first)
-    (other,) = negotiators.values()
+    both = pool[0]
+    one = both.pop(first)
+    (other,) = both.values()
     assert len(one.matches()) == LIMIT
     other.begin()
     assert other.matches() == []
@@ -190,12 +155,12 @@ def test_negotiators_with_the_same_slots_or_without_any_are_refused(pool):
 
 
 def test_a_negotiator_without_a_name_beside_others_is_refused(pool):
-    negotiators, folder, url = pool
+    both, folder, url = pool
     alone = StateLocation(folder / "alone", DatabaseUrl(url))
     with StateStore.open(alone) as store:
         with pytest.raises(StateError, match="negotiator north leads: give this one a name too"):
             store.hold_lock()
-        for each in negotiators.values():
+        for each in both.values():
             each.store.close()
         assert store.hold_lock()
         with StateStore.open(StateLocation(folder / "new", DatabaseUrl(url), "new")) as named:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import enum
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -21,6 +23,14 @@ from negotiator.records import Problem, ScalarText, Severity, Source, Verdict
 AdValues: TypeAlias = dict[str, ScalarText]
 
 _NOW: Final = 1_700_000_000.0
+
+
+def _read_only(values: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(values)
+
+
+# Other processes get copies of tests, which have read-only mappings; Python itself cannot copy these.
+copyreg.pickle(MappingProxyType, lambda values: (_read_only, (dict(values),)))
 
 
 class Outcome(enum.StrEnum):

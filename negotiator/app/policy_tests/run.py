@@ -1,80 +1,37 @@
-"""Runs policy tests: one production cycle each, and the differences from what is expected."""
+"""Runs policy tests on an executor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 import attrs
 
-from negotiator.app.policy_counts import PolicyCount, policy_counts
-from negotiator.app.policy_tests.coverage import (
-    CoveredRules,
-    ExpressionCoverage,
-    RuleCoverage,
-    UncoveredRule,
-    expression_coverage,
-    uncovered_rules,
-)
-from negotiator.app.policy_tests.cycle import PolicyTestCycle
-from negotiator.app.policy_tests.expectations import Mismatch, mismatches
+from negotiator.app.bundle_choice import BundleChoice
+from negotiator.app.executors import BatchWorkers
 from negotiator.app.policy_tests.file import PolicyTest, read_policy_tests
-from negotiator.app.policy_tests.undefined import undefined_expressions
-from negotiator.app.targets import load
-from negotiator.bundle import Bundle
-from negotiator.bundle.rules import BundleRule
+from negotiator.app.policy_tests.report import CollectedTests, PolicyTestReport
+from negotiator.app.policy_tests.task import PolicyTestResults, PolicyTestTask
 from negotiator.errors import InvalidCallError
-from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.pool import Snapshot
-from negotiator.records import Source
 
 PATTERN: Final = "*_test.yaml"
 
-
-@attrs.frozen
-class PolicyTestResult:
-    """One test of a file, and its differences from what is expected; it passed if there are none."""
-
-    file: Path
-    name: str
-    source: Source
-    mismatches: tuple[Mismatch, ...]
-
-    @property
-    def passed(self) -> bool:
-        """True if everything was as expected."""
-        return not self.mismatches
+#: Tests of a file that are run in one call.
+_TOGETHER: Final = 16
 
 
 @attrs.frozen
-class PolicyTestReport:
-    """The results of all tests, in the order of the files, and the coverage of the bundle.
+class PolicyTestProgress:
+    """How many tests are finished, and how many of these failed."""
 
-    Places have the folder of the bundle. ``failures`` are of plugins whose rules are not known.
-    """
-
-    results: tuple[PolicyTestResult, ...]
-    expressions: tuple[ExpressionCoverage, ...]
-    rules: tuple[RuleCoverage, ...] = ()
-    failures: tuple[HookFailure, ...] = ()
-
-    @property
-    def failed(self) -> int:
-        """The number of tests that did not pass."""
-        return sum(not each.passed for each in self.results)
-
-    @property
-    def rules_to_cover(self) -> int:
-        """The number of rules and expressions of the bundle."""
-        rules = {(each.rule, each.source) for each in self.rules}
-        return len(rules | {(each.rule, each.source) for each in self.expressions})
-
-    @property
-    def uncovered(self) -> tuple[UncoveredRule, ...]:
-        """What the tests have not seen, in the order of the bundle."""
-        return uncovered_rules(self.rules, self.expressions)
+    done: int
+    total: int
+    failed: int
 
 
 def policy_test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path, ...]:
@@ -90,24 +47,56 @@ def policy_test_files(bundle: Path | None, paths: Sequence[Path]) -> tuple[Path,
     return tuple(found)
 
 
+@attrs.frozen
+class _Call:
+    """Some tests of a file, and the folder of their bundle, None for the built-in one."""
+
+    folder: Path | None
+    file: Path
+    tests: tuple[PolicyTest, ...]
+
+
 def run_tests(
-    targets: CommandTargets, paths: Sequence[Path], *, strict_undefined: bool = False
+    targets: CommandTargets,
+    paths: Sequence[Path],
+    workers: BatchWorkers,
+    watch: Callable[[PolicyTestProgress], None] = lambda _: None,
+    *,
+    strict_undefined: bool = False,
 ) -> PolicyTestReport:
     """Run the tests of one or several bundles; without a bundle, each file is a test of the one in its folder.
 
     :param paths: files and folders of tests; by default those of the bundle.
+    :param workers: where the tests are run.
+    :param watch: called with the progress.
     :param strict_undefined: a test fails if an expression of the bundle is undefined for one of its ads or pairs; none then has to be seen so.
     :raises BundleError: a bundle has errors.
     :raises SettingsError: a file of tests has errors.
     :raises InvalidCallError: there are no tests.
+    :raises CommandError: a worker ended.
     """
-    by_bundle: dict[Path, list[Path]] = {}
-    for file in policy_test_files(targets.bundle, paths):
-        by_bundle.setdefault(targets.bundle or file.parent, []).append(file)
-    reports = [
-        _run_tests(attrs.evolve(targets, bundle=folder), files, strict_undefined=strict_undefined)
-        for folder, files in by_bundle.items()
-    ]
+    calls = _calls(targets, paths)
+    total = sum(len(each.tests) for each in calls)
+    collected: dict[Path | None, CollectedTests] = {}
+
+    def begun() -> Iterator[Future[PolicyTestResults]]:
+        for folder, those in groupby(calls, key=lambda each: each.folder):
+            choice = BundleChoice.of_folder(attrs.evolve(targets, bundle=folder))
+            collected[folder] = CollectedTests.of(choice.bundle())
+            task = PolicyTestTask(choice, strict_undefined)
+            sent = task.portable() if workers.elsewhere else task
+            for each in those:
+                yield workers.executor.submit(sent, each.file, each.tests)
+
+    done = failed = 0
+    watch(PolicyTestProgress(done, total, failed))
+    with closing(workers.results(begun())) as answers:
+        for call, answer in zip(calls, answers, strict=True):
+            collected[call.folder].add(answer)
+            done += len(answer.results)
+            failed += sum(not each.passed for each in answer.results)
+            watch(PolicyTestProgress(done, total, failed))
+    reports = [each.report() for each in collected.values()]
     return PolicyTestReport(
         tuple(result for each in reports for result in each.results),
         tuple(expression for each in reports for expression in each.expressions),
@@ -116,40 +105,14 @@ def run_tests(
     )
 
 
-def _run_tests(targets: CommandTargets, files: Sequence[Path], *, strict_undefined: bool) -> PolicyTestReport:
-    bundle = load(targets)
-    rules = CoveredRules.of(bundle)
-    results: list[PolicyTestResult] = []
-    counts: list[tuple[PolicyCount, ...]] = []
-    at_work: list[frozenset[BundleRule]] = []
-    pools: list[tuple[Snapshot, float]] = []
-    for file in files:
-        for test in read_policy_tests(file).tests:
-            decided = PolicyTestCycle.of(test, bundle)
-            pools.append((decided.pool, decided.cycle.now))
-            counts.append(policy_counts(bundle, *pools[-1]))
-            at_work.append(rules.at_work(decided))
-            found = [*mismatches(test, decided)]
-            if strict_undefined:
-                found += _undefined(test, counts[-1])
-            results.append(PolicyTestResult(file, test.name.text, test.name.source, tuple(found)))
-    undefined = {} if strict_undefined else undefined_expressions(bundle, pools)
-    expressions = expression_coverage(counts, undefined)
-    covered = rules.coverage(at_work)
-    return PolicyTestReport(
-        tuple(results),
-        tuple(attrs.evolve(each, source=_in_folder(bundle, each.source)) for each in expressions),
-        tuple(attrs.evolve(each, source=_in_folder(bundle, each.source)) for each in covered),
-        rules.failures,
+def _calls(targets: CommandTargets, paths: Sequence[Path]) -> tuple[_Call, ...]:
+    """Return the tests of each bundle, some at a time, in the order of the files."""
+    by_bundle: dict[Path | None, list[Path]] = {}
+    for file in policy_test_files(targets.bundle, paths):
+        by_bundle.setdefault(targets.bundle or file.parent, []).append(file)
+    return tuple(
+        _Call(folder, file, tests[first : first + _TOGETHER])
+        for folder, files in by_bundle.items()
+        for file, tests in ((file, read_policy_tests(file).tests) for file in files)
+        for first in range(0, max(len(tests), 1), _TOGETHER)
     )
-
-
-def _in_folder(bundle: Bundle, source: Source) -> Source:
-    """Return a place with the folder of its bundle before the file."""
-    return attrs.evolve(source, file=str(bundle.folder / source.file))
-
-
-def _undefined(test: PolicyTest, counts: Sequence[PolicyCount]) -> Iterator[Mismatch]:
-    for each in counts:
-        if each.undefined or each.invalid:
-            yield Mismatch(test.name.source, f"undefined or invalid: {each}")

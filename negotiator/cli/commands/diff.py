@@ -42,7 +42,7 @@ def diff(**given: Any) -> None:
     \b
     Examples:
       negotiator diff policies/site policies/new --pool pool/
-      negotiator diff recorded policies/new --recorded /var/lib/negotiator/recorded --workers 4
+      negotiator diff recorded policies/new --recorded /var/lib/negotiator/recorded --engine processes:4
       negotiator diff policies/site policies/new --recorded recorded/ --resume compared.jsonl --jobs
     """
     from negotiator.cli import diff as implementation

@@ -35,7 +35,7 @@ def replay(**given: Any) -> None:
     \b
     Examples:
       negotiator replay /var/lib/negotiator/recorded
-      negotiator replay recorded/ --workers 4 --resume replayed.jsonl
+      negotiator replay recorded/ --engine processes:4 --resume replayed.jsonl
       negotiator replay recorded/20261123T101500Z-00000042.cycle --json
     """
     from negotiator.cli import replay as implementation

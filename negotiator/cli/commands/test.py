@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from negotiator.cli import options
+from negotiator.cli import batch_options, options
 
 FORMATS = ("table", "json", "junit", "github", "sarif")
 
@@ -18,6 +18,7 @@ FORMATS = ("table", "json", "junit", "github", "sarif")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="What to print."
 )
+@batch_options.engine("tests")
 @click.option(
     "--strict-undefined",
     is_flag=True,
@@ -52,7 +53,7 @@ def test(**given: Any) -> None:
       negotiator test --bundle policies/minimum-machine
       negotiator test --bundle policies/site tests/policies --format junit > report.xml
       negotiator test --bundle policies/site --watch
-      negotiator test policies --fail-uncovered
+      negotiator test policies --fail-uncovered --engine processes:4
     """
     from negotiator.cli import policy_tests as implementation
 

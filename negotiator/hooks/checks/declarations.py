@@ -26,6 +26,7 @@ from negotiator.hooks.known_settings import KnownSetting
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pool_source import PoolSource
+from negotiator.hooks.shared_rows import SharedRows
 
 MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
 MAX_KNOWN = 10_000  # settings of another program
@@ -137,6 +138,16 @@ def checked_order(record: Any, arguments: Mapping[str, Any]) -> RequestOrderType
         )
         if not callable(record.accounts.report) or not callable(record.accounts.change_text):
             raise WrongAnswerError("expected functions in OrderAccounts")
+    if record.sharing is not None:
+        check_exactly(record.sharing, SharedRows, "SharedRows or None as sharing of a RequestOrderType")
+        for function in (
+            record.sharing.is_shared,
+            record.sharing.begin,
+            record.sharing.rebase,
+            record.sharing.join,
+        ):
+            if not callable(function):
+                raise WrongAnswerError(f"expected functions in SharedRows, got {kind_of(function)}")
     return record  # type: ignore[no-any-return]
 
 

@@ -12,4 +12,5 @@ from negotiator.runtime.state.connection import Leader as Leader
 from negotiator.runtime.state.consistency_rows import AuditMark as AuditMark
 from negotiator.runtime.state.consistency_rows import StateBundle as StateBundle
 from negotiator.runtime.state.cycle_rows import StoredState as StoredState
+from negotiator.runtime.state.store import SharedRowsChange as SharedRowsChange
 from negotiator.runtime.state.store import StateStore as StateStore

@@ -52,8 +52,28 @@ class PeerRow:
     entry: str
 
 
+@attrs.frozen
+class PeerView:
+    """What a negotiator reads of the others of its pool at one moment.
+
+    ``rows`` are those of their journals after the numbers that were known, ``numbers`` those of all rows of each, by its name; empty if they
+    were not wanted. ``own`` is the
+    name of this one, and ``constraints`` has the slot constraint of each by its name. ``shared`` are the rows of orders that all share,
+    by order and key, None if they are those of the change that was known; ``change`` is the number of their last change, and ``damaged`` are
+    sentences on rows that cannot be read.
+    """
+
+    own: str
+    constraints: Mapping[str, str]
+    rows: Sequence[PeerRow]
+    numbers: Mapping[str, frozenset[int]]
+    change: int
+    shared: Mapping[tuple[str, str], Mapping[str, Any]] | None = None
+    damaged: tuple[str, ...] = ()
+
+
 class PeerTables(Protocol):
-    """What one of several negotiators of a pool reads of the others, and the turn in which one of them records its matches."""
+    """What one of several negotiators of a pool reads of the others, and the turn in which one of them writes what concerns all."""
 
     def register(self, slot_constraint: str) -> None:
         """Write down the constraint of the slots of this negotiator.
@@ -61,14 +81,34 @@ class PeerTables(Protocol):
         :raises StateError: another one has the same.
         """
 
-    def read(self, after: Mapping[str, int]) -> tuple[list[PeerRow], Mapping[str, frozenset[int]]]:
-        """Return the rows of the journals of the others, and the numbers of all rows of each, by its name.
+    def read(self, after: Mapping[str, int], change: int, *, removed: bool) -> PeerView:
+        """Return what the others recorded, and the shared rows.
 
-        :param after: the number by name after which rows are returned; 0 for others.
+        :param after: the number by name after which rows of journals are returned; 0 for others.
+        :param change: the change of the shared rows that is known.
+        :param removed: return also the numbers of all rows.
+        """
+
+    def shared_rows(
+        self, db: Connection
+    ) -> tuple[Mapping[tuple[str, str], Mapping[str, Any]], tuple[str, ...]]:
+        """Return the shared rows of orders by order and key, and a sentence on each that cannot be read."""
+
+    def write_shared(
+        self,
+        db: Connection,
+        change: int,
+        changed: Mapping[tuple[str, str], Mapping[str, Any]],
+        gone: Iterable[tuple[str, str]],
+    ) -> int:
+        """Add or replace shared rows, and remove others, in a transaction of the caller; return the number of the change.
+
+        :param change: the change that the caller knows.
+        :raises StateError: the rows were changed since.
         """
 
     def turn(self) -> AbstractContextManager[None]:
-        """Wait for the turn of this negotiator: no other one of the pool records matches in the meantime.
+        """Wait for the turn of this negotiator: no other one of the pool records matches or changes shared rows in the meantime.
 
         The turn ends with the session, however this process ends.
         """

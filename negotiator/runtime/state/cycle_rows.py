@@ -84,11 +84,16 @@ def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]
     return tuple(entries), tuple(damaged)
 
 
-def read_order_rows(db: Connection) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
-    """Return the rows of allocators, and a sentence on each that is damaged: it stays in the table."""
+def read_order_rows(
+    db: Connection, table: str = "order_rows"
+) -> tuple[dict[RowName, Mapping[str, Any]], tuple[str, ...]]:
+    """Return the rows of allocators, and a sentence on each that is damaged: it stays in the table.
+
+    :param table: the name of the table in SQL.
+    """
     rows: dict[RowName, Mapping[str, Any]] = {}
     damaged = []
-    query = 'SELECT order_name, key, "row" FROM order_rows ORDER BY 1, 2'
+    query = f'SELECT order_name, key, "row" FROM {table} ORDER BY 1, 2'  # noqa: S608 - a quoted name
     for order, key, text in db.execute(query, lenient=True):
         name = order, key
         try:
@@ -108,13 +113,19 @@ def damaged_order_row(name: RowName, why: str) -> str:
 
 
 def write_order_rows(
-    db: Connection, changed: Mapping[RowName, Mapping[str, Any]], gone: Iterable[RowName]
+    db: Connection,
+    changed: Mapping[RowName, Mapping[str, Any]],
+    gone: Iterable[RowName],
+    table: str = "order_rows",
 ) -> None:
-    """Add or replace rows of allocators, and remove others."""
-    delete = "DELETE FROM order_rows WHERE order_name = ? AND key = ?"
+    """Add or replace rows of allocators, and remove others.
+
+    :param table: the name of the table in SQL.
+    """
+    delete = f"DELETE FROM {table} WHERE order_name = ? AND key = ?"  # noqa: S608 - a quoted name
     db.execute_many(delete, (*gone, *changed))
     db.execute_many(
-        "INSERT INTO order_rows VALUES (?, ?, ?)",
+        f"INSERT INTO {table} VALUES (?, ?, ?)",  # noqa: S608 - a quoted name
         ((order, key, json.dumps(dict(row), allow_nan=False)) for (order, key), row in changed.items()),
     )
 

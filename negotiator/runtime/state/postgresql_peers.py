@@ -1,21 +1,24 @@
 """What several negotiators of one pool share in a PostgreSQL database: each has a schema of its own with the tables of its state.
 
 A table in the schema of the URL has their names. They read the journals of each other, and record their matches in turns: a turn is an
-advisory lock of the session that writes, so that it ends with the session, however the process ends.
+advisory lock of the session that writes, so that it ends with the session, however the process ends. Rows of orders that all of them share are in
+a table of that schema too, and are changed in turns.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from negotiator.errors import StateError
-from negotiator.runtime.state.connection import PeerRow
+from negotiator.runtime.state import cycle_rows
+from negotiator.runtime.state.connection import Connection, PeerRow, PeerView
+from negotiator.runtime.state.cycle_rows import RowName
 from negotiator.runtime.state.postgresql_session import DatabaseSession
 from negotiator.runtime.state.schema import VERSION
 
@@ -68,6 +71,14 @@ class PostgresqlPeers:
     def _table(self) -> str:
         return f"{quoted_schema(self._base)}.negotiators"
 
+    @property
+    def _shared(self) -> str:
+        return f"{quoted_schema(self._base)}.shared_order_rows"
+
+    @property
+    def _change(self) -> str:
+        return f"{quoted_schema(self._base)}.shared_order_change"
+
     def make(self) -> None:
         """Make what is missing; the caller holds the lock of the tables, in a transaction."""
         own = quoted_schema(schema_of(self._base, self._name))
@@ -79,6 +90,15 @@ class PostgresqlPeers:
             f"INSERT INTO {self._table} VALUES (?, '') ON CONFLICT (name) DO NOTHING",  # noqa: S608 - a quoted name
             (self._name,),
         )
+        ((made,),) = self._session.execute("SELECT to_regclass(?)::text", (self._shared,))
+        if made is None:
+            text = 'TEXT COLLATE "C"'
+            self._session.execute(
+                f'CREATE TABLE {self._shared} (order_name {text}, key {text}, "row" {text})'
+            )
+            self._session.execute(f"CREATE INDEX ON {self._shared} USING hash (key)")
+            self._session.execute(f"CREATE TABLE {self._change} (number BIGINT)")
+            self._session.execute(f"INSERT INTO {self._change} VALUES (0)")  # noqa: S608 - a quoted name
 
     def register(self, slot_constraint: str) -> None:
         """See ``PeerTables.register``."""
@@ -101,20 +121,50 @@ class PostgresqlPeers:
                 (self._name, slot_constraint),
             )
 
-    def read(self, after: Mapping[str, int]) -> tuple[list[PeerRow], Mapping[str, frozenset[int]]]:
+    def read(self, after: Mapping[str, int], change: int, *, removed: bool) -> PeerView:
         """See ``PeerTables.read``."""
-        found, numbers = [], {}
+        found, shared = [], None
+        numbers: dict[str, frozenset[int]] = {}
+        damaged: tuple[str, ...] = ()
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self.describing("read"), self._session.transaction(begin):
-            for name in self._others():
+            others = self._others()
+            for name in others:
                 schema = quoted_schema(schema_of(self._base, name))
                 self._check_version(name, schema)
-                rows = self._session.execute(f"SELECT number FROM {schema}.matches")  # noqa: S608
-                numbers[name] = frozenset(int(number) for (number,) in rows)
+                if removed:
+                    rows = self._session.execute(f"SELECT number FROM {schema}.matches")  # noqa: S608
+                    numbers[name] = frozenset(number for (number,) in rows)
                 query = f"SELECT number, entry FROM {schema}.matches WHERE number > ? ORDER BY number"  # noqa: S608
                 for number, entry in self._session.execute(query, (after.get(name, 0),)):
                     found.append(PeerRow(name, int(number), entry))
-        return found, numbers
+            query = f"SELECT name, slot_constraint FROM {self._table}"  # noqa: S608 - a quoted name
+            texts = dict(self._session.execute(query))
+            ((last,),) = self._session.execute(f"SELECT number FROM {self._change}")  # noqa: S608 - a quoted name
+            if last != change:
+                shared, damaged = self.shared_rows(self._session)
+        constraints = {name: texts[name] for name in sorted({*others, self._name})}
+        return PeerView(self._name, constraints, found, numbers, int(last), shared, damaged)
+
+    def shared_rows(self, db: Connection) -> tuple[Mapping[RowName, Mapping[str, Any]], tuple[str, ...]]:
+        """See ``PeerTables.shared_rows``."""
+        return cycle_rows.read_order_rows(db, self._shared)
+
+    def write_shared(
+        self,
+        db: Connection,
+        change: int,
+        changed: Mapping[RowName, Mapping[str, Any]],
+        gone: Iterable[RowName],
+    ) -> int:
+        """See ``PeerTables.write_shared``."""
+        ((number,),) = db.execute(f"UPDATE {self._change} SET number = number + 1 RETURNING number")  # noqa: S608
+        if number != change + 1:
+            raise StateError(
+                f"{self.place}: another negotiator changed the shared accounts outside of its turn: nothing was written"
+            )
+        cycle_rows.write_order_rows(db, changed, gone, self._shared)
+        return int(number)
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:

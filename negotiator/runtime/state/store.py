@@ -26,6 +26,18 @@ from negotiator.runtime.state.postgresql import PostgresqlDatabase
 from negotiator.runtime.state.sqlite import SqliteDatabase
 
 
+@attrs.frozen
+class SharedRowsChange:
+    """A change of rows that all negotiators of a pool share: rows to add or replace, and names of rows to remove.
+
+    ``known`` is the number of the change before it, which the negotiator knows.
+    """
+
+    known: int
+    changed: Mapping[RowName, Mapping[str, Any]]
+    gone: frozenset[RowName] = frozenset()
+
+
 @attrs.define(eq=False)
 class StateStore:
     """An open database of state.
@@ -180,6 +192,7 @@ class StateStore:
         now: JournalTime | None = None,
         order_rows: Mapping[RowName, Mapping[str, Any]] = MappingProxyType({}),
         order_gone: Iterable[RowName] = (),
+        shared: SharedRowsChange | None = None,
     ) -> None:
         """Write the changes in one transaction.
 
@@ -191,6 +204,7 @@ class StateStore:
         :param matches: journal entries to add; they need ``now``.
         :param last: the time of the last snapshot, in seconds since the epoch.
         :param order_rows: rows of allocators to add or replace; ``order_gone`` names rows to remove.
+        :param shared: a change of rows that all negotiators of the pool share.
         :param now: the proven time; None leaves it as it is.
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
         :raises StateError: nothing was written.
@@ -201,6 +215,8 @@ class StateStore:
             cycle_rows.write_applications(db, changed, gone, last)
             cycle_rows.write_holds(db, held)
             cycle_rows.write_order_rows(db, order_rows, order_gone)
+            if shared is not None and self.peers is not None:
+                self.peers.write_shared(db, shared.known, shared.changed, shared.gone)
             if now is not None:
                 cycle_rows.write_time(db, now)
                 cycle_rows.add_matches(db, matches, now.time)
@@ -264,9 +280,15 @@ class StateStore:
             consistency_rows.write_counts(db)
 
     def order_rows(self, order: str) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
-        """Return the rows of an order by key, and a sentence on each that cannot be read."""
+        """Return the rows of an order by key, also those that it shares with other negotiators of the pool.
+
+        The second value has a sentence on each that cannot be read.
+        """
         with self.database.reading() as db:
             rows, damaged = cycle_rows.read_order_rows(db)
+            if self.peers is not None:
+                shared, more = self.peers.shared_rows(db)
+                rows, damaged = {**rows, **shared}, (*damaged, *more)
         return {key: row for (name, key), row in rows.items() if name == order}, damaged
 
     def request(self, request: AdminRequest) -> int:

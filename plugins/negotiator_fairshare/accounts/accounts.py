@@ -9,7 +9,8 @@ import attrs
 from negotiator_fairshare.accounts.account import MIN_PRIORITY, AccountRecord, ResourceRecord
 from negotiator_fairshare.accounts.decay import Interval
 from negotiator_fairshare.accounts.leases import without_expired
-from negotiator_fairshare.accounts.numbers import stored
+from negotiator_fairshare.accounts.numbers import from_millionths, stored
+from negotiator_fairshare.accounts.pool_use import LASTS, NegotiatorUse, PoolUse, sums_of
 from negotiator_fairshare.accounts.settings import MIN_FACTOR, AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
 
@@ -22,11 +23,15 @@ class Accounts:
 
     A cycle goes ``updated``, ``recounted``, ``seen``, then, after its matches, ``recounted`` with them. An account that
     does not exist has priority 0.5 and no usage.
+
+    With ``pool``, several negotiators share the accounts. Each of them makes the same transitions: the slots in use of the records are then those
+    of this negotiator alone. ``pool`` is None for the only negotiator.
     """
 
     records: Mapping[str, AccountRecord] = attrs.field(factory=dict)
     resources: Mapping[str, ResourceRecord] = attrs.field(factory=dict)
     last_update: int = 0
+    pool: PoolUse | None = None
 
     def get(self, name: str) -> AccountRecord:
         """Return the account of a name, a new one if there is none."""
@@ -37,6 +42,8 @@ class Accounts:
 
         If no time has passed, or the clock went back, only the stamp changes, and leases end.
         """
+        if self.pool is not None:
+            return self._updated_in_part(now, self.pool.charged_until, settings)
         records = self.records
         if now > self.last_update:
             interval = Interval.since(self.last_update, now, settings.halflife)
@@ -44,8 +51,51 @@ class Accounts:
         records = {name: without_expired(record, now) for name, record in records.items()}
         return attrs.evolve(self, records=records, last_update=now)
 
+    def _updated_in_part(self, now: int, charged_until: int | None, settings: AccountSettings) -> Accounts:
+        """Return the accounts with the use of the slots of one of several negotiators charged.
+
+        Another one may have updated them later than ``now``: a cycle takes time. A stamp that is much later is that of a wrong clock.
+        """
+        last = self.last_update if self.last_update - now <= LASTS else now
+        charged_until = now if charged_until is None else charged_until
+        interval = Interval.of_part(last, charged_until, now, settings.halflife)
+        records = {
+            name: without_expired(interval.applied(record), now) for name, record in self.records.items()
+        }
+        return attrs.evolve(self, records=records, last_update=interval.now)
+
+    def whole(self) -> Accounts:
+        """Return the accounts with the slots in use of all negotiators of the pool, as they are shown."""
+        if self.pool is None:
+            return self
+        used = sums_of(use for name, use in self.pool.negotiators.items() if name in self.pool.constraints)
+        records = {}
+        for name in dict.fromkeys((*self.records, *used)):
+            slots, weighted, hierarchical = used.get(name, (0, 0, 0))
+            records[name] = attrs.evolve(
+                self.get(name),
+                resources_used=slots,
+                weighted_resources_used=from_millionths(weighted),
+                hierarchical_weighted_resources_used=from_millionths(hierarchical),
+            )
+        return attrs.evolve(self, records=records)
+
+    def left_by(self, cycle: NegotiatorUse) -> Accounts:
+        """Return the accounts with the slots in use of a cycle of this negotiator, of which the size and the time are given."""
+        if self.pool is None:
+            return self
+        use = {
+            name: (
+                record.resources_used,
+                record.weighted_resources_used,
+                record.hierarchical_weighted_resources_used,
+            )
+            for name, record in self.records.items()
+        }
+        return attrs.evolve(self, pool=self.pool.with_own(attrs.evolve(cycle, use=use)))
+
     def recounted(self, use: UseCounter) -> Accounts:
-        """Return the accounts with the slots in use of a counter, and no others."""
+        """Return the accounts with the slots in use of a counter, and no others; those of other negotiators are left out."""
         names = dict.fromkeys([*self.records, *sorted(use.names())])
         return attrs.evolve(self, records={name: _with_use(self.get(name), name, use) for name in names})
 
@@ -101,7 +151,7 @@ class Accounts:
 
 
 def _with_use(record: AccountRecord, name: str, use: UseCounter) -> AccountRecord:
-    counted = (use.slots(name), use.weighted(name), use.hierarchical(name))
+    counted = use.own(name)
     if counted == (
         record.resources_used,
         record.weighted_resources_used,

@@ -1,6 +1,9 @@
 """The rows of fair share in the negotiator's state.
 
 Accounts have the keys ``account:NAME``, the time of their last update ``clock``, and accounting groups ``group:NAME``.
+
+Where several negotiators serve a pool, they share the accounts, without the slots in use: these are in a row ``use:NEGOTIATOR`` of each of
+them. ``negotiators`` has their names and slot constraints, and tells that the accounts are shared.
 """
 
 from __future__ import annotations
@@ -8,8 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from negotiator.plugin import OrderRows
+import attrs
+
+from negotiator.plugin import OrderRows, PoolNegotiators
+from negotiator_fairshare.accounts.account import AccountRecord
 from negotiator_fairshare.accounts.accounts import Accounts
+from negotiator_fairshare.accounts.pool_use import NegotiatorUse, PoolUse
 from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
 
 ORDER = "submitters"
@@ -18,26 +25,56 @@ ORDER = "submitters"
 _CLOCK = "clock"
 _ACCOUNT = "account:"
 _GROUP = "group:"
+_USE = "use:"
+_NEGOTIATORS = "negotiators"
 
 
 def accounts_of(rows: OrderRows, now: int) -> Accounts:
     """Return the accounts of rows that passed ``check_row``; without a clock, they were updated at ``now``."""
     records = dict(from_row(row) for key, row in rows.items() if key.startswith(_ACCOUNT))
-    return Accounts(records=records, last_update=rows.get(_CLOCK, {}).get("last_update", now))
+    pool = pool_use_of(rows)
+    if pool is not None:
+        records = {name: _with_use(record, *pool.own_use(name)) for name, record in records.items()}
+    return Accounts(records=records, last_update=rows.get(_CLOCK, {}).get("last_update", now), pool=pool)
+
+
+def pool_use_of(rows: OrderRows) -> PoolUse | None:
+    """Return the use of a pool that several negotiators serve; None for the only one."""
+    if _NEGOTIATORS not in rows:
+        return None
+    negotiators = {
+        key.removeprefix(_USE): NegotiatorUse.of_row(row) for key, row in rows.items() if key.startswith(_USE)
+    }
+    row = rows[_NEGOTIATORS]
+    return PoolUse(own=row["own"], constraints=row["slots"], negotiators=negotiators)
+
+
+def negotiators_row(negotiators: PoolNegotiators) -> dict[str, Mapping[str, Any]]:
+    """Return the row by which a negotiator knows that it shares the accounts."""
+    return {_NEGOTIATORS: {"own": negotiators.own, "slots": dict(negotiators.constraints)}}
 
 
 def rows_of(accounts: Accounts) -> dict[str, Mapping[str, Any]]:
     """Return the rows of accounts; those of names that cannot be stored are left out: slot ads may have any."""
     rows: dict[str, Mapping[str, Any]] = {_CLOCK: {"last_update": accounts.last_update}}
+    pool = accounts.pool
     for name, record in accounts.records.items():
         if _is_valid(name):
-            rows[_ACCOUNT + name] = to_row(name, record)
+            rows[_ACCOUNT + name] = to_row(name, record if pool is None else _with_use(record, 0, 0.0, 0.0))
+    if pool is not None:
+        rows |= negotiators_row(PoolNegotiators(pool.own, pool.constraints))
+        rows |= {_USE + name: use.to_row() for name, use in pool.negotiators.items()}
     return rows
 
 
 def is_of_accounts(key: str) -> bool:
     """True if a row belongs to the accounts, False if the groups have it."""
-    return key == _CLOCK or key.startswith(_ACCOUNT)
+    return key == _NEGOTIATORS or is_shared(key)
+
+
+def is_shared(key: str) -> bool:
+    """True if the negotiators of a pool share a row."""
+    return key == _CLOCK or key.startswith((_ACCOUNT, _USE))
 
 
 def last_served_of(rows: OrderRows) -> dict[str, int]:
@@ -72,8 +109,22 @@ def check_row(key: str, row: Mapping[str, Any]) -> None:
     elif key.startswith(_GROUP):
         if type(row.get("last_served", 0)) is not int or type(row.get("quota")) is not float:
             raise ValueError("expected the quota of a group, and when it was served last, in seconds")
+    elif key.startswith(_USE):
+        NegotiatorUse.of_row(row)
+    elif key == _NEGOTIATORS:
+        if not isinstance(row.get("own"), str) or not isinstance(row.get("slots"), dict):
+            raise ValueError("expected the names of the negotiators and their slots")
     elif key != _CLOCK or type(row.get("last_update")) is not int:
         raise ValueError("expected an account, a group, or the time of the last update")
+
+
+def _with_use(record: AccountRecord, slots: int, weighted: float, hierarchical: float) -> AccountRecord:
+    return attrs.evolve(
+        record,
+        resources_used=slots,
+        weighted_resources_used=weighted,
+        hierarchical_weighted_resources_used=hierarchical,
+    )
 
 
 def _is_valid(name: str) -> bool:

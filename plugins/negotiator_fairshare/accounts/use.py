@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
 from negotiator_fairshare.accounts.numbers import from_millionths, millionths
+
+_NOTHING = (0, 0, 0)
 
 
 @attrs.define(eq=False)
@@ -15,13 +17,15 @@ class UseCounter:
     """Counts slots in use while a cycle runs: those claimed when it begins, and its matches.
 
     Weights are rounded to six decimals each before they are added, which is what the log does, so that the order of
-    slots does not matter. ``group_of`` returns the accounting group of a user.
+    slots does not matter. ``group_of`` returns the accounting group of a user. ``elsewhere`` has what each name uses of the slots of other
+    negotiators of the pool: slots, weight and hierarchical weight, in millionths.
 
     Source: condor_negotiator 25.14.1: a slot counts for its user, the user's group, and hierarchically for that group and
     all groups above it; a group without a dot has nothing above it, not even the root.
     """
 
     group_of: Callable[[str], str]
+    elsewhere: Mapping[str, tuple[int, int, int]] = attrs.field(factory=dict)
     _slots: Counter[str] = attrs.field(factory=Counter, init=False)
     _weighted: Counter[str] = attrs.field(factory=Counter, init=False)
     _hierarchical: Counter[str] = attrs.field(factory=Counter, init=False)
@@ -40,20 +44,28 @@ class UseCounter:
             self._hierarchical[name] += each * count
 
     def names(self) -> Iterator[str]:
-        """Iterate over the names of users and groups that have slots, each once."""
+        """Iterate over the names of users and groups that have slots of this negotiator, each once."""
         return iter(self._slots.keys() | self._hierarchical.keys())
 
     def slots(self, name: str) -> int:
         """Return the number of slots of a user, or of the users of a group."""
-        return self._slots[name]
+        return self._slots[name] + self.elsewhere.get(name, _NOTHING)[0]
 
     def weighted(self, name: str) -> float:
         """Return the weight of the slots of a user, or of the users of a group."""
-        return from_millionths(self._weighted[name])
+        return from_millionths(self._weighted[name] + self.elsewhere.get(name, _NOTHING)[1])
 
     def hierarchical(self, name: str) -> float:
         """Return the weight of the slots of a group and of all groups below it; 0 for a user."""
-        return from_millionths(self._hierarchical[name])
+        return from_millionths(self._hierarchical[name] + self.elsewhere.get(name, _NOTHING)[2])
+
+    def own(self, name: str) -> tuple[int, float, float]:
+        """Return slots, weight and hierarchical weight of a name without those of other negotiators."""
+        return (
+            self._slots[name],
+            from_millionths(self._weighted[name]),
+            from_millionths(self._hierarchical[name]),
+        )
 
 
 def subtree_names(group: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 import numpy as np
@@ -69,23 +69,34 @@ class SlotUse:
     users: tuple[str, ...]
 
     @classmethod
-    def of(cls, slots: Table, env: Environment, *, discount_suspended: bool = False) -> SlotUse:
-        """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted."""
+    def of(
+        cls, slots: Table, env: Environment, *, discount_suspended: bool = False, own: Mask | None = None
+    ) -> SlotUse:
+        """Find the claimed slots of a pool; suspended ones are not counted if they are to be discounted.
+
+        :param own: the slots that this negotiator counts, (S,); None for all.
+        """
         claimed = claimed_slots(slots, env)
-        counted = claimed
+        counted = claimed if own is None else claimed & own
         if discount_suspended:
-            counted = claimed & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
+            counted = counted & ~evaluate_table(_SUSPENDED, slots, env=env).is_true()
         users = evaluate_table(_USER, slots.take(np.flatnonzero(counted)), env=env)
         values = users.values(np.arange(len(users)))
         return cls(claimed, counted, tuple(value if isinstance(value, str) else "" for value in values))
 
-    def counter(self, weights: NDArray[np.float64], group_of: Callable[[str], str]) -> UseCounter:
+    def counter(
+        self,
+        weights: NDArray[np.float64],
+        group_of: Callable[[str], str],
+        elsewhere: Mapping[str, tuple[int, int, int]] | None = None,
+    ) -> UseCounter:
         """Return a counter of the slots in use.
 
         :param weights: (S,) of all slots.
         :param group_of: returns the accounting group of a user.
+        :param elsewhere: what each name uses of the slots of other negotiators; see ``UseCounter``.
         """
-        use = UseCounter(group_of)
+        use = UseCounter(group_of, elsewhere or {})
         for name, weight in zip(self.users, weights[self.counted].tolist(), strict=True):
             if name:
                 use.add(name, weight)

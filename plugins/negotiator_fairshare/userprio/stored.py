@@ -50,7 +50,7 @@ class StoredAccounts:
             except ValueError as error:
                 problems.append(f"row {key[:200]!r} is damaged and set aside ({error})")
         cycle = CycleFigures.from_row(valid[KEY]) if KEY in valid else CycleFigures()
-        return cls(accounts_of(valid, 0), cycle, settings, tuple(problems))
+        return cls(accounts_of(valid, 0).whole(), cycle, settings, tuple(problems))
 
     def report(self) -> UserprioReport:
         """Return what condor_userprio shows."""

@@ -194,11 +194,14 @@ def _machines(slots: Table) -> tuple[Codes, NDArray[np.intp], list[str]]:
 
     Names ignore case. Slots without a machine share one host without a name.
     """
+    machines = slots.strings("Machine").tolist()
+    # Most slots share their machine with others: each name is read once.
+    names = {name: printable((name or "")[:_MAX_HOST]) for name in dict.fromkeys(machines)}
     numbers: dict[str, int] = {}
-    names = [printable((name or "")[:_MAX_HOST]) for name in slots.strings("Machine").tolist()]
-    codes = np.array([numbers.setdefault(name.lower(), len(numbers)) for name in names], np.int32)
+    number_of = {name: numbers.setdefault(shown.lower(), len(numbers)) for name, shown in names.items()}
+    codes = np.array([number_of[name] for name in machines], np.int32)
     first = np.unique(codes, return_index=True)[1]
-    return codes, first, [names[row] for row in first.tolist()]
+    return codes, first, [names[machines[row]] for row in first.tolist()]
 
 
 def _host_text(value: Value) -> str | None:

@@ -118,6 +118,9 @@ class _ObservedEngine:
     def connect(self) -> None:
         self.engine.connect()
 
+    def leave_out(self, reason: str) -> None:
+        self.engine.leave_out(reason)
+
     def take_notices(self) -> Sequence[str]:
         return self.engine.take_notices()
 

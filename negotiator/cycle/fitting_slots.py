@@ -1,0 +1,163 @@
+"""The best candidates of a request that fit the quotas: they are sorted and examined only as far as it takes.
+
+What is refused in any order is set aside first: the hosts that a user has filled, and all slots once a user's limit is reached. How
+many of these would have been examined is counted afterwards.
+"""
+
+from __future__ import annotations
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad import ClassAd, Environment
+from negotiator.cycle.charges import Charges
+from negotiator.cycle.match import MatchCandidates
+from negotiator.cycle.rank import Ranks
+from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.ledger import Admission, KnownRefusals, Ledger, Rows
+from negotiator.records import Mode
+
+#: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
+_FEW, _MORE = 16, 8
+
+
+@attrs.frozen(eq=False)
+class FittingSlots:
+    """The best slots, (C,), the job's Rank of them, and which of them fit; nothing is charged.
+
+    ``skipped`` are slots before the last grant that were not examined: the number of the charge that refuses them, and all slots
+    that it refuses, the best of them first. ``after`` are those after the last grant: the number of the charge that refuses them, and
+    how many they are.
+    """
+
+    rows: Rows
+    ranks: NDArray[np.float64]
+    admission: Admission
+    skipped: tuple[int, Rows] | None = None
+    after: tuple[int, int] | None = None
+    too_heavy: int = 0
+    stopped: bool = False
+
+    @property
+    def refuses(self) -> bool:
+        """True if a charge refused a slot or a job."""
+        admission = self.admission
+        examined = any(admission.refused) or any(admission.copies_refused)
+        return examined or self.skipped is not None or self.after is not None
+
+    def refused(self, number: int) -> tuple[Rows, int]:
+        """Return the slots that a charge refused, the best of them first, and the number of further ones."""
+        return self._rows(number), self.after[1] if self.after is not None and self.after[0] == number else 0
+
+    def _rows(self, number: int) -> Rows:
+        if self.skipped is not None and self.skipped[0] == number:
+            return self.skipped[1]
+        admission = self.admission
+        if not admission.refused[number]:
+            return self.rows[:0]
+        return np.asarray(self.rows[: len(admission.stops)][admission.stops == number])
+
+
+def fitting_slots(
+    charges: Charges,
+    request: Request,
+    candidates: MatchCandidates,
+    among: Mask,
+    ranks: Ranks,
+    ledger: Ledger,
+    cycle: Cycle,
+) -> FittingSlots:
+    """Return the best of some candidates, (N,), and which of them fit the quotas.
+
+    Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
+    are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
+    """
+    search = _SlotSearch(charges, request.ad, candidates, ranks, ledger, cycle.environment)
+    copies = len(request.applications)
+    if charges.is_uniform:
+        return search.find(among, copies, copies, 0)
+    known = None
+    if candidates.copies is None and candidates.preempting is None and not ranks.is_random(request.ad):
+        known = charges.known_refusals(ledger, copies, len(among))
+    if known is None:
+        return search.find(among, copies, max(_FEW, 2 * copies), int(np.count_nonzero(among)))
+    return search.find_known(among, known)
+
+
+@attrs.frozen(eq=False)
+class _SlotSearch:
+    """What is sorted for a request: its charges, its candidates, and the ranks of the job."""
+
+    charges: Charges
+    job: ClassAd
+    candidates: MatchCandidates
+    ranks: Ranks
+    ledger: Ledger
+    env: Environment
+
+    def find(self, among: Mask, copies: int, count: int, left: int) -> FittingSlots:
+        """Examine so many of some candidates, (N,); more, up to ``left``, if too few fit."""
+        repeated = self.candidates.copies
+        while True:
+            rows, own = self.candidates.choose(self.job, among, count, self.ranks, self.env)
+            if repeated is not None:
+                rows, own = repeated.repeated(rows, own)
+            admission = self.charges.admit(self.ledger, rows, copies, Mode.ENFORCE)
+            if len(admission) == copies or count >= left:
+                return FittingSlots(rows, own, admission)
+            count *= _MORE
+
+    def find_known(self, among: Mask, known: KnownRefusals) -> FittingSlots:
+        """Examine candidates without those whose refusals are known, and count these."""
+        copies, full = known.copies, known.full
+        if not copies:
+            none = np.zeros(0, np.intp)
+            found = FittingSlots(none, np.zeros(0), self.charges.admit(self.ledger, none, 0, Mode.ENFORCE))
+            return self._with_after(found, among, known, 0)
+        open_ = among
+        if len(full):
+            full = full[among[full]]
+            open_ = among.copy()
+            open_[full] = False
+        found = self.find(open_, copies, max(_FEW, 2 * copies), int(np.count_nonzero(open_)))
+        complete = len(found.admission) == copies
+        if complete and len(full):
+            full = self._ahead(int(found.admission.rows[-1]), full)
+        found = self._with_skipped(found, known.varying, full)
+        return self._with_after(found, among, known, len(full)) if complete else found
+
+    def _with_skipped(self, found: FittingSlots, number: int, before: Rows) -> FittingSlots:
+        """Add slots that a charge refuses to those that it was found to refuse."""
+        if not len(before):
+            return found
+        refused = np.concatenate((before, found.refused(number)[0]))
+        if len(refused) > 1:
+            # The reason names the first of them.
+            best = self.candidates.choose(self.job, self._mask(refused), 1, self.ranks, self.env)[0]
+            place = int((refused == best[0]).argmax())
+            refused[[0, place]] = refused[[place, 0]]
+        return attrs.evolve(found, skipped=(number, refused))
+
+    def _with_after(
+        self, found: FittingSlots, among: Mask, known: KnownRefusals, skipped: int
+    ) -> FittingSlots:
+        """Add the candidates after the last grant, if a charge refuses them all."""
+        if known.then is None:
+            return found
+        after = int(np.count_nonzero(among)) - len(found.admission.stops) - skipped
+        return attrs.evolve(found, after=(known.then, after)) if after else found
+
+    def _ahead(self, row: int, rows: Rows) -> Rows:
+        """Return which of some slots the request prefers to another slot."""
+        best, among = self.candidates.best, self._mask(rows)
+        if best is not None and self.ranks.scores is None and (listed := best.rows == row).any():
+            before = best.rows[: int(listed.argmax())]
+            return before[among[before]]
+        return self.ranks.ahead(self.job, among, row, self.env)
+
+    def _mask(self, rows: Rows) -> Mask:
+        """Return the mask of some slots, (N,)."""
+        among = np.zeros(len(self.candidates.among), np.bool_)
+        among[rows] = True
+        return among

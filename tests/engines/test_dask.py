@@ -1,0 +1,245 @@
+"""The engine of a Dask cluster: the same decisions byte for byte, whatever becomes of its workers."""
+
+import itertools
+import os
+import random
+import signal
+import tempfile
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import condor_cycle
+from both_engines import run_on_both, wait_for_workers
+from dask_cluster import dask_cluster
+from negotiator.audit.recorded_cycle import result_bytes
+from negotiator.bundle import default_bundle, load_bundle
+from negotiator.cycle.loop import run_cycle
+from negotiator.engines import dask_crew, dask_engine, dask_member, finder, program_identity
+from negotiator.engines.ahead import AheadConditions
+from negotiator.engines.dask_client import EngineUnavailableError
+from negotiator.engines.dask_engine import DaskEngine
+from negotiator.plugin import Cycle
+from pools import job, slot, snapshot
+from random_pools import CONTENT, pools, unstable_pools
+
+# Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
+
+EXAMPLES = int(os.environ.get("NEGOTIATOR_POOLS", "25"))
+KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "6"))
+SLOW = settings(
+    derandomize=True,
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+
+
+def plain(slots=40, classes=12, jobs=3, first=0, **changed):
+    """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
+    machines = [
+        slot(n, Machine=f'"h{n % 7}"', Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1)))
+        for n in range(first, first + slots)
+    ]
+    waiting = [
+        job(
+            **{
+                "ClusterId": str(kind),
+                "ProcId": str(n),
+                "Owner": f'"u{kind % 4}"',
+                "User": f'"u{kind % 4}@d"',
+                "Requirements": f"TARGET.Cpus >= {kind % 5} && TARGET.Memory > {kind * 100}",
+                "Rank": f"TARGET.Cpus * {kind % 3 - 1}",
+            }
+            | changed
+        )
+        for kind, n in itertools.product(range(1, classes + 1), range(jobs))
+    ]
+    return snapshot(machines, waiting)
+
+
+def run(pool, engine=None, **more):
+    """Run a cycle under the built-in bundle."""
+    bundle = load_bundle(default_bundle())
+    more |= {} if engine is None else {"engine": engine}
+    return run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), **more)
+
+
+@pytest.fixture(scope="module")
+def threads():
+    """Return the address of a cluster whose workers are threads of this process."""
+    with dask_cluster(processes=False) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def machines():
+    """Return a cluster of two worker processes, which its nannies start again when they end."""
+    with dask_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def kept(threads, machines):  # noqa: ARG001 - engines end before their clusters
+    """Return what makes the engine of an address, which is kept for all tests of the module."""
+    engines = {}
+    yield lambda address: engines.setdefault(address, DaskEngine(address))
+    for each in engines.values():
+        each.close()
+
+
+@pytest.fixture
+def sources(monkeypatch):
+    """Return the conditions that workers found, one object for each cycle."""
+    made = []
+    monkeypatch.setattr(
+        dask_engine, "AheadConditions", lambda *args: made.append(AheadConditions(*args)) or made[-1]
+    )
+    return made
+
+
+@pytest.fixture(autouse=True)
+def waiting_turns(monkeypatch):
+    wait_for_workers(monkeypatch)
+
+
+@pytest.fixture
+def on_both(monkeypatch, kept, threads):
+    """Let replays of pools of HTCondor run on one process and on the cluster, with lists that run out."""
+    monkeypatch.setattr(finder, "LEAST_LISTED", 2)
+    monkeypatch.setattr(finder, "LISTED_EACH", 0)
+
+    monkeypatch.setattr(condor_cycle, "run_cycle", partial(run_on_both, engine=kept(threads)))
+
+
+def decided(pool):
+    """Decide a random pool."""
+    with tempfile.TemporaryDirectory() as folder:
+        condor_cycle.Replay(CONTENT, pool, Path(folder) / "bundle").decide(pool)
+
+
+@pytest.mark.usefixtures("on_both")
+@SLOW
+@given(pools(grouped=True))
+def test_the_decisions_are_the_same_in_random_pools(pool):
+    decided(pool)
+
+
+@pytest.mark.usefixtures("on_both")
+@SLOW
+@given(unstable_pools(grouped=True))
+def test_the_decisions_are_the_same_where_each_match_changes_what_expressions_read(pool):
+    decided(pool)
+
+
+def test_worker_processes_find_the_conditions_of_every_request_of_several_cycles(kept, machines, sources):
+    engine = kept(machines.scheduler_address)
+    for first in (0, 0, 7):  # the slots are the same, and then others
+        pool = plain(first=first)
+        assert result_bytes(run(pool, engine)) == result_bytes(run(pool))
+        assert sources[-1].used >= 12
+        assert sources[-1].missed == 0
+        assert len(sources[-1].workers) == 2
+    assert engine.take_notices() == ()
+
+
+def test_only_changed_rows_are_sent_to_workers_that_have_the_others(machines, monkeypatch):
+    sizes = []
+    begin = dask_engine.TaskSender.message
+    monkeypatch.setattr(
+        dask_engine.TaskSender, "message", lambda *args: sizes.append(begin(*args)) or sizes[-1]
+    )
+    engine = DaskEngine(machines.scheduler_address)
+    try:
+        for first in (1000, 1001):
+            run(plain(slots=2000, first=first), engine)
+    finally:
+        engine.close()
+    first, second = len(sizes[0]), len(sizes[-1])
+    assert second < first / 3
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(kept, machines, monkeypatch, seed):
+    monkeypatch.setattr(dask_crew, "_PATIENCE", 0.2)
+    chance, pool = random.Random(seed), plain(classes=30)  # noqa: S311 - moments, not secrets
+    expected, stopped = result_bytes(run(pool)), []
+
+    def hit(_progress):
+        if chance.random() > 0.1:
+            return
+        for nanny in list(machines.workers.values()):
+            pid = nanny.pid
+            if pid is None or chance.random() < 0.5:
+                continue
+            try:
+                if chance.random() < 0.7:
+                    os.kill(pid, signal.SIGKILL)
+                else:
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped.append(pid)
+            except ProcessLookupError:
+                pass
+
+    engine = kept(machines.scheduler_address)
+    try:
+        for _ in range(2):
+            assert result_bytes(run(pool, engine, watch=hit)) == expected
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def test_a_worker_that_runs_another_program_is_refused_and_reported_once(threads, monkeypatch, sources):
+    engine = DaskEngine(threads)
+    monkeypatch.setattr(dask_member, "program_identity", lambda: (("numpy", "1"),))
+    try:
+        pool = plain()
+        for _ in range(2):
+            assert result_bytes(run(pool, engine)) == result_bytes(run(pool))
+        assert sources == []
+        notices = engine.take_notices()
+        assert sum("refused, it runs numpy" in each for each in notices) == 2  # of two workers
+        assert engine.take_notices() == ()
+    finally:
+        engine.close()
+
+
+def test_a_worker_without_the_program_is_refused_and_goes_on_for_others(machines, monkeypatch, sources):
+    monkeypatch.setattr(dask_member, "_IDENTITY", "__import__('negotiator_that_is_missing')")
+    engine, before = DaskEngine(machines.scheduler_address), [each.pid for each in machines.workers.values()]
+    try:
+        run(plain(), engine)
+        assert sources == []
+        assert any("refused, it runs no program of this version" in each for each in engine.take_notices())
+        assert [each.pid for each in machines.workers.values()] == before
+    finally:
+        engine.close()
+
+
+def test_a_cluster_that_is_away_costs_the_cycle_its_workers_only(sources, monkeypatch):
+    monkeypatch.setattr(dask_engine, "TIMEOUT", 0.2)
+    monkeypatch.setattr(dask_engine, "_IN_CYCLE", 0.2)
+    engine = DaskEngine("tcp://127.0.0.1:9")
+    with pytest.raises(EngineUnavailableError, match="no Dask scheduler answers at tcp://127"):
+        engine.connect()
+    pool = plain()
+    assert result_bytes(run(pool, engine)) == result_bytes(run(pool))
+    assert "decided without workers" in engine.take_notices()[0]
+    assert sources == []
+
+
+def test_two_programs_with_other_sources_differ():
+    ours = program_identity.program_identity()
+    assert program_identity.difference(ours, ours) == ""
+    other = tuple((name, value + "x" if name == "negotiator" else value) for name, value in ours)
+    assert "instead of" in program_identity.difference(ours, other)
