@@ -17,6 +17,7 @@ import click
 from negotiator.cli.render import print_table, printable
 from negotiator_bench.command import DISAGREE, NOT_MEASURED
 from negotiator_bench.errors import BenchError
+from negotiator_bench.options import numbers
 from negotiator_bench.production import OurCycle, Production, measure_cycles
 from negotiator_bench.real_pool import PORT, RealCycle, RealPool, real_pool
 
@@ -59,19 +60,6 @@ def compare(pool: RealPool, slots: int, classes: int, mode: str) -> Comparison:
     finally:
         pool.remove_jobs()
     return Comparison(slots, classes, mode, real, ours)
-
-
-def numbers(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
-    """Parse positive integers with commas."""
-    try:
-        found = tuple(sorted({int(part) for part in value.split(",")}))
-    except ValueError:
-        found = (0,)
-    if found[0] <= 0:
-        raise click.BadParameter(
-            f"{value!r}: write positive integers with commas, as 1000,5000", param=parameter
-        )
-    return found
 
 
 def _modes(_context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ import click
 
 from negotiator.cli.render import print_table, printable
 from negotiator_bench.command import NOT_MEASURED
-from negotiator_bench.condor_negotiator import numbers
 from negotiator_bench.cycles import FEW_JOBS, cold_cycle
 from negotiator_bench.errors import BenchError
 from negotiator_bench.growth import exponent
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.machine import one_core, this_machine
+from negotiator_bench.options import numbers
 from negotiator_bench.picture import Line, draw
 
 

@@ -18,11 +18,11 @@ from negotiator.cli.render import print_table, printable
 from negotiator.pool.snapshot import Snapshot
 from negotiator_bench import ours
 from negotiator_bench.command import NOT_MEASURED
-from negotiator_bench.condor_negotiator import numbers
 from negotiator_bench.errors import BenchError
 from negotiator_bench.growth import Growth
 from negotiator_bench.inputs import SLOTS
 from negotiator_bench.machine import this_machine
+from negotiator_bench.options import numbers
 from negotiator_bench.picture import Line, draw
 from negotiator_bench.requests import request_texts
 from negotiator_bench.scale_cycle import JOBS, LOCAL_CLUSTER, CycleFigures, measure_cycle
