@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 import numpy as np
@@ -34,8 +34,8 @@ class DaskShare:
     member: DaskMember
     version: int  # of the task
     decoder: AnswerDecoder
-    started: Any  # the future of the call that sent the task
-    is_lost: bool = attrs.field(default=False, init=False)
+    started: Any  # the future of the call that sent the task; None once it has the task, or if it is lost
+    is_lost: bool = False
     received: int = attrs.field(default=0, init=False)  # bytes of answers
     _calls: dict[Any, NDArray[np.int32]] = attrs.field(
         factory=dict, init=False
@@ -47,6 +47,12 @@ class DaskShare:
 
     def __attrs_post_init__(self) -> None:
         self._sent = np.zeros(self.decoder.size, np.bool_)
+
+    @classmethod
+    def begin(cls, member: DaskMember, version: int, message: bytes, slots: int) -> Self:
+        """Send a worker the task of a cycle over so many slots."""
+        started = member.call("begin", message)
+        return cls(member, version, AnswerDecoder(slots), started, started is None)
 
     def is_ready(self) -> bool:
         """True if the worker has the task, and room for another batch."""
@@ -67,8 +73,11 @@ class DaskShare:
         """Ask for answers; tell the worker which slots were taken, (N,), since the last time."""
         rows = np.flatnonzero(taken & ~self._sent).astype(np.int32)
         self._sent[rows] = True
-        future = self.member.actor.answers(self.version, numbers.tobytes(), rows.tobytes())
-        self._calls[future] = numbers
+        future = self.member.call("answers", self.version, numbers.tobytes(), rows.tobytes())
+        if future is None:
+            self.is_lost = True
+        else:
+            self._calls[future] = numbers
 
     def wait(self, number: int) -> None:
         """Wait for the batch of a request; a worker that takes too long is lost for this cycle."""
@@ -162,8 +171,8 @@ class DaskCrew:
                 numbers = self._next(share.size)
                 if not len(numbers):
                     return
-                self._begun[numbers] = 1
                 share.ask(numbers, self.taken)
+                self._begun[numbers] = not share.is_lost
 
     def _next(self, most: int) -> NDArray[np.int32]:
         """Return the next requests that nobody has begun: those that come late enough after the last turn first."""

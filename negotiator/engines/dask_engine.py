@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -16,7 +17,6 @@ import numpy as np
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.engine import MatchingTask
 from negotiator.engines.ahead import AheadConditions, is_large
-from negotiator.engines.answers import AnswerDecoder
 from negotiator.engines.condition_task import ConditionTask
 from negotiator.engines.dask_client import TIMEOUT, EngineUnavailableError, dask_client
 from negotiator.engines.dask_crew import DaskCrew, DaskShare
@@ -65,10 +65,7 @@ class DaskEngine:
         sent = ConditionTask.of(task)
         self._sender.next(sent)
         version, size = self._sender.version, len(sent.slots)
-        shares = [
-            DaskShare(each, version, AnswerDecoder(size), each.actor.begin(self._sender.message(each.known)))
-            for each in members
-        ]
+        shares = [DaskShare.begin(each, version, self._sender.message(each.known), size) for each in members]
         self._sender.end()
         served, position = np.zeros(len(task.requests), np.uint8), np.full(1, -1, np.int64)
         yield AheadConditions(task, DaskCrew(shares, served, position, task.matcher.taken), served, position)
@@ -101,11 +98,12 @@ class DaskEngine:
         for address in self._members.keys() - addresses:
             self._notices.add(f"worker {address} of the engine has left the cluster")
             del self._members[address]
-        for address in sorted(addresses - self._members.keys()):
-            self._members[address] = DaskMember.of(client, address)
+        new = [DaskMember.of(client, address) for address in sorted(addresses - self._members.keys())]
+        self._members.update((each.address, each) for each in new)
         ready = [each for each in self._members.values() if each.is_ready(0)]
         if not ready:
-            ready = [each for each in self._members.values() if each.is_ready(_FIRST_WORKER)]
+            end = monotonic() + _FIRST_WORKER
+            ready = [each for each in new if each.is_ready(max(0.0, end - monotonic()))]
         self._drop_lost()
         if not ready:
             self._notices.add(f"no worker of the Dask cluster at {self.address} is ready")

@@ -43,10 +43,13 @@ class DaskMember:
         member._identity = member._submitted(eval, _IDENTITY)
         return member
 
-    @property
-    def actor(self) -> Any:
-        """The actor of a member that is ready."""
-        return self._actor
+    def call(self, method: str, *args: Any) -> Any:
+        """Call a method of the actor of a member that is ready, and return the future; None if the worker is lost."""
+        try:
+            return getattr(self._actor, method)(*args)
+        except Exception as error:  # noqa: BLE001 - Dask raises at once if it knows that the worker has ended
+            self.lose(error)
+            return None
 
     def is_ready(self, seconds: float) -> bool:
         """True if the worker runs the actor, and the same program as this process; wait so long at most."""

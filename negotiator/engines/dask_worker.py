@@ -53,6 +53,7 @@ class DaskConditionWorker:
         self.end()
         version, task = self._receiver.read(message)
         taken = np.zeros(len(task.slots), np.bool_)
+        task.ranks.taken = taken
         finder = ConditionFinder(task, taken)
         self._current = _Evaluation(version, finder, AnswerEncoder(len(task.slots)), taken)
         gc.freeze()  # collections need not visit the ads of the pool

@@ -126,7 +126,7 @@ class TaskReceiver:
         slots = self._slots.read(sent.slots, is_whole=sent.is_whole[0])
         jobs = self._jobs.read(sent.jobs, is_whole=sent.is_whole[1])
         cycle = Cycle(sent.number, sent.now, sent.digest)
-        budget = MemoryBudget()
+        budget = MemoryBudget.of(len(slots))
         requirements = Requirements(slots, cycle.environment, budget)
         return sent.version, ConditionTask(
             slots=slots,

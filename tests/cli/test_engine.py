@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from negotiator.cli import main
-from negotiator.engines import processes
+from negotiator.engines import ahead, processes
 
 POOL = Path(__file__).parents[2] / "examples" / "first-pool"
 
@@ -20,7 +20,7 @@ def ran(*options):
 def test_a_cycle_with_workers_prints_the_same(monkeypatch):
     begun = []
     start = processes.Fork.start
-    monkeypatch.setattr(processes, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
     monkeypatch.setattr(processes.Fork, "start", lambda *args: begun.append(args) or start(*args))
     alone = ran()
     assert not begun

@@ -22,6 +22,7 @@ def wait_for_workers(monkeypatch):
     """Let small pools have workers, and turns wait for them, which would be over before a worker has answered."""
     monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
     monkeypatch.setattr(dask_crew, "_LEAD", 0)
+    stopped = []
     of_fork, of_crew = processes.Fork.answers, dask_crew.DaskCrew.answers
 
     def begun(self, until):
@@ -31,12 +32,14 @@ def wait_for_workers(monkeypatch):
         return of_fork(self, until)
 
     def answered(self, until):
-        found, left = list(of_crew(self, until)), 4000  # a worker that is stopped never begins
-        while left and not all(share.is_lost for share in self.shares):
-            if until in {each.number for _, each in found}:
-                break
+        found, left = list(of_crew(self, until)), 0 if self in stopped else 2000
+        while until not in {each.number for _, each in found} and left:
+            if all(share.is_lost for share in self.shares):
+                return found
             time.sleep(0.0005)
             found, left = [*found, *of_crew(self, until)], left - 1
+        if not left:
+            stopped.append(self)  # its workers never begin: they were stopped before
         return found
 
     monkeypatch.setattr(processes.Fork, "answers", begun)
