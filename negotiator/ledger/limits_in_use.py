@@ -53,16 +53,21 @@ class LimitsInUse:
     def add(self, charges: Sequence[Charge], rows: Rows, label_of: LabelOf) -> None:
         """Add the limits of the charges that alike matches were made with on some slots, (n,)."""
         found: list[_Limit] = []
+        on_counter: dict[CounterKey, list[int]] = {}
         for number, charge in enumerate(charges):
-            amount, limit, counter = charge.amount, charge.limit, charge.counter
-            if (
-                isinstance(counter, Grouping)
-                or isinstance(amount, np.ndarray)
-                or isinstance(limit, np.ndarray)
-            ):
+            if isinstance(charge.counter, Grouping):
                 found += self._of_slots(charge, rows, number)
-            elif amount:
-                found.append((self._counters.index_of(counter), _bounded(limit), number))
+            else:
+                on_counter.setdefault(charge.counter, []).append(number)
+        for counter, numbers in on_counter.items():
+            by_slot = [number for number in numbers if _depends_on_slot(charges[number])]
+            if by_slot and len(numbers) > 1:
+                found += self._of_matches(counter, [(number, charges[number]) for number in numbers], rows)
+            elif by_slot:
+                found += self._of_slots(charges[numbers[0]], rows, numbers[0])
+            else:
+                constant = [(number, charges[number]) for number in numbers if charges[number].amount]
+                found += self._of_all(counter, constant)
         self._sums.add(found, label_of)
 
     def add_keys(self, charges: Sequence[KeyCharge], label_of: LabelOf) -> None:
@@ -82,6 +87,12 @@ class LimitsInUse:
         for index, used, limit, label in self._sets.exceeded(sizes):
             yield ExceededCounter(counters.key_of_set(index), used, limit, label)
 
+    def _of_all(self, counter: CounterKey, charges: Sequence[tuple[int, Charge]]) -> Iterator[_Limit]:
+        """Yield the limits of charges on one counter that are the same on all slots."""
+        for number, charge in charges:
+            if not isinstance(charge.limit, np.ndarray):
+                yield self._counters.index_of(counter), _bounded(charge.limit), number
+
     def _of_slots(self, charge: Charge, rows: Rows, number: int) -> Iterator[_Limit]:
         """Yield the limits of a charge that depends on the slot."""
         amount, limit, counter = charge.amount, charge.limit, charge.counter
@@ -98,6 +109,28 @@ class LimitsInUse:
         for code, highest in zip(codes.tolist(), limits.tolist(), strict=True):
             if code >= 0:
                 yield self._index(counter, code), highest, number
+
+    def _of_matches(
+        self, counter: CounterKey, charges: Sequence[tuple[int, Charge]], rows: Rows
+    ) -> Iterator[_Limit]:
+        """Yield the highest of the limits of matches that have several charges on one counter, which may differ from slot to slot.
+
+        A charge of nothing on a slot has no limit for the match on it, while another charge has.
+        """
+        lowest, label = np.full(len(rows), LARGEST), np.full(len(rows), -1)
+        for number, charge in charges:
+            amount, limit = charge.amount, charge.limit
+            limits = np.maximum(limit[rows], 0) if isinstance(limit, np.ndarray) else _bounded(limit)
+            is_charged = (
+                amount[rows] > 0 if isinstance(amount, np.ndarray) else np.full(len(rows), amount > 0)
+            )
+            lower = is_charged & ((label < 0) | (limits < lowest))
+            lowest[lower] = np.broadcast_to(limits, len(rows))[lower]
+            label[lower] = number
+        charged = np.flatnonzero(label >= 0)
+        if len(charged):
+            highest = charged[lowest[charged].argmax()]
+            yield self._counters.index_of(counter), int(lowest[highest]), int(label[highest])
 
     def _index(self, counter: CounterKey | Grouping, code: int) -> int:
         """Return the index of a counter; of a grouping that with this code."""
@@ -155,6 +188,10 @@ class _HighestLimits:
         if more:
             self._limits = np.concatenate([self._limits, np.full(more, _NO_LIMIT)])
             self._label_numbers = np.concatenate([self._label_numbers, np.zeros(more, np.int64)])
+
+
+def _depends_on_slot(charge: Charge) -> bool:
+    return isinstance(charge.amount, np.ndarray) or isinstance(charge.limit, np.ndarray)
 
 
 def _bounded(limit: int | None) -> int:

@@ -176,3 +176,18 @@ def test_what_the_ledger_admitted_is_never_above_its_limits(requests):
             limits.add(charges, admission.rows, lambda number: number)
             limits.add_keys(sets, lambda number: number)
     assert found(limits) == []
+
+
+def test_a_charge_of_nothing_on_a_slot_leaves_its_match_the_limit_of_the_other_charge():
+    """The match on slot 1 has the first charge only, with a limit of 9; that on slot 3 has both."""
+    ledger = Ledger()
+    limits = LimitsInUse(ledger.counters())
+    charges = [
+        Charge(("a",), 1, np.array([3, 9, 5, 8])),
+        Charge(("a",), np.array([0, 0, 0, 1]), np.array([8, 5, 3, 2])),
+    ]
+    admission = ledger.admit(charges, [], np.array([3, 1]), 4)
+    ledger.commit(admission)
+    limits.add(charges, admission.rows, lambda number: number)
+    assert len(admission) == 2
+    assert found(limits) == []
