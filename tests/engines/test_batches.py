@@ -9,7 +9,6 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import dask
 import pytest
 from click.testing import CliRunner
 
@@ -66,7 +65,7 @@ def cluster(tmp_path_factory):
     here = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     try:
-        with dask.config.set({"distributed.scheduler.allowed-failures": 1}), dask_cluster() as started:
+        with dask_cluster(settings={"distributed.scheduler.allowed-failures": 1}) as started:
             os.chdir(here)
             yield started.scheduler_address
     finally:

@@ -1,6 +1,5 @@
 """The engine of a Dask cluster: the same decisions byte for byte, whatever becomes of its workers."""
 
-import itertools
 import os
 import random
 import signal
@@ -13,17 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import run_on_both, wait_for_workers
+from both_engines import plain, run, run_on_both, wait_for_workers
 from dask_cluster import dask_cluster
 from negotiator.audit.recorded_cycle import result_bytes
-from negotiator.bundle import default_bundle, load_bundle
-from negotiator.cycle.loop import run_cycle
 from negotiator.engines import dask_crew, dask_engine, dask_member, finder, program_identity
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.dask_client import EngineUnavailableError
 from negotiator.engines.dask_engine import DaskEngine
-from negotiator.plugin import Cycle
-from pools import job, slot, snapshot
 from random_pools import CONTENT, pools, unstable_pools
 
 # Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
@@ -41,36 +36,6 @@ SLOW = settings(
         HealthCheck.function_scoped_fixture,
     ],
 )
-
-
-def plain(slots=40, classes=12, jobs=3, first=0, **changed):
-    """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
-    machines = [
-        slot(n, Machine=f'"h{n % 7}"', Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1)))
-        for n in range(first, first + slots)
-    ]
-    waiting = [
-        job(
-            **{
-                "ClusterId": str(kind),
-                "ProcId": str(n),
-                "Owner": f'"u{kind % 4}"',
-                "User": f'"u{kind % 4}@d"',
-                "Requirements": f"TARGET.Cpus >= {kind % 5} && TARGET.Memory > {kind * 100}",
-                "Rank": f"TARGET.Cpus * {kind % 3 - 1}",
-            }
-            | changed
-        )
-        for kind, n in itertools.product(range(1, classes + 1), range(jobs))
-    ]
-    return snapshot(machines, waiting)
-
-
-def run(pool, engine=None, **more):
-    """Run a cycle under the built-in bundle."""
-    bundle = load_bundle(default_bundle())
-    more |= {} if engine is None else {"engine": engine}
-    return run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), **more)
 
 
 @pytest.fixture(scope="module")

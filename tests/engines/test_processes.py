@@ -1,6 +1,5 @@
 """The engine of processes: the same decisions byte for byte, whatever becomes of the workers."""
 
-import itertools
 import os
 import random
 import signal
@@ -13,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import WORKERS, run_on_both, wait_for_workers
+from both_engines import WORKERS, plain, run, run_on_both, wait_for_workers
 from negotiator.audit.recorded_cycle import result_bytes
-from negotiator.bundle import default_bundle, load_bundle
+from negotiator.bundle import load_bundle
 from negotiator.cycle import work_accounts
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
@@ -40,36 +39,6 @@ def sources(monkeypatch):
         processes, "AheadConditions", lambda *args: made.append(AheadConditions(*args)) or made[-1]
     )
     return made
-
-
-def plain(slots=40, classes=12, jobs=3, **changed):
-    """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
-    machines = [
-        slot(n, Machine=f'"h{n % 7}"', Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1)))
-        for n in range(slots)
-    ]
-    waiting = [
-        job(
-            **{
-                "ClusterId": str(kind),
-                "ProcId": str(n),
-                "Owner": f'"u{kind % 4}"',
-                "User": f'"u{kind % 4}@d"',
-                "Requirements": f"TARGET.Cpus >= {kind % 5} && TARGET.Memory > {kind * 100}",
-                "Rank": f"TARGET.Cpus * {kind % 3 - 1}",
-            }
-            | changed
-        )
-        for kind, n in itertools.product(range(1, classes + 1), range(jobs))
-    ]
-    return snapshot(machines, waiting)
-
-
-def run(pool, engine=None, **more):
-    """Run a cycle under the built-in bundle."""
-    bundle = load_bundle(default_bundle())
-    more |= {} if engine is None else {"engine": engine}
-    return run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), **more)
 
 
 def decided(pool):

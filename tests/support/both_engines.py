@@ -1,14 +1,48 @@
 """Cycles on one process and on an engine with workers: the bytes must be the same."""
 
+import itertools
 import os
 import time
 
 from negotiator.audit.recorded_cycle import result_bytes
+from negotiator.bundle import default_bundle, load_bundle
 from negotiator.cycle.loop import run_cycle
 from negotiator.engines import ahead, dask_crew, processes
 from negotiator.engines.processes import ProcessEngine
+from negotiator.plugin import Cycle
+from pools import job, slot, snapshot
 
 WORKERS = ProcessEngine(2)
+
+
+def plain(slots=40, classes=12, jobs=3, first=0, **changed):
+    """Return a pool of slots with 1 to 8 processors and classes of jobs that prefer some of them."""
+    machines = [
+        slot(n, Machine=f'"h{n % 7}"', Cpus=str(n % 8 + 1), Memory=str(1024 * (n % 5 + 1)))
+        for n in range(first, first + slots)
+    ]
+    waiting = [
+        job(
+            **{
+                "ClusterId": str(kind),
+                "ProcId": str(n),
+                "Owner": f'"u{kind % 4}"',
+                "User": f'"u{kind % 4}@d"',
+                "Requirements": f"TARGET.Cpus >= {kind % 5} && TARGET.Memory > {kind * 100}",
+                "Rank": f"TARGET.Cpus * {kind % 3 - 1}",
+            }
+            | changed
+        )
+        for kind, n in itertools.product(range(1, classes + 1), range(jobs))
+    ]
+    return snapshot(machines, waiting)
+
+
+def run(pool, engine=None, **more):
+    """Run a cycle under the built-in bundle."""
+    bundle = load_bundle(default_bundle())
+    more |= {} if engine is None else {"engine": engine}
+    return run_cycle(pool, bundle, Cycle(1, 1_800_000_000.0, bundle.digest), **more)
 
 
 def run_on_both(*args, engine=WORKERS, **more):

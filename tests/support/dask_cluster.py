@@ -5,11 +5,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def dask_cluster(workers=2, *, processes=True):
-    """Start a scheduler and workers on loopback, and end them."""
+def dask_cluster(workers=2, *, processes=True, settings=None):
+    """Start a scheduler and workers on loopback, under settings of Dask, and end them."""
+    import dask  # noqa: PLC0415 - slow to import, and few tests need it
     from distributed import LocalCluster  # noqa: PLC0415 - slow to import, and few tests need it
 
-    with warnings.catch_warnings():
+    # After the import of distributed, whose own settings would be forgotten at the end of the context otherwise.
+    with dask.config.set(settings or {}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries of Dask, at the start of its servers
         cluster = LocalCluster(
             n_workers=workers,
