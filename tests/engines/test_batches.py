@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -136,6 +137,15 @@ def test_a_refused_recording_leaves_the_others(site, cluster):
     assert len(done.stdout.splitlines()) == 3
 
 
+@pytest.fixture
+def _interruptible():
+    """Let SIGINT be Ctrl-C also where the tests were started in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("kind", ["processes", "dask"])
 def test_ctrl_c_keeps_what_workers_have_begun(site, cluster, monkeypatch, kind):
     """The first cycle ends after those that nobody has begun are cancelled."""

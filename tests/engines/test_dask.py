@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import plain, run, run_on_both, wait_for_workers
+from both_engines import POOLS, plain, run, run_on_both, wait_for_workers
 from dask_cluster import dask_cluster
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.engines import dask_crew, dask_engine, dask_member, finder, program_identity
@@ -24,11 +24,10 @@ from random_pools import CONTENT, pools, unstable_pools
 # Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 
-EXAMPLES = int(os.environ.get("NEGOTIATOR_POOLS", "25"))
 KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "6"))
 SLOW = settings(
     derandomize=True,
-    max_examples=EXAMPLES,
+    max_examples=POOLS,
     deadline=None,
     suppress_health_check=[
         HealthCheck.too_slow,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
-from both_engines import WORKERS, plain, run, run_on_both, wait_for_workers
+from both_engines import POOLS, WORKERS, plain, run, run_on_both, wait_for_workers
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.bundle import load_bundle
 from negotiator.cycle import work_accounts
@@ -62,14 +62,14 @@ def short_lists(monkeypatch):
 
 
 @pytest.mark.usefixtures("short_lists")
-@settings(SLOW, max_examples=25)
+@settings(SLOW, max_examples=POOLS)
 @given(pools(grouped=True))
 def test_the_decisions_are_the_same_in_random_pools(pool):
     decided(pool)
 
 
 @pytest.mark.usefixtures("short_lists")
-@settings(SLOW, max_examples=25)
+@settings(SLOW, max_examples=POOLS)
 @given(unstable_pools(grouped=True))
 def test_the_decisions_are_the_same_where_each_match_changes_what_expressions_read(pool):
     decided(pool)

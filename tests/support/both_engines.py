@@ -13,6 +13,8 @@ from negotiator.plugin import Cycle
 from pools import job, slot, snapshot
 
 WORKERS = ProcessEngine(2)
+#: Random pools of a test: NEGOTIATOR_POOLS=100 tries as many.
+POOLS = int(os.environ.get("NEGOTIATOR_POOLS", "25"))
 
 
 def plain(slots=40, classes=12, jobs=3, first=0, **changed):
