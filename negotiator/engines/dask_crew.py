@@ -92,28 +92,34 @@ class DaskShare:
         return any(number in numbers for numbers in self._calls.values())
 
     def take(self) -> list[FoundAnswer]:
-        """Return the answers that have come."""
-        for future in [each for each in self._calls if each.done()]:
+        """Return the answers that have come; a worker that failed is lost."""
+        found: list[FoundAnswer] = []
+        if not self.is_lost:
             try:
-                batch = future.result()
+                for future in [each for each in self._calls if each.done()]:
+                    self._arrived(future)
+                while self._next in self._waiting:
+                    # Each answer refers to those before it.
+                    content = zlib.decompress(self._waiting.pop(self._next))
+                    found += map(self.decoder.decode, pickle.loads(content))  # noqa: S301 - from a worker of the site's own cluster
+                    self._next += 1
             except Exception as error:  # noqa: BLE001 - whatever a worker on another machine answers
                 self.lose(error)
-                return []
-            numbers = self._calls.pop(future)
-            if batch is None:
-                self.lose(RuntimeError("it has another task"))
-                return []
-            place, seconds, content = batch
-            self.received += len(content)
-            self._waiting[place] = content
-            self._requests = min(2 * self._requests, _BATCH_SECONDS * len(numbers) / max(seconds, 1e-6))
-        found: list[FoundAnswer] = []
-        while self._next in self._waiting:
-            # Each answer refers to those before it.
-            content = zlib.decompress(self._waiting.pop(self._next))
-            found += map(self.decoder.decode, pickle.loads(content))  # noqa: S301 - from a worker of the site's own cluster
-            self._next += 1
         return found
+
+    def _arrived(self, future: Any) -> None:
+        """Keep the content of a batch until those before it have come.
+
+        :raises LookupError: the worker has the task of another cycle.
+        """
+        batch = future.result()
+        if batch is None:
+            raise LookupError("the worker has another task")
+        place, seconds, content = batch
+        self.received += len(content)
+        self._waiting[place] = content
+        numbers = self._calls.pop(future)
+        self._requests = min(2 * self._requests, _BATCH_SECONDS * len(numbers) / max(seconds, 1e-6))
 
     def lose(self, error: BaseException) -> None:
         """Ask this worker no more: it failed, or is too slow."""

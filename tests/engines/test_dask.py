@@ -15,7 +15,7 @@ import condor_cycle
 from both_engines import POOLS, plain, run, run_on_both, wait_for_workers
 from dask_cluster import dask_cluster
 from negotiator.audit.recorded_cycle import result_bytes
-from negotiator.engines import dask_crew, dask_engine, dask_member, finder, program_identity
+from negotiator.engines import dask_crew, dask_engine, dask_member, dask_worker, finder, program_identity
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.dask_client import EngineUnavailableError
 from negotiator.engines.dask_engine import DaskEngine
@@ -157,6 +157,18 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
     assert sources[0].used
+
+
+@pytest.mark.parametrize("answer", [None, (0, 0.1, b"nothing that was compressed"), "no batch", 7])
+def test_a_worker_whose_answers_cannot_be_read_is_lost(threads, monkeypatch, sources, answer):
+    monkeypatch.setattr(dask_worker.DaskConditionWorker, "answers", lambda *_: answer)
+    engine, pool = DaskEngine(threads), plain()
+    try:
+        assert result_bytes(run(pool, engine)) == result_bytes(run(pool))
+        assert sources[0].used == 0
+        assert all("is lost" in each for each in engine.take_notices())
+    finally:
+        engine.close()
 
 
 def test_a_worker_that_runs_another_program_is_refused_and_reported_once(threads, monkeypatch, sources):
