@@ -217,4 +217,7 @@ def _first_line(traceback: TracebackType | None) -> Source | None:
 
 
 def _is_machinery(module: str) -> bool:
-    return module.split(".", maxsplit=1)[0] == "importlib" or module.startswith("negotiator.hooks.")
+    # Where importlib_metadata is imported, such as by Dask, entry points are its own.
+    return module.split(".", maxsplit=1)[0] in {"importlib", "importlib_metadata"} or module.startswith(
+        "negotiator.hooks."
+    )

@@ -195,7 +195,7 @@ def test_a_worker_that_was_killed_is_reported(sources):
             os.kill(each.pid, signal.SIGKILL)
 
     engine = ProcessEngine(2)
-    run(plain(), engine, watch=kill)
+    run(plain(classes=120), engine, watch=kill)  # so many that none has ended before
     assert engine.take_notices() == ("a worker process of the engine ended before its cycle",)
     run(plain(), engine)
     assert engine.take_notices() == ()
