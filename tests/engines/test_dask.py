@@ -149,6 +149,8 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
     with dask_cluster() as cluster:
         engine = DaskEngine(cluster.scheduler_address)
         try:
+            assert result_bytes(run(pool, engine)) == expected
+            assert sources[0].used
             for _ in range(3):
                 assert result_bytes(run(pool, engine, watch=hit)) == expected
         finally:
@@ -156,7 +158,6 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
             for pid in stopped:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
-    assert sources[0].used
 
 
 @pytest.mark.parametrize("answer", [None, (0, 0.1, b"nothing that was compressed"), "no batch", 7])
