@@ -10,43 +10,9 @@ import pytest
 
 from negotiator.audit.verify import verify
 from processes import LIMIT, LongCommand
+from several_negotiators import NAMES, job, one_queue, slot, write_bundle
 
 JOBS, SLOTS, MOST, KILLS = 60, 30, 40, 6
-JOB = """\
-MyType = "Job"
-ClusterId = {0}
-ProcId = 0
-JobStatus = 1
-Owner = "ann"
-User = "ann@d"
-RequestCpus = 1
-GlobalJobId = "node1#{0}.0#1"
-Requirements = true
-
-"""
-SLOT = """\
-MyType = "Machine"
-Name = "{1}{0}@h"
-Part = "{1}"
-State = "Unclaimed"
-Cpus = 1
-Requirements = true
-
-"""
-QUEUES = f"""\
-partitions:
-  - name: default
-    queues:
-      - name: root
-        queues:
-          - name: default
-            submitacl: "*"
-            resources:
-              max: {{vcore: {MOST}}}
-    placementrules:
-      - name: fixed
-        value: root.default
-"""
 
 
 class Pool:
@@ -56,21 +22,19 @@ class Pool:
         self.folder, self._server, self._stack, self.running = folder, postgresql, stack, {}
         self._schema = postgresql.schema()
         url = postgresql.url(self._schema)
-        for name in ("north", "south"):
-            (folder / name).mkdir()
-            (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
-            (folder / name / "queues.yaml").write_text(QUEUES)
+        for name in NAMES:
+            write_bundle(folder, name, {"queues.yaml": one_queue(MOST)})
             (folder / f"{name}.yaml").write_text(
                 f"name: {name}\nbundle: {name}\nstate: {name}-state\naudit_log: {name}-log\nstate_database: {url}\n"
                 "state_timeout: 5\npool_driver: files\npool: [pool.ads]\nevery: 0.01\n"
             )
-        self.slots = "".join(SLOT.format(n, part) for part in ("north", "south") for n in range(SLOTS))
+        self.slots = "".join(slot(n, part) for part in NAMES for n in range(SLOTS))
         self.give(2)
 
     def give(self, jobs):
         """Let the pool have so many jobs."""
         beside = self.folder / "new"
-        beside.write_text("".join(JOB.format(number) for number in range(1, jobs + 1)) + self.slots)
+        beside.write_text("".join(job(number) for number in range(1, jobs + 1)) + self.slots)
         beside.replace(self.folder / "pool.ads")
 
     def start(self, name):

@@ -14,30 +14,10 @@ import pytest
 
 from processes import LIMIT, LongCommand
 from queueing import records
+from several_negotiators import job, slot, write_bundle
 
 PARTS = {"north": 3, "south": 2}  # slots that ann uses
 KILLS = 5
-SLOT = """\
-MyType = "Machine"
-Name = "{1}{0}@h"
-Part = "{1}"
-State = "{2}"
-Cpus = 1
-Requirements = true
-"""
-OWNER = 'RemoteUser = "ann@d"\nAccountingGroup = "ann@d"\n'
-JOB = """\
-MyType = "Job"
-ClusterId = {0}
-ProcId = 0
-JobStatus = 1
-Owner = "sue"
-User = "sue@d"
-RequestCpus = 1
-GlobalJobId = "node1#{0}.0#1"
-Requirements = true
-
-"""
 
 
 class Pool:
@@ -47,9 +27,7 @@ class Pool:
         self.folder, self.server, self._stack, self.running = folder, postgresql, stack, {}
         self.schema = postgresql.schema()
         for name in PARTS:
-            (folder / name).mkdir()
-            (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
-            (folder / name / "pool.yaml").write_text("order: submitters\naccounting: {trust_names: true}\n")
+            write_bundle(folder, name, {"pool.yaml": "order: submitters\naccounting: {trust_names: true}\n"})
             (folder / f"{name}.yaml").write_text(
                 f"name: {name}\nbundle: {name}\nstate: {name}-state\naudit_log: {name}-log\n"
                 f"state_database: {postgresql.url(self.schema)}\n"
@@ -59,10 +37,10 @@ class Pool:
 
     def give(self, jobs):
         """Let the pool have so many jobs of sue, and a free slot of each negotiator."""
-        ads = [JOB.format(number) for number in range(1, jobs + 1)]
+        ads = [job(number, "sue") for number in range(1, jobs + 1)]
         for part, used in PARTS.items():
-            ads += [SLOT.format(number, part, "Claimed") + OWNER + "\n" for number in range(used)]
-            ads.append(SLOT.format("free", part, "Unclaimed") + "\n")
+            ads += [slot(number, part, "ann") for number in range(used)]
+            ads.append(slot("free", part))
         beside = self.folder / "new"
         beside.write_text("".join(ads))
         beside.replace(self.folder / "pool.ads")

@@ -9,54 +9,19 @@ from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import DatabaseUrl, StateLocation
 from negotiator.runtime.peer_matches import register_negotiator
 from negotiator.runtime.state import StateStore
-from several_negotiators import negotiators
+from several_negotiators import NAMES, job, negotiators, one_queue, slot
 
-JOB = """\
-MyType = "Job"
-ClusterId = {0}
-ProcId = 0
-JobStatus = 1
-Owner = "ann"
-User = "ann@d"
-RequestCpus = 1
-GlobalJobId = "node1#{0}.0#1"
-Requirements = true
-
-"""
-SLOT = """\
-MyType = "Machine"
-Name = "{1}{0}@h"
-Part = "{1}"
-State = "Unclaimed"
-Cpus = 1
-Requirements = true
-
-"""
 JOBS, LIMIT = 8, 5
 PATIENCE = 60.0
-QUEUES = """\
-partitions:
-  - name: default
-    queues:
-      - name: root
-        queues:
-          - name: default
-            submitacl: "*"
-            resources:
-              max: {{vcore: {}}}
-    placementrules:
-      - name: fixed
-        value: root.default
-"""
 
 
 @pytest.fixture
 def pool(tmp_path, postgresql):
-    ads = "".join(JOB.format(number) for number in range(1, JOBS + 1))
-    ads += "".join(SLOT.format(number, part) for part in ("north", "south") for number in range(JOBS))
+    ads = "".join(job(number) for number in range(1, JOBS + 1))
+    ads += "".join(slot(number, part) for part in NAMES for number in range(JOBS))
     (tmp_path / "pool.ads").write_text(ads)
     url = postgresql.url()
-    found = negotiators(tmp_path, url, {"queues.yaml": QUEUES.format(LIMIT)})
+    found = negotiators(tmp_path, url, {"queues.yaml": one_queue(LIMIT)})
     yield found, tmp_path, url
     for each in found.values():
         each.store.close()

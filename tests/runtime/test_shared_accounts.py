@@ -10,28 +10,8 @@ from negotiator.explain.replay import replay
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.state_rows import accounts_of, rows_of
-from several_negotiators import negotiators
+from several_negotiators import NAMES, job, negotiators, slot
 
-JOB = """\
-MyType = "Job"
-ClusterId = {0}
-ProcId = 0
-JobStatus = 1
-Owner = "{1}"
-User = "{1}@d"
-RequestCpus = 1
-GlobalJobId = "node1#{0}.0#1"
-Requirements = true
-
-"""
-SLOT = """\
-MyType = "Machine"
-Name = "{1}{0}@h"
-Part = "{1}"
-State = "{2}"
-Cpus = 1
-Requirements = true
-"""
 DAY = 86_400.0
 FILES = {"pool.yaml": "order: submitters\nscheduleracl: boss\naccounting: {trust_names: true}\n"}
 
@@ -50,16 +30,14 @@ class Site:
     def write(self, used=(), **jobs):
         """Write the pool: two slots of each, those in use by part and user, and idle jobs of users."""
         ads = [
-            JOB.format(10 * place + number, user)
+            job(10 * place + number, user)
             for place, (user, count) in enumerate(jobs.items(), 1)
             for number in range(count)
         ]
-        for part in ("north", "south"):
+        for part in NAMES:
             users = [user for of, user in used if of == part]
             for number, user in enumerate([*users, *[""] * (2 - len(users))]):
-                state = "Claimed" if user else "Unclaimed"
-                more = f'RemoteUser = "{user}@d"\nAccountingGroup = "{user}@d"\n' if user else ""
-                ads.append(SLOT.format(number, part, state) + more + "\n")
+                ads.append(slot(number, part, user))
         (self.folder / "pool.ads").write_text("".join(ads))
 
     def wait(self, seconds):
@@ -273,12 +251,10 @@ partitions:
 
 def test_guaranteed_amounts_of_queues_count_the_slots_of_all_negotiators(tmp_path, postgresql):
     """Running jobs and matches: the pool shows them to each negotiator."""
-    ads = [JOB.format(number, user) for user, number in (("ann", 1), ("ann", 2), ("sue", 3))]
+    ads = [job(number, user) for user, number in (("ann", 1), ("ann", 2), ("sue", 3))]
     users = {("north", 0): "ann", ("north", 1): "ann"}
     for part, number in (("north", 0), ("north", 1), ("south", 0), ("south", 1)):
-        user = users.get((part, number))
-        ads.append(SLOT.format(number, part, "Claimed" if user else "Unclaimed"))
-        ads.append(f'RemoteUser = "{user}@d"\n\n' if user else "\n")
+        ads.append(slot(number, part, users.get((part, number), "")))
     (tmp_path / "pool.ads").write_text("".join(ads))
     files = {"pool.yaml": "order: queues\naccounting: {trust_names: true}\n", "queues.yaml": QUEUES}
     both = negotiators(tmp_path, postgresql.url(), files)
@@ -288,7 +264,7 @@ def test_guaranteed_amounts_of_queues_count_the_slots_of_all_negotiators(tmp_pat
 
 
 def test_negotiators_under_another_order_share_nothing(tmp_path, postgresql):
-    (tmp_path / "pool.ads").write_text(JOB.format(1, "ann") + SLOT.format(0, "north", "Unclaimed"))
+    (tmp_path / "pool.ads").write_text(job(1, "ann") + slot(0, "north"))
     both = negotiators(tmp_path, postgresql.url(), {"pool.yaml": "order: names\n"})
     assert len(both["north"].matches()) == 1
     with StateStore.read(both["south"].location) as store:

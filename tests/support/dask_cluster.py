@@ -5,8 +5,11 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def dask_cluster(workers=2, *, processes=True, settings=None):
-    """Start a scheduler and workers on loopback, under settings of Dask, and end them."""
+def dask_cluster(workers=2, *, processes=True, settings=None, **options):
+    """Start a scheduler and workers on loopback, under settings of Dask, and end them.
+
+    :param options: further ones of each worker, such as ``memory_limit``.
+    """
     import dask  # noqa: PLC0415 - slow to import, and few tests need it
     from distributed import LocalCluster  # noqa: PLC0415 - slow to import, and few tests need it
 
@@ -20,6 +23,7 @@ def dask_cluster(workers=2, *, processes=True, settings=None):
             dashboard_address=None,
             protocol="tcp://",
             host="127.0.0.1",
+            **options,
         )
     with cluster:
         yield cluster

@@ -10,15 +10,72 @@ from negotiator.runtime.state import StateStore
 
 NAMES = ("north", "south")
 
+_JOB = """\
+MyType = "Job"
+ClusterId = {0}
+ProcId = 0
+JobStatus = 1
+Owner = "{1}"
+User = "{1}@d"
+RequestCpus = 1
+GlobalJobId = "node1#{0}.0#1"
+Requirements = true
+
+"""
+_SLOT = """\
+MyType = "Machine"
+Name = "{1}{0}@h"
+Part = "{1}"
+State = "{2}"
+Cpus = 1
+Requirements = true
+{3}
+"""
+_USED = 'RemoteUser = "{0}@d"\nAccountingGroup = "{0}@d"\n'
+_QUEUE = """\
+partitions:
+  - name: default
+    queues:
+      - name: root
+        queues:
+          - name: default
+            submitacl: "*"
+            resources:
+              max: {{vcore: {0}}}
+    placementrules:
+      - name: fixed
+        value: root.default
+"""
+
+
+def job(number, user="ann"):
+    """Return the ad of an idle job."""
+    return _JOB.format(number, user)
+
+
+def slot(number, part, user=""):
+    """Return the ad of a slot of a negotiator, claimed by a user or free."""
+    return _SLOT.format(number, part, "Claimed" if user else "Unclaimed", _USED.format(user) if user else "")
+
+
+def one_queue(vcores):
+    """Return a configuration with one queue of so many processors."""
+    return _QUEUE.format(vcores)
+
+
+def write_bundle(folder, name, files):
+    """Write the bundle of a negotiator that has the slots of its own part of the pool."""
+    (folder / name).mkdir(exist_ok=True)
+    (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
+    for file, text in files.items():
+        (folder / name / file).write_text(text)
+
 
 class Negotiator:
     """One of several negotiators, which reads the pool, calls ``meanwhile``, and decides."""
 
     def __init__(self, name, folder, url, files):
-        (folder / name).mkdir(exist_ok=True)
-        (folder / name / "slots.conf").write_text(f'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "{name}"\n')
-        for file, text in files.items():
-            (folder / name / file).write_text(text)
+        write_bundle(folder, name, files)
         self.bundle, self.now = load_bundle(folder / name), 1000.0
         self.location = StateLocation(folder / f"{name}-state", DatabaseUrl(url), name)
         self.store = StateStore.open(self.location)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -67,7 +67,8 @@ def measure_cycle(pool: Path, engine: str, patience: float) -> CycleFigures:
     """
     arguments = json.dumps({"pool": str(pool), "engine": engine})
     command = [sys.executable, "-m", "negotiator_bench.scale_cycle", arguments]
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    bench = Path(__file__).parents[1]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (bench, bench.parent / "support")))}
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=errors)  # noqa: S603 - our own module
         with process, observed_memory(process.pid) as peak:
@@ -165,10 +166,9 @@ def _engine_text(text: str) -> AbstractContextManager[str]:
 
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[str]:
-    from distributed import LocalCluster  # noqa: PLC0415 - optional, and slow to import
+    from dask_cluster import dask_cluster  # noqa: PLC0415 - optional, and slow to import
 
-    make: Any = LocalCluster  # its constructor has no types
-    with make(n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster:
+    with dask_cluster(workers, memory_limit=0) as cluster:
         yield f"dask:{cluster.scheduler_address}"
 
 
