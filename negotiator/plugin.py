@@ -11,8 +11,9 @@ from negotiator.lazy_names import lazy_names as lazy_names
 # The names are here twice: in a stub file import-linter would not see the imports, and a parser of them would slow each start.
 if TYPE_CHECKING:
     from negotiator.classad import UNDEFINED as UNDEFINED
+    from negotiator.classad import Ad as Ad
     from negotiator.classad import Allowance as Allowance
-    from negotiator.classad import ClassAd as ClassAd
+    from negotiator.classad import ClassAdValue as ClassAdValue
     from negotiator.classad import Environment as Environment
     from negotiator.classad import Expr as Expr
     from negotiator.classad import JobExpression as JobExpression
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from negotiator.classad import Payers as Payers
     from negotiator.classad import Side as Side
     from negotiator.classad import Table as Table
-    from negotiator.classad import Value as Value
     from negotiator.classad import bind as bind
     from negotiator.classad import evaluate_table as evaluate_table
     from negotiator.classad import parse as parse
@@ -180,7 +180,7 @@ if TYPE_CHECKING:
 else:
     _NAMES = {
         "negotiator.classad": (
-            "UNDEFINED Allowance ClassAd Environment Expr JobExpression Kind LiteralValue Payers Side Table Value bind "
+            "UNDEFINED Ad Allowance Environment Expr JobExpression Kind LiteralValue Payers Side Table ClassAdValue bind "
             "evaluate_table parse references unparse unparse_old unparse_value"
         ),
         "negotiator.errors": (

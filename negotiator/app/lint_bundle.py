@@ -11,7 +11,7 @@ from negotiator.app.policy_counts import WORDS
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
-from negotiator.classad import ClassAd, Environment, Table, bind
+from negotiator.classad import Ad, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
 from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
@@ -74,7 +74,7 @@ def _together(kinds: Iterable[AdKind], ads: Mapping[AdKind, Table]) -> Table | N
     tables = [ads[kind] for kind in kinds if kind in ads and len(ads[kind])]
     if len(tables) == 1:
         return tables[0]
-    together: list[ClassAd] = [ad for table in tables for ad in table.ads]
+    together: list[Ad] = [ad for table in tables for ad in table.ads]
     return Table.from_ads(together) if together else None
 
 

@@ -29,7 +29,7 @@ from negotiator.audit.values import (
     reason_fields,
 )
 from negotiator.bundle.model import AuditSettings, DecisionSelection
-from negotiator.classad import ClassAd, bind, evaluate
+from negotiator.classad import Ad, bind, evaluate
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle, Match
@@ -39,7 +39,7 @@ from negotiator.records import Provenance, Station
 if TYPE_CHECKING:
     from negotiator.cycle.result import CycleResult, DiscardedAds, RequestOutcome
 
-_Selects: TypeAlias = Callable[[ClassAd, ClassAd | None], bool]
+_Selects: TypeAlias = Callable[[Ad, Ad | None], bool]
 
 _FAILURES = _OVERFILLS = 100
 _IN_USE = 30
@@ -122,7 +122,7 @@ def _selector(selection: DecisionSelection | Expression, result: CycleResult) ->
     tree = bind(selection.tree)
     env = Cycle(result.number, result.now, result.digest).environment
 
-    def selects(my: ClassAd, target: ClassAd | None) -> bool:
+    def selects(my: Ad, target: Ad | None) -> bool:
         value = evaluate(tree, my, target, env)
         return not (isinstance(value, bool | int | float) and value == 0)
 

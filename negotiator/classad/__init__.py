@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from negotiator.classad.columnar import Table as Table
     from negotiator.classad.columnar import evaluate_table as evaluate_table
     from negotiator.classad.context import Allowance as Allowance
+    from negotiator.classad.context import ClassAdValue as ClassAdValue
     from negotiator.classad.context import Environment as Environment
     from negotiator.classad.context import Payers as Payers
-    from negotiator.classad.context import Value as Value
     from negotiator.classad.context import unparse_value as unparse_value
     from negotiator.classad.functions import function_names as function_names
     from negotiator.classad.functions import wrong_calls as wrong_calls
-    from negotiator.classad.scalar import ClassAd as ClassAd
+    from negotiator.classad.scalar import Ad as Ad
     from negotiator.classad.scalar import JobExpression as JobExpression
     from negotiator.classad.scalar import evaluate as evaluate
     from negotiator.classad.scalar import is_true as is_true
@@ -47,9 +47,9 @@ else:
         __name__,
         {
             "negotiator.classad.columnar": "Table evaluate_table",
-            "negotiator.classad.context": "Allowance Environment Payers Value unparse_value",
+            "negotiator.classad.context": "Allowance Environment Payers ClassAdValue unparse_value",
             "negotiator.classad.functions": "function_names wrong_calls",
-            "negotiator.classad.scalar": "ClassAd JobExpression evaluate is_true parse_ad",
+            "negotiator.classad.scalar": "Ad JobExpression evaluate is_true parse_ad",
             "negotiator.classad.syntax": (
                 "ClassAdError Expr LiteralValue ParseError References Side bind conjuncts parse "
                 "parse_old references unparse unparse_old"

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.cli.render import printable
 from negotiator.errors import PoolError
 from negotiator.records import Severity
@@ -19,7 +19,7 @@ from negotiator.records import Severity
 class Ads:
     """The ads of a file that could be read; ``complete`` is true if all could be."""
 
-    ads: tuple[ClassAd, ...]
+    ads: tuple[Ad, ...]
     complete: bool
 
 
@@ -40,7 +40,7 @@ def load(path: Path) -> Ads:
     return Ads(tuple(ad for ad, _ in file.ads), complete=not errors)
 
 
-def label(ad: ClassAd, row: int) -> str:
+def label(ad: Ad, row: int) -> str:
     """Return the name of an ad: its Name, the id of its job, or its number in the file, from 1."""
     name = ad.string("Name")
     if name:
@@ -49,7 +49,7 @@ def label(ad: ClassAd, row: int) -> str:
     return str(row + 1) if cluster is None else f"{cluster}.{ad.integer('ProcId', 0)}"
 
 
-def named(ads: Sequence[ClassAd], name: str) -> int | None:
+def named(ads: Sequence[Ad], name: str) -> int | None:
     """Return the row of the first ad with this label, ignoring case; None if no ad has it."""
     wanted = name.lower()
     return next((row for row, ad in enumerate(ads) if label(ad, row).lower() == wanted), None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from negotiator.classad import ClassAd, Environment, Expr, evaluate, unparse_value
+from negotiator.classad import Ad, Environment, Expr, evaluate, unparse_value
 from negotiator.classad.scalar import trace
 from negotiator.cli.ads import Ads, label, load
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
@@ -26,7 +26,7 @@ def evaluate_command(
     except UnparsableExpressionError as error:
         error.show()
         sys.exit(ExitCode.NOT_DONE)
-    my_ads = load(my) if my else Ads((ClassAd(),), complete=True)
+    my_ads = load(my) if my else Ads((Ad(),), complete=True)
     target_ads = load(target) if my_ads.ads and target else Ads((), complete=True)
     if not my_ads.ads or (target and not target_ads.ads):
         sys.exit(ExitCode.POOL)
@@ -37,13 +37,13 @@ def evaluate_command(
         sys.exit(ExitCode.POOL)
 
 
-def _values(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
+def _values(tree: Expr, mine: Sequence[Ad], other: Ad | None, env: Environment) -> None:
     for row, ad in enumerate(mine):
         name = f"{label(ad, row)}: " if len(mine) > 1 else ""
         click.echo(printable(f"{name}{unparse_value(evaluate(tree, ad, other, env))}"))
 
 
-def _trace(tree: Expr, mine: Sequence[ClassAd], other: ClassAd | None, env: Environment) -> None:
+def _trace(tree: Expr, mine: Sequence[Ad], other: Ad | None, env: Environment) -> None:
     from negotiator.cli.steps import print_trace
 
     for row, ad in enumerate(mine):

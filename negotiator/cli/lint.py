@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.classad import ClassAd, Environment, Table, bind
+from negotiator.classad import Ad, Environment, Table, bind
 from negotiator.classad.lint import lint
 from negotiator.cli.ads import load
 from negotiator.cli.expressions import UnparsableExpressionError, read_expression
@@ -63,7 +63,7 @@ def _side(path: Path | None) -> _Side:
     return _Side(Table.from_ads(ads.ads), _word(ads.ads), ads.complete)
 
 
-def _word(ads: Sequence[ClassAd]) -> str:
+def _word(ads: Sequence[Ad]) -> str:
     kinds = {ad_kind(ad) for ad in ads}
     word = kinds.pop().value if len(kinds) == 1 else ""
     return word if word in {"slot", "job", "schedd", "submitter"} else "ad"

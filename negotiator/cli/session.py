@@ -12,7 +12,7 @@ from typing import NoReturn, TypeAlias
 import attrs
 import click
 
-from negotiator.classad import ClassAd, Environment, Expr, Side, evaluate, unparse, unparse_value
+from negotiator.classad import Ad, Environment, Expr, Side, evaluate, unparse, unparse_value
 from negotiator.classad.scalar import trace
 from negotiator.classad.syntax import SIDES, Attr, fold
 from negotiator.cli.ads import label, load, named
@@ -60,7 +60,7 @@ class TypedLine:
 class SessionAd:
     """An ad of the session, and a text for people that identifies it."""
 
-    ad: ClassAd
+    ad: Ad
     origin: str
 
 
@@ -73,15 +73,15 @@ class Session:
 
     now: float | None = None
     interactive: bool = False
-    ads: dict[Side, SessionAd] = attrs.field(factory=lambda: {Side.MY: SessionAd(ClassAd(), "an empty ad")})
+    ads: dict[Side, SessionAd] = attrs.field(factory=lambda: {Side.MY: SessionAd(Ad(), "an empty ad")})
 
     @property
-    def my(self) -> ClassAd:
+    def my(self) -> Ad:
         """The ad that expressions belong to."""
         return self.ads[Side.MY].ad
 
     @property
-    def target(self) -> ClassAd | None:
+    def target(self) -> Ad | None:
         """The other ad, if there is one."""
         other = self.ads.get(Side.TARGET)
         return other.ad if other else None
@@ -151,7 +151,7 @@ class Session:
         count = len(current.ad)
         return printable(f"{side} is {current.origin}, {count} attribute{'' if count == 1 else 's'}")
 
-    def replace(self, side: Side, ad: ClassAd) -> None:
+    def replace(self, side: Side, ad: Ad) -> None:
         """Replace MY or TARGET with a changed ad."""
         current = self.ads.get(side)
         self.ads[side] = SessionAd(ad, current.origin if current else "an ad made here")
@@ -195,7 +195,7 @@ def _set(session: Session, line: TypedLine) -> None:
     side, name = _reference(line.expression(end=equals))
     expr = line.expression(equals + 1)
     current = session.ads.get(side or Side.MY)
-    session.replace(side or Side.MY, (current.ad if current else ClassAd()).with_items([(name, expr)]))
+    session.replace(side or Side.MY, (current.ad if current else Ad()).with_items([(name, expr)]))
 
 
 def _unset(session: Session, line: TypedLine) -> None:
@@ -203,9 +203,7 @@ def _unset(session: Session, line: TypedLine) -> None:
     current = session.ads.get(side or Side.MY)
     if current is None or name not in current.ad:
         raise RefusedLineError(f"{side or Side.MY} has no attribute {name}")
-    session.replace(
-        side or Side.MY, ClassAd([item for item in current.ad.items() if fold(item[0]) != fold(name)])
-    )
+    session.replace(side or Side.MY, Ad([item for item in current.ad.items() if fold(item[0]) != fold(name)]))
 
 
 def _show(session: Session, line: TypedLine) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle, PlacementSettings
-from negotiator.classad import ClassAd, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
+from negotiator.classad import Ad, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
 from negotiator.cycle.group_names import groups_of, is_name
 from negotiator.cycle.jobs import schedd_of, texts
 from negotiator.cycle.numbering import Numbers, by_appearance, combined, first_rows, numbered
@@ -100,7 +100,7 @@ def users_without_groups(jobs: Table, settings: PlacementSettings, env: Environm
 
 
 def user_groups(
-    job: ClassAd,
+    job: Ad,
     user: str,
     settings: PlacementSettings,
     known: Mapping[str, tuple[str, ...] | None],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, Environment, Expr, Side
+from negotiator.classad import Ad, Environment, Expr, Side
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.hooks.order import CandidateRecheck, QueuedRequest
@@ -60,9 +60,7 @@ class CandidateLists:
             return queued
         return attrs.evolve(queued, allowance=1)
 
-    def listed(
-        self, queued: QueuedRequest, job: ClassAd, candidates: MatchCandidates, env: Environment
-    ) -> None:
+    def listed(self, queued: QueuedRequest, job: Ad, candidates: MatchCandidates, env: Environment) -> None:
         """Keep the candidates of a turn, if it listed them."""
         if queued.recheck is None or queued.recheck.anew is not None:
             return
@@ -104,6 +102,6 @@ class CandidateLists:
         return any(self._reads(each, job, recheck.changing, preemption) for each in tested)
 
     @staticmethod
-    def _reads(expr: Expr, job: ClassAd, names: frozenset[str], preemption: SlotPreemption) -> bool:
+    def _reads(expr: Expr, job: Ad, names: frozenset[str], preemption: SlotPreemption) -> bool:
         found = preemption.cache.key(expr, job, Side.MY).dependencies
         return not found.cacheable or not names.isdisjoint(found.names)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Table
+from negotiator.classad import Ad, Environment, Table
 from negotiator.cycle.claim_amounts import MOST, PREFIX, is_request, number
 
 
@@ -60,7 +60,7 @@ def _sizes(slots: Table, request: str) -> list[float]:
 
 def _amount(bundle: Bundle, name: str, requests: dict[str, float]) -> int:
     """Return what a job with these requests would be charged of a resource; 0 if that is not a number."""
-    job = ClassAd([(request, number(size)) for request, size in requests.items()])
+    job = Ad([(request, number(size)) for request, size in requests.items()])
     value = bundle.resource_expressions[name].value(job, Environment(now=0.0))
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return 0

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Kind, Table, evaluate, evaluate_table
+from negotiator.classad import Ad, Environment, Kind, Table, evaluate, evaluate_table
 from negotiator.classad.syntax import Attr
 from negotiator.cycle.jobs import names
 from negotiator.hooks.records import Mask
@@ -86,7 +86,7 @@ class ClaimAmounts:
             within = within[:1]
         return [None if np.isnan(amount) else amount for amount in within.tolist()]
 
-    def complete(self, ad: ClassAd, row: int) -> ClassAd:
+    def complete(self, ad: Ad, row: int) -> Ad:
         """Return the ad of a claim with what its slot has of processors and memory, where the ad lacks the request."""
         missing = [name for name in LEAST if name not in ad]
         if not missing:
@@ -94,7 +94,7 @@ class ClaimAmounts:
         sizes = {name: float(self.size(name, np.array([row]))[0]) for name in missing}
         return ad.replaced({name: number(float(np.fmax(size, LEAST[name]))) for name, size in sizes.items()})
 
-    def of_claim(self, ad: ClassAd, row: int) -> ClassAd:
+    def of_claim(self, ad: Ad, row: int) -> Ad:
         """Return the ad of a match with at least what its slot has, if the slot was made for the job."""
         if row < 0 or not self._is_carved[row]:
             return ad
@@ -168,7 +168,7 @@ def is_request(name: str) -> bool:
     return name.startswith(PREFIX) and name != PREFIX
 
 
-def exceeds(job: ClassAd, requests: Iterable[str], env: Environment) -> bool:
+def exceeds(job: Ad, requests: Iterable[str], env: Environment) -> bool:
     """True if a request is larger than any machine: products with it may exceed 64 bits, and become small again."""
     for name in requests:
         value = evaluate(Attr(name), job, None, env) if name in job else 0

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.ledger import Rows
 
@@ -44,10 +44,10 @@ class ClaimAttributes:
         found[first] = self.numbers[rows[first]]
         return found
 
-    def of_slot(self, row: int) -> ClassAd:
+    def of_slot(self, row: int) -> Ad:
         """Return the attributes of a slot's claim."""
         pairs = zip(NAMES, (column[row] for column in self.texts), strict=True)
-        return ClassAd([(name, text) for name, text in pairs if text])
+        return Ad([(name, text) for name, text in pairs if text])
 
 
 def _first_on_slot(rows: Rows) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Kind, Table
+from negotiator.classad import Ad, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.autoclusters import running_autoclusters
 from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number
@@ -88,7 +88,7 @@ class _ClaimedJobs:
             ad, slot = self._charged_ad(first), int(self.rows[first])
             claim = None
             if self.matches[first] < 0:
-                claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else ClassAd()
+                claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else Ad()
             counted = self.amounts.complete(ad, slot)
             request = requests.of_claim(ad, counted, rows, claim)
             yield ClaimsInUse(request, self.rows[rows], jobs, rows)
@@ -105,7 +105,7 @@ class _ClaimedJobs:
             is_missing = self.placed.jobs.column(name).kinds == Kind.ABSENT
             yield np.where(is_missing | is_matched, np.nan_to_num(self.amounts.size(name, self.rows)), -1.0)
 
-    def _charged_ad(self, row: int) -> ClassAd:
+    def _charged_ad(self, row: int) -> Ad:
         """Return the ad that a job counts with: that of its match, or its own within what its slot holds."""
         own, match = self.placed.jobs.ad(row), int(self.matches[row])
         if match >= 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.claims import owners, slot_claims, slots_of
 
@@ -35,12 +35,12 @@ def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Ta
     return Table.from_ads(found)
 
 
-def _job(slot: ClassAd, resources: Collection[str]) -> ClassAd:
+def _job(slot: Ad, resources: Collection[str]) -> Ad:
     """Return the attributes that a slot has of its job, as a job's ad."""
-    return ClassAd(dict(_attributes(slot, resources)).items())
+    return Ad(dict(_attributes(slot, resources)).items())
 
 
-def _attributes(slot: ClassAd, resources: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _attributes(slot: Ad, resources: Collection[str]) -> Iterator[tuple[str, Any]]:
     remote = slot.string("RemoteOwner") or slot.string("RemoteUser") or ""
     user = slot.string("RemoteUser") or remote
     cluster, _, proc = (slot.string("JobId") or "").partition(".")

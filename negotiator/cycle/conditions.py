@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import ClassAd, Environment
+from negotiator.classad import Ad, Environment
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.reasons import core_reason
@@ -89,7 +89,7 @@ class SharedWorkError(Exception):
 
 def apply_conditions(
     candidates: CandidateSet,
-    job: ClassAd,
+    job: Ad,
     requirements: Requirements,
     constraints: Sequence[BoundConstraint],
     cycle: Cycle,
@@ -99,9 +99,7 @@ def apply_conditions(
     _constraints(candidates, job, requirements, constraints, cycle)
 
 
-def _requirements(
-    candidates: CandidateSet, job: ClassAd, requirements: Requirements, env: Environment
-) -> None:
+def _requirements(candidates: CandidateSet, job: Ad, requirements: Requirements, env: Environment) -> None:
     """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
     if "Requirements" not in job:
         candidates.remove_all(_NO_JOB_REQUIREMENTS)
@@ -120,7 +118,7 @@ def _requirements(
 
 def _constraints(
     candidates: CandidateSet,
-    job: ClassAd,
+    job: Ad,
     requirements: Requirements,
     constraints: Sequence[BoundConstraint],
     cycle: Cycle,

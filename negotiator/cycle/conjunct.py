@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Side
+from negotiator.classad import Ad, Environment, Expr, Side
 from negotiator.classad.columnar import CacheKey, ColumnCache, TrueRows
 from negotiator.classad.syntax import fold
 from negotiator.cycle.reasons import core_reason
@@ -64,13 +64,13 @@ class Conjunct:
     def __attrs_post_init__(self) -> None:
         self.side = self.written[0].side
 
-    def key(self, job: ClassAd) -> CacheKey[TrueRows] | None:
+    def key(self, job: Ad) -> CacheKey[TrueRows] | None:
         """Return its key in the cache for a job; None if one result, computed before, holds for all jobs."""
         if self._always is not None and not self.cache.dependencies.shadowed(job):
             return None
         return self.cache.key(self.expression, job, self.side)
 
-    def truth(self, key: CacheKey[TrueRows] | None, job: ClassAd, env: Environment) -> TrueRows:
+    def truth(self, key: CacheKey[TrueRows] | None, job: Ad, env: Environment) -> TrueRows:
         """Return the slots on which it is true; a result that holds for all jobs is stored here."""
         if key is None and self._always is not None:
             return self._always

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Expr, Kind, Side, Table, bind, evaluate_table, parse
+from negotiator.classad import Ad, Environment, Expr, Kind, Side, Table, bind, evaluate_table, parse
 from negotiator.classad.syntax import Literal
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Mask
@@ -118,7 +118,7 @@ class DivisibleSlots:
         """The rows of the slots that go to one request."""
         return self.rows[~self.has_policy]
 
-    def consumption(self, job: ClassAd, env: Environment) -> Consumption:
+    def consumption(self, job: Ad, env: Environment) -> Consumption:
         """Return what one job of a request takes; ``env`` has the allowances that pay for it."""
         amounts = np.array([self._amount(name, job, env) for name in self.resources])
         has = self.left
@@ -151,7 +151,7 @@ class DivisibleSlots:
         self.part = slots.take(self.rows)
         return slots
 
-    def _amount(self, name: str, job: ClassAd, env: Environment) -> NDArray[np.float64]:
+    def _amount(self, name: str, job: Ad, env: Environment) -> NDArray[np.float64]:
         """Return what one job takes of a resource, (D,); NaN for a policy that does not say a number."""
         requested = evaluate_table(parse(f"MY.Request{name}"), self.part, job, side=Side.TARGET, env=env)
         consumed = evaluate_table(bind(parse(f"MY.Consumption{name}")), self.part, job, env=env)

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment
+from negotiator.classad import Ad, Environment
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.rank import Ranks
@@ -87,7 +87,7 @@ class _SlotSearch:
     """What is sorted for a request: its charges, its candidates, and the ranks of the job."""
 
     charges: Charges
-    job: ClassAd
+    job: Ad
     candidates: MatchCandidates
     ranks: Ranks
     ledger: Ledger

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.classad.syntax import fold
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.reasons import core_reason
@@ -38,7 +38,7 @@ PRIORITIES = ("PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobP
 AGE = ("QDate", "ClusterId", "ProcId")
 
 
-def job_id(ad: ClassAd) -> str:
+def job_id(ad: Ad) -> str:
     """Return ``cluster.proc``, as HTCondor's tools print it."""
     return f"{ad.integer('ClusterId', 0)}.{ad.integer('ProcId', 0)}"
 

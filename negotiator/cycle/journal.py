@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.cycle.plain_values import PlainValue
 
 
@@ -57,10 +57,10 @@ class JournalEntry:
         return *where, *self.typed_attributes
 
     @property
-    def charged_ad(self) -> ClassAd:
+    def charged_ad(self) -> Ad:
         """The attributes that charges read, as an ad."""
-        return ClassAd([(name, value) for name, value in self.attributes if value is not None])
+        return Ad([(name, value) for name, value in self.attributes if value is not None])
 
-    def over(self, ad: ClassAd) -> ClassAd:
+    def over(self, ad: Ad) -> Ad:
         """Return an ad with the attributes of the match in place of its own."""
         return ad.replaced(dict(self.attributes))

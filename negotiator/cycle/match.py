@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Kind, Table
+from negotiator.classad import Ad, Environment, Kind, Table
 from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
@@ -209,7 +209,7 @@ class MatchCandidates:
     best: BestSlots | None = None  # the first of them, if they were sorted ahead
 
     def choose(
-        self, job: ClassAd, among: Mask, count: int, ranks: Ranks, env: Environment
+        self, job: Ad, among: Mask, count: int, ranks: Ranks, env: Environment
     ) -> tuple[Rows, RankValues]:
         """Return the ``count`` best of some candidates, (N,), as ``Ranks.choose`` does."""
         if self.best is not None and self.preempting is None and ranks.scores is None:

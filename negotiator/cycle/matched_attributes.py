@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, Environment, Table, evaluate_table
+from negotiator.classad import Ad, Environment, Table, evaluate_table
 from negotiator.classad.syntax import Literal, NameIndex, Side
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
 from negotiator.cycle.plain_values import PlainValue, plain_value
@@ -30,7 +30,7 @@ class MatchedAttributes:
     read: frozenset[str] | None
     _names_of: dict[NameIndex, list[str]] = attrs.field(factory=dict, init=False)
 
-    def of(self, job: ClassAd, rows: Rows, env: Environment) -> list[Attributes]:
+    def of(self, job: Ad, rows: Rows, env: Environment) -> list[Attributes]:
         """Return the attributes of each match of one request: its jobs are equal in what charges read.
 
         :param job: the ad of one of the jobs.
@@ -44,7 +44,7 @@ class MatchedAttributes:
         each = zip(*(_repeated(column, len(rows)) for column in columns), strict=True)
         return [tuple(zip(names, found, strict=True)) for found in each]
 
-    def _names(self, job: ClassAd) -> list[str]:
+    def _names(self, job: Ad) -> list[str]:
         """Return the names to read, sorted; they are found once for ads with the same names."""
         found = self._names_of.get(job.shape)
         if found is None:
@@ -70,7 +70,7 @@ class MatchedAttributes:
 _MATCHING = frozenset({"requirements", "rank"})
 
 
-def _values(job: ClassAd, name: str, slots: Table, env: Environment) -> list[PlainValue]:
+def _values(job: Ad, name: str, slots: Table, env: Environment) -> list[PlainValue]:
     """Return the values of an attribute with each slot, one for all slots where they are equal."""
     expression = job.folded(name)
     if expression is None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
@@ -127,7 +127,7 @@ class Outcomes:
     ) -> Iterator[Match]:
         made = len(self.journal) + 1
         ids = self._job_ids.at(queued.rows[granted.copies])
-        ads: dict[int, ClassAd] = {}
+        ads: dict[int, Ad] = {}
         job_rows, slot_rows = queued.rows[granted.copies].tolist(), granted.rows.tolist()
         for place, (job_row, job_id, row, rank) in enumerate(
             zip(job_rows, ids, slot_rows, granted.ranks.tolist(), strict=True)

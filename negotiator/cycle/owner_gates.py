@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names, under_other_names
 from negotiator.cycle.admission_filter import AdmissionFilter
@@ -54,19 +54,19 @@ class _SubmitterAds:
     """The submitter ads by name and schedd, in lower case; the first one of a name also without schedd."""
 
     def __init__(self, submitters: Table) -> None:
-        self._ads: dict[tuple[str, str], ClassAd] = {}
+        self._ads: dict[tuple[str, str], Ad] = {}
         keys = zip(names(submitters, "Name"), names(submitters, "ScheddName"), strict=True)
         for row, (name, schedd) in enumerate(keys):
             for key in ((name, schedd), (name, "")):
                 self._ads.setdefault(key, submitters.ad(row))
 
-    def of_owner(self, owner: str, submitter: str, schedd: str) -> ClassAd:
+    def of_owner(self, owner: str, submitter: str, schedd: str) -> Ad:
         """Return the owner's submitter ad at a schedd; if there is none, that of the job's submitter with the owner's name."""
         if own := self._ads.get((owner, schedd)):
             return own
         found = self._ads.get((submitter, schedd)) or self._ads.get((submitter, ""))
         if found is None:
-            found = ClassAd([("MyType", "Submitter"), ("ScheddName", schedd)])
+            found = Ad([("MyType", "Submitter"), ("ScheddName", schedd)])
         domain = submitter.rpartition("@")[2] if "@" in submitter else ""
         name = owner if "@" in owner or not domain else f"{owner}@{domain}"
         return found.with_items([("Name", name)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from negotiator.classad import Value
+from negotiator.classad import ClassAdValue
 
 #: None if the attribute is missing, undefined, an error, or of a type that no charge reads.
 PlainValue: TypeAlias = bool | int | float | str | None
@@ -13,7 +13,7 @@ PlainValue: TypeAlias = bool | int | float | str | None
 _LONGEST = 1 << 16  # characters of a text
 
 
-def plain_value(value: Value) -> PlainValue:
+def plain_value(value: ClassAdValue) -> PlainValue:
     """Return a value as plain data; None if it is not a finite number, a boolean or a text of reasonable length."""
     if isinstance(value, bool | int):
         return value

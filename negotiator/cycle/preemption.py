@@ -10,7 +10,7 @@ from functools import cached_property
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, Environment, Expr, Side, bind, parse
+from negotiator.classad import Ad, Environment, Expr, Side, bind, parse
 from negotiator.classad.columnar import ColumnCache, TrueRows
 from negotiator.classad.syntax import Binary, Literal, fold
 from negotiator.cycle.candidate_set import CandidateSet
@@ -88,13 +88,13 @@ class SlotPreemption:
             states, (states.astype(np.float64), self.ranks(request.ad, env))
         ), protected
 
-    def allowed(self, job: ClassAd, env: Environment) -> Mask:
+    def allowed(self, job: Ad, env: Environment) -> Mask:
         """Return the slots of which the requirements are true for a job, (N,); all without requirements."""
         if self.requirements is None:
             return np.ones(len(self.rules.users), np.bool_)
         return self.cache.get(self.requirements, job, Side.MY, env).rows
 
-    def ranks(self, job: ClassAd, env: Environment) -> RankValues:
+    def ranks(self, job: Ad, env: Environment) -> RankValues:
         """Return the rank of preemption of the slots for a job, (N,); that of slots without users is the lowest."""
         return np.where(self.has_user, self.pool_ranks.of_pool(self.rules.rank, job, env), _NO_RANK)
 

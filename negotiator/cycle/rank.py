@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Column, Environment, Expr, Side, evaluate_table
+from negotiator.classad import Ad, Column, Environment, Expr, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best, is_better
@@ -22,7 +22,7 @@ from negotiator.hooks.slot_ranks import SlotRanks
 class _JobRanks(NamedTuple):
     """The ad that the pool's ranks read of a job, and the keys of its ranks; ``cacheable``: none of them may be random."""
 
-    read: ClassAd
+    read: Ad
     pool: CacheKey[PoolOrder]
     rank: CacheKey[RankValues]
     after: CacheKey[RankValues] | None
@@ -32,7 +32,7 @@ class _JobRanks(NamedTuple):
 _NO_RANK: Expr = Literal(0.0)
 #: Of all jobs alike, if the pool ignores their ranks.
 _SAME_RANK: Expr = Literal(1.0)
-_NO_JOB = ClassAd([])
+_NO_JOB = Ad([])
 _LOWEST = float(-np.finfo(np.float64).max)
 
 
@@ -53,7 +53,7 @@ class Ranks:
         self._job = ColumnCache(dependencies, env, _job_rank, of_jobs)
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
         self._sorted = SortedByRanks()
-        self._latest: tuple[ClassAd, _JobRanks] | None = None
+        self._latest: tuple[Ad, _JobRanks] | None = None
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
@@ -65,17 +65,17 @@ class Ranks:
         """Note what evaluations cost from now on."""
         self._pool.meter = self._job.meter = self._after.meter = meter
 
-    def is_random(self, job: ClassAd) -> bool:
+    def is_random(self, job: Ad) -> bool:
         """True if a rank of the slots for a job may have another value each time."""
         return not self._read_ranks(job).cacheable
 
-    def _read_ranks(self, job: ClassAd) -> _JobRanks:
+    def _read_ranks(self, job: Ad) -> _JobRanks:
         """Return the ranks of a job; those of the latest one are kept, since a turn asks several times."""
         if self._latest is None or self._latest[0] is not job:
             self._latest = job, self._of_job(job)
         return self._latest[1]
 
-    def _of_job(self, job: ClassAd) -> _JobRanks:
+    def _of_job(self, job: Ad) -> _JobRanks:
         job, written = self._read(job)
         pool = self._pool.key(self._of_pool.before, job, Side.MY)
         rank = self._job.key(written, job, Side.TARGET)
@@ -83,7 +83,7 @@ class Ranks:
         cacheable = all(key is None or key.dependencies.cacheable for key in (pool, rank, after))
         return _JobRanks(job, pool, rank, after, cacheable)
 
-    def of(self, rows: NDArray[np.intp], job: ClassAd, env: Environment) -> tuple[RankValues, ...]:
+    def of(self, rows: NDArray[np.intp], job: Ad, env: Environment) -> tuple[RankValues, ...]:
         """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
 
         These are the pool's rank before the job's, the job's Rank, and the pool's rank after it if there is one. Values that
@@ -101,13 +101,13 @@ class Ranks:
             return before, own
         return before, own, _pool_rank(evaluate_table(self._of_pool.after, slots, job, env=env))
 
-    def of_pool(self, rank: Expr, job: ClassAd, env: Environment) -> RankValues:
+    def of_pool(self, rank: Expr, job: Ad, env: Environment) -> RankValues:
         """Return a further rank of the pool of all slots for a job, (N,), as the pool's ranks of ``of`` are computed."""
         return self._after.get(rank, job, Side.MY, env)
 
     def choose(
         self,
-        job: ClassAd,
+        job: Ad,
         among: Mask,
         count: int,
         env: Environment,
@@ -140,7 +140,7 @@ class Ranks:
         first = best(min(count, len(rows)), *keys)
         return rows[first], keys[1][first]
 
-    def ahead(self, job: ClassAd, among: Mask, row: int, env: Environment) -> NDArray[np.intp]:
+    def ahead(self, job: Ad, among: Mask, row: int, env: Environment) -> NDArray[np.intp]:
         """Return the rows of some slots, (N,), that ``choose`` puts before another slot for a job, in any order.
 
         The ranks must not be random.
@@ -157,7 +157,7 @@ class Ranks:
             return order.ahead(among, row, (ranks, *after))
         return sorted_slots.ahead(among, row)
 
-    def _read(self, job: ClassAd) -> tuple[ClassAd, Expr]:
+    def _read(self, job: Ad) -> tuple[Ad, Expr]:
         """Return the ad that the pool's ranks read of a job, and the job's Rank."""
         return (job, job.get("Rank") or _NO_RANK) if self._of_pool.of_job else (_NO_JOB, _SAME_RANK)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle, MatchMode
-from negotiator.classad import ClassAd, Expr, Side, Table
+from negotiator.classad import Ad, Expr, Side, Table
 from negotiator.classad.syntax import Literal, ReferenceScan, scan
 from negotiator.hooks.declarations import Expression
 
@@ -74,10 +74,10 @@ class ReferenceClosure:
         is_first[first] = True
         return [(reached[group], own) for group, own in zip(groups.tolist(), is_first.tolist(), strict=True)]
 
-    def _of_job(self, job: ClassAd, names: Sequence[str]) -> frozenset[str] | None:
+    def _of_job(self, job: Ad, names: Sequence[str]) -> frozenset[str] | None:
         return self._follow([(_JOB, name) for name in names], job)
 
-    def _follow(self, pending: list[_Name], job: ClassAd | None) -> frozenset[str] | None:
+    def _follow(self, pending: list[_Name], job: Ad | None) -> frozenset[str] | None:
         """Return the job attributes that are reached from ``pending`` through the expressions of slots and of one job.
 
         None if an expression is opaque (``eval``).
@@ -95,7 +95,7 @@ class ReferenceClosure:
             pending += reads
         return frozenset(name for side, name in seen if side is _JOB)
 
-    def _of_expression(self, job: ClassAd | None, name: str) -> _Reads:
+    def _of_expression(self, job: Ad | None, name: str) -> _Reads:
         """Return what the expression of an attribute of a job reads."""
         expr = None if job is None else job.folded(name)
         if expr is None or type(expr) is Literal:

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment
+from negotiator.classad import Ad, Environment
 from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import groups_of_users, user_groups
@@ -53,7 +53,7 @@ class RequestFactory:
         """Return a maker of requests from the rows of a table of jobs."""
         return JobRequests(self, placed, submitters, schedds, autoclusters)
 
-    def of_journal(self, entries: Sequence[JournalEntry], counted: Callable[[ClassAd], ClassAd]) -> Request:
+    def of_journal(self, entries: Sequence[JournalEntry], counted: Callable[[Ad], Ad]) -> Request:
         """Return the request of several matches of one kind (``JournalEntry.kind``).
 
         :param counted: returns the ad that resources are counted by.
@@ -105,7 +105,7 @@ class JobRequests:
             ad = self.placed.jobs.ad(row)
             yield self._request(ad, rows, count, amounts, first_job, groups)
 
-    def of_claim(self, ad: ClassAd, counted: ClassAd, rows: Rows, claim: ClassAd | None = None) -> Request:
+    def of_claim(self, ad: Ad, counted: Ad, rows: Rows, claim: Ad | None = None) -> Request:
         """Return the request of several jobs that have slots, with another ad than that of the first row.
 
         :param counted: the ad that resources are counted by.
@@ -118,13 +118,13 @@ class JobRequests:
 
     def _request(
         self,
-        ad: ClassAd,
+        ad: Ad,
         rows: Rows,
         count: int,
         amounts: ResourceAmounts,
         first_job: str,
         groups: tuple[str, ...],
-        claim: ClassAd | None = None,
+        claim: Ad | None = None,
     ) -> Request:
         placed, first = self.placed, int(rows[0])
         significant = self._significant[int(self.autoclusters.ids[first])]
@@ -143,7 +143,7 @@ class JobRequests:
             applications=placed.names(rows),
             groups=groups,
             unverified=claim is not None,
-            claim=claim or ClassAd(),
+            claim=claim or Ad(),
         )
 
     @cached_property

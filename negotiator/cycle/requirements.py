@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Column, Environment, Expr, Kind, Side, Table
+from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
@@ -51,13 +51,13 @@ class Requirements:
             cache.meter = meter
         self._meter = meter
 
-    def names_read(self, job: ClassAd) -> frozenset[str]:
+    def names_read(self, job: Ad) -> frozenset[str]:
         """Return the attributes of the last job, in lower case, that its conditions read."""
         return frozenset[str]().union(
             *(each.dependencies.names_read(job) for each in (self.cache, *self._all_caches))
         )
 
-    def of_job(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
+    def of_job(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield each conjunct of a job's Requirements with the slots on which it is true; none without Requirements.
 
         ``env`` has the clock of the cycle, and the state of ``random`` for this job.
@@ -67,7 +67,7 @@ class Requirements:
             known = self._split_once(written)
             yield from _evaluated(self._job_conjuncts(known, job), known.whole, job, env)
 
-    def of_slots(self, job: ClassAd, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
+    def of_slots(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield the conjuncts of the slots' Requirements with the slots, of those that have them, on which they are true.
 
         Conjuncts that differ in their constants only come together. MY may mean anything where an ad has such an
@@ -84,7 +84,7 @@ class Requirements:
             known = self._of_jobs[id(written)] = self._split(written)
         return known
 
-    def _job_conjuncts(self, known: _SplitRequirements, job: ClassAd) -> Sequence[Conjunct]:
+    def _job_conjuncts(self, known: _SplitRequirements, job: Ad) -> Sequence[Conjunct]:
         if not known.moves:
             return known.parts
         # Rare: a call moves the scope, and to which ad depends on the attributes of the job.
@@ -173,7 +173,7 @@ def _conjunct(expression: Expr, side: Side, cache: ColumnCache[TrueRows], writte
 
 
 def _evaluated(
-    conjuncts: Sequence[Conjunct], whole: Conjunct, job: ClassAd, env: Environment
+    conjuncts: Sequence[Conjunct], whole: Conjunct, job: Ad, env: Environment
 ) -> Iterator[tuple[Conjunct, TrueRows]]:
     """Evaluate each conjunct, or only the whole where one of them may refer to the whole."""
     keys = [(part, part.key(job)) for part in conjuncts]

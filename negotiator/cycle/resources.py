@@ -13,12 +13,12 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
-    ClassAd,
+    Ad,
+    ClassAdValue,
     Environment,
     JobExpression,
     Kind,
     Table,
-    Value,
     evaluate_table,
 )
 from negotiator.cycle.claim_amounts import LEAST, MOST, exceeds, is_request
@@ -28,7 +28,7 @@ from negotiator.queues.quantities import LARGEST
 ResourceAmounts: TypeAlias = tuple[dict[str, int], frozenset[str]]
 
 #: The least that a claim counts for, as an ad.
-_LEAST = ClassAd([(name, int(amount)) for name, amount in LEAST.items()])
+_LEAST = Ad([(name, int(amount)) for name, amount in LEAST.items()])
 
 
 @attrs.frozen(eq=False)
@@ -47,7 +47,7 @@ class RequestedAmounts:
     elsewhere: Collection[str] = ()
     _least: dict[str, int] = attrs.field(factory=dict, init=False)
 
-    def of_ad(self, job: ClassAd) -> ResourceAmounts:
+    def of_ad(self, job: Ad) -> ResourceAmounts:
         """Return the amounts of one job."""
         found: dict[str, int | None] = {}
         for name, expression in self.bundle.resource_expressions.items():
@@ -95,7 +95,7 @@ class RequestedAmounts:
                 found[row] = LARGEST if _is_number(values[row]) else found[row]
         return found
 
-    def _amount(self, name: str, value: Value, *, is_missing: bool) -> int | None:
+    def _amount(self, name: str, value: ClassAdValue, *, is_missing: bool) -> int | None:
         """Return the amount of a resource that a value is; None if it specifies none."""
         if value is UNDEFINED and is_missing and name not in self.bundle.required_resources:
             return 0
@@ -116,7 +116,7 @@ class RequestedAmounts:
         return self._least[name]
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: ClassAdValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -8,7 +8,7 @@ from typing import Self
 import attrs
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.engine import MatchingTask
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.requirements import Requirements
@@ -32,7 +32,7 @@ class ConditionTask:
     constraints: Sequence[BoundConstraint]
     cycle: Cycle
     work: WorkAccounts
-    jobs: Sequence[ClassAd]
+    jobs: Sequence[Ad]
     copies: Sequence[int]
     running: Mask
 

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.requirements import Requirements
@@ -98,7 +98,7 @@ class TaskSender:
 
 
 @attrs.frozen(eq=False)
-class _Jobs(Sequence[ClassAd]):
+class _Jobs(Sequence[Ad]):
     """The ads of a table, each made when it is needed."""
 
     table: Table
@@ -106,7 +106,7 @@ class _Jobs(Sequence[ClassAd]):
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, number: int) -> ClassAd:  # type: ignore[override] # no slices are taken
+    def __getitem__(self, number: int) -> Ad:  # type: ignore[override] # no slices are taken
         return self.table.ad(number)
 
 

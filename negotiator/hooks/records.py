@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ClassAd, Environment, Payers
+from negotiator.classad import Ad, Environment, Payers
 from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Provenance, Reason, Source, Verdict
 
@@ -71,7 +71,7 @@ class Request:
 
     submitter: str
     schedd: str
-    ad: ClassAd
+    ad: Ad
     count: int
     first_job: str  # "cluster.proc" of the first of the jobs
     queue: str = ""  # the path of the queue that its applications are placed in
@@ -87,7 +87,7 @@ class Request:
     #: The job runs, and no match of it is known: what its ad says is the job's own claim, except what its slot bounds.
     unverified: bool = False
     #: The attributes that the slot's ad has of the claim (ConcurrencyLimits, PreemptingConcurrencyLimits), if it is unverified.
-    claim: ClassAd = attrs.field(factory=ClassAd)
+    claim: Ad = attrs.field(factory=Ad)
 
 
 @attrs.frozen(kw_only=True)
@@ -134,8 +134,8 @@ class Match:
     schedd: str
     job: str  # "cluster.proc"
     slot: str  # the slot's Name
-    job_ad: ClassAd
-    slot_ad: ClassAd
+    job_ad: Ad
+    slot_ad: Ad
     rank: float
     queue: str = ""  # the path of the queue of its application
     warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it

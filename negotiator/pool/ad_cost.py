@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.classad.syntax import Literal, fold, scan, tree_key
 from negotiator.pool.line_cost import width
 from negotiator.pool.reading_budget import (
@@ -25,7 +25,7 @@ _CHARACTERS_PER_NODE: Final = 2
 """A number of one digit and a comma: the shortest text of a node."""
 
 
-def charge_ad(ad: ClassAd, file: str, dictionary: AdDictionary, budget: ReadingBudget) -> str:
+def charge_ad(ad: Ad, file: str, dictionary: AdDictionary, budget: ReadingBudget) -> str:
     """Charge an ad to its owner; return why it does not fit, "" if it does."""
     names = 0
     stored = CELL_BYTES * max(0, len(ad) - PLAIN_ATTRIBUTES)
@@ -43,7 +43,7 @@ def charge_ad(ad: ClassAd, file: str, dictionary: AdDictionary, budget: ReadingB
     cost = AdCost(names, stored, sum(_CHARACTERS_PER_NODE * scan(trees[key]).size for key in new_trees))
     if not budget.is_free(cost):
         marks = [(name, expr) for name, expr in ad.items() if fold(name) in OWNER_MARKS]
-        message = budget.charge(owner_of(ClassAd(marks), file), cost)
+        message = budget.charge(owner_of(Ad(marks), file), cost)
         if message:
             return message
     budget.add_charged(new_trees)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from negotiator.classad import UNDEFINED, ClassAd
+from negotiator.classad import UNDEFINED, Ad
 from negotiator.classad.syntax import AttributeMap, Literal, fold
 from negotiator.classad.tables import RowExpressions
 
@@ -67,7 +67,7 @@ def string_value(ad: AttributeMap, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def ad_kind(ad: ClassAd) -> PoolAdKind:
+def ad_kind(ad: Ad) -> PoolAdKind:
     """Return the kind of an ad.
 
     OTHER: kinds that HTCondor has and a negotiator does not use, parts of jobs (transfers of an epoch, cluster ads),
@@ -102,14 +102,14 @@ def alike_kinds(rows: AlikeRows) -> list[tuple[PoolAdKind, IndexArray]]:
     return [(kinds[int(each[0])], np.flatnonzero(np.isin(group.ravel(), each))) for each in by_group]
 
 
-def custom_type(ad: ClassAd) -> str:
+def custom_type(ad: Ad) -> str:
     """Return the MyType of an ad if HTCondor does not know it, else ""."""
     my_type = string_value(ad, "MyType").strip()
     known = my_type.lower() in _TYPES or my_type.lower() in _OTHER_TYPES | _NO_TYPE
     return "" if known else my_type
 
 
-def _kind_by_marks(ad: ClassAd) -> PoolAdKind:
+def _kind_by_marks(ad: Ad) -> PoolAdKind:
     if _has(ad, "ClusterId", "ProcId"):
         return PoolAdKind.JOB
     if _has(ad, "State", "Activity") or (
@@ -127,15 +127,15 @@ def _kind_by_marks(ad: ClassAd) -> PoolAdKind:
     return PoolAdKind.UNKNOWN
 
 
-def _is_part_of_job(ad: ClassAd) -> bool:
+def _is_part_of_job(ad: Ad) -> bool:
     proc = constant_value(ad, "ProcId")
     cluster_ad = isinstance(proc, int) and not isinstance(proc, bool) and proc < 0
     return cluster_ad or string_value(ad, "EpochAdType").lower() in _EPOCH_PARTS
 
 
-def _has(ad: ClassAd, *names: str) -> bool:
+def _has(ad: Ad, *names: str) -> bool:
     return all(name in ad for name in names)
 
 
-def _has_any(ad: ClassAd, *names: str) -> bool:
+def _has_any(ad: Ad, *names: str) -> bool:
     return any(name in ad for name in names)

@@ -14,7 +14,7 @@ from negotiator.records import Source
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from negotiator.classad import ClassAd
+    from negotiator.classad import Ad
     from negotiator.classad.tables import AdDictionary, AlikeRows, IndexArray
     from negotiator.pool.identity import AdKey
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class KeyedAds:
     """Ads of a file: their keys, their order among those that are added together, and where each begins, all (N,)."""
 
-    ads: AlikeRows | Sequence[ClassAd]
+    ads: AlikeRows | Sequence[Ad]
     keys: Sequence[AdKey]
     order: IndexArray
     lines: IndexArray

@@ -10,7 +10,7 @@ from negotiator.pool.parsed_ad import ParsedAd, ad_problem, shorten
 from negotiator.records import Problem, Severity
 
 if TYPE_CHECKING:
-    from negotiator.classad import ClassAd
+    from negotiator.classad import Ad
     from negotiator.classad.tables import AlikeRows
 
 _GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.DOTALL)
@@ -23,7 +23,7 @@ AdKey: TypeAlias = tuple[object, ...]
 class IdentifiedAd(NamedTuple):
     """An ad and its key among the ads of its kind."""
 
-    ad: ClassAd
+    ad: Ad
     key: AdKey
     problem: Problem | None = None
 
@@ -54,7 +54,7 @@ def identify(kind: PoolAdKind, found: ParsedAd) -> IdentifiedAd | Problem:
     return _named(kind, found)
 
 
-def address_of(ad: ClassAd) -> str:
+def address_of(ad: Ad) -> str:
     """Return the address of the daemon that sent an ad, "" if the ad has none."""
     return (
         string_value(ad, "MyAddress") or string_value(ad, "StartdIpAddr") or string_value(ad, "ScheddIpAddr")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad import UNDEFINED, ClassAd, ParseError
+from negotiator.classad import UNDEFINED, Ad, ParseError
 from negotiator.classad.syntax import Literal, fold, parse_old
 from negotiator.pool.limits import MAX_LINE
 from negotiator.pool.reading_budget import (
@@ -68,7 +68,7 @@ def owner_of_lines(row: Row, lines: Iterable[str], dictionary: AdDictionary, fil
         name = fold(name.strip())
         if name in OWNER_MARKS:
             found.append((name, _parsed(text.strip())))
-    return owner_of(ClassAd(found), file)
+    return owner_of(Ad(found), file)
 
 
 def _parsed(text: str) -> Expr:

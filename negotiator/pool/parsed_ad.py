@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from negotiator.classad import ClassAd, Expr, ParseError
+from negotiator.classad import Ad, Expr, ParseError
 from negotiator.pool.limits import MAX_ATTRIBUTES
 from negotiator.pool.secrets import excerpt, is_safe_to_show
 from negotiator.records import Problem, Severity, Source
@@ -22,7 +22,7 @@ _SHORT: Final = 200
 class ParsedAd(NamedTuple):
     """An ad without its secrets, where it begins, and its claim ids if the caller wants them."""
 
-    ad: ClassAd
+    ad: Ad
     source: Source
     claims: tuple[Secret, ...] = ()
 
@@ -100,4 +100,4 @@ def parsed_ad(
     attributes = tuple(items)
     if len(attributes) > MAX_ATTRIBUTES:
         return ad_problem(source, f"it has more than {MAX_ATTRIBUTES} attributes")
-    return ParsedAd(ClassAd(attributes), source, claims)
+    return ParsedAd(Ad(attributes), source, claims)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 import attrs
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.classad.tables import TooManyNamesError
 from negotiator.pool.ad_cost import charge_ad
 from negotiator.pool.alike_ads import AlikeReader
@@ -54,7 +54,7 @@ _LONGEST_HEAD: Final = 1 << 20
 class AdFile:
     """The ads of one file in their order, without secrets, and the problems of the rest."""
 
-    ads: tuple[tuple[ClassAd, Source], ...]
+    ads: tuple[tuple[Ad, Source], ...]
     problems: tuple[Problem, ...] = ()
 
 
@@ -107,7 +107,7 @@ def read_ads(path: Path | Literal["-"], stdin: BinaryIO | None = None) -> AdFile
 
     :raises PoolError: the path does not exist.
     """
-    ads: list[tuple[ClassAd, Source]] = []
+    ads: list[tuple[Ad, Source]] = []
     problems: list[Problem] = []
     alike = AlikeReader(pool_dictionary(), ReadingBudget())
     for entry in list(find_inputs([path])):

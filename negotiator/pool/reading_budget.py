@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import attrs
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.pool.ad_kind import PoolAdKind, ad_kind, alike_kinds, string_value
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ OWNER_VALUES: Final = frozenset({"mytype", "epochadtype", "procid", "owner", "us
 _OF_USERS: Final = frozenset({PoolAdKind.JOB, PoolAdKind.SUBMITTER})
 
 
-def owner_of(ad: ClassAd, file: str) -> AdOwner:
+def owner_of(ad: Ad, file: str) -> AdOwner:
     """Return who is charged for an ad; it needs to have the attributes in ``OWNER_MARKS`` only.
 
     Jobs and submitters: the user. Slots, schedds and others: the host, whatever user they name.

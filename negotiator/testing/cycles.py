@@ -9,7 +9,7 @@ from types import ModuleType
 
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.summary import summarize
 from negotiator.hooks.records import Cycle
@@ -83,12 +83,12 @@ def _name(plugin: object) -> str:
     return plugin.__name__.rpartition(".")[2] if isinstance(plugin, ModuleType) else type(plugin).__name__
 
 
-def _completed(text: str, defaults: str) -> list[ClassAd]:
+def _completed(text: str, defaults: str) -> list[Ad]:
     """Return the ads of a text with defaults for the attributes that they leave out."""
     completed = []
     for row, ad in enumerate(ads(text)):
         (default,) = ads(defaults.format(row=row))
         own = {name.lower() for name, _ in ad.items()}
         missing = [(name, value) for name, value in default.items() if name.lower() not in own]
-        completed.append(ClassAd([*ad.items(), *missing]))
+        completed.append(Ad([*ad.items(), *missing]))
     return completed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from negotiator.classad import ClassAd, Table, parse_ad
+from negotiator.classad import Ad, Table, parse_ad
 from negotiator.hooks.placement import ConfiguredRule
 from negotiator.hooks.records import Cycle, Match, Request
 from negotiator.hooks.summary import CycleSummary
@@ -16,7 +16,7 @@ from negotiator.queues.names import upwards
 from negotiator.records import Problem, Source
 
 
-def ads(text: str) -> tuple[ClassAd, ...]:
+def ads(text: str) -> tuple[Ad, ...]:
     """Read ads from text: new syntax (``[ a = 1 ]``, one ad a line) or long form (blank lines between ads).
 
     :raises ValueError: an ad does not parse.

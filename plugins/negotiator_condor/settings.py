@@ -156,7 +156,7 @@ class ConcurrencyLimits:
 def _number(text: str) -> float:
     """Return the value of a setting, which may be a constant expression; -1 if it is not a number."""
     try:
-        value = plugin.ClassAd([("value", parse(text))]).real("value")
+        value = plugin.Ad([("value", parse(text))]).real("value")
     except NegotiatorError:
         return -1
     return -1 if value is None or value != value else value  # noqa: PLR0124 - not a number

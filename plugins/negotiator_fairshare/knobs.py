@@ -69,9 +69,9 @@ class KnobReader:
         self.problems.append(Problem(severity, source, message, hint))
 
 
-def _constant(text: str) -> plugin.Value | None:
+def _constant(text: str) -> plugin.ClassAdValue | None:
     """Return the value of a constant expression, None if it cannot be parsed."""
     try:
-        return plugin.ClassAd([("value", parse(text))]).evaluate("value")
+        return plugin.Ad([("value", parse(text))]).evaluate("value")
     except NegotiatorError:
         return None

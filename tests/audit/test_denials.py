@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.audit.denials import ID_BYTES, OWNER_BYTES, RECORD_BYTES, bounded_denials
 from negotiator.audit.records import records_by_kind
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.result import Removal, RequestOutcome
 from negotiator.hooks.records import Request
@@ -72,7 +72,7 @@ def test_the_ids_of_a_denial_have_a_budget_and_the_others_are_counted():
 def test_the_ids_of_all_denials_of_an_owner_have_a_budget():
     """Each denial names one range at least."""
     alone = np.arange(0, 10_000, 2, dtype=np.int64)
-    request = Request("ada@pool", "submit1", ClassAd([("Owner", "ada")]), 5000, "0.0")
+    request = Request("ada@pool", "submit1", Ad([("Owner", "ada")]), 5000, "0.0")
     outcome = RequestOutcome(request, (), "0.0", 0, (), JobRanges.of(alone, alone))
     ids = [fields["job_ids"] for _, fields in bounded_denials([outcome] * 300)]
     assert min(map(len, ids)) == 1
@@ -89,7 +89,7 @@ def test_without_an_owner_the_budget_is_that_of_the_user_then_of_the_submitter(s
     reason = Reason(Verdict.DENIED, "code", "t" * 500, where)
     removals = tuple(Removal(reason, number, 0) for number in range(1, 30))
     requests = [
-        Request(submitter.format(number), "s", ClassAd([]), 1, "1.0", user=user.format(number))
+        Request(submitter.format(number), "s", Ad([]), 1, "1.0", user=user.format(number))
         for number in range(40)
     ]
     outcomes = [RequestOutcome(request, (), "1.0", 0, removals) for request in requests]
@@ -106,7 +106,7 @@ def reason_of(size):
 
 
 def outcome_with(removals):
-    return RequestOutcome(Request("zoe", "s", ClassAd([]), 1, "1.0"), (), "1.0", 0, tuple(removals))
+    return RequestOutcome(Request("zoe", "s", Ad([]), 1, "1.0"), (), "1.0", 0, tuple(removals))
 
 
 def reasons_of(outcomes):

@@ -12,7 +12,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.audit.verify import verify
 from negotiator.bundle.model import AuditSettings, DecisionSelection
-from negotiator.classad import ClassAd, parse
+from negotiator.classad import Ad, parse
 from negotiator.cycle.result import (
     CycleCounts,
     CycleResult,
@@ -44,8 +44,8 @@ def a_match(number=1, **changes):
         "schedd": "submit1",
         "job": f"12.{number}",
         "slot": f"slot{number}@node",
-        "job_ad": ClassAd([("Owner", "ada"), ("Priority", number), ("ClaimId", SECRET)]),
-        "slot_ad": ClassAd([("Name", f"slot{number}@node"), ("Mips", 100 * number), ("Capability", SECRET)]),
+        "job_ad": Ad([("Owner", "ada"), ("Priority", number), ("ClaimId", SECRET)]),
+        "slot_ad": Ad([("Name", f"slot{number}@node"), ("Mips", 100 * number), ("Capability", SECRET)]),
         "rank": 2.5,
         "queue": "root.a",
     }
@@ -53,7 +53,7 @@ def a_match(number=1, **changes):
 
 
 def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
-    request = Request("ada@pool", "submit1", ClassAd([("Owner", owner)]), jobs, "12.1", "root.a")
+    request = Request("ada@pool", "submit1", Ad([("Owner", owner)]), jobs, "12.1", "root.a")
     first = f"12.{len(matches) + 1}" if jobs > len(matches) else ""
     return RequestOutcome(request, matches, first, 3, tuple(removals))
 
@@ -263,7 +263,7 @@ def test_an_expression_selects_matches_and_a_mistake_in_it_loses_none(text, reco
 
 def test_a_job_cannot_hide_its_match():
     """The administrator's TARGET is the slot, even if the job's ad defines an attribute TARGET."""
-    hiding = a_match(2, job_ad=ClassAd([("TARGET", parse("[ Mips = 0 ]")), ("Owner", "eve")]))
+    hiding = a_match(2, job_ad=Ad([("TARGET", parse("[ Mips = 0 ]")), ("Owner", "eve")]))
     result = a_result(an_outcome(hiding))
     assert len(records_of(result, "match", matches=expression("TARGET.Mips > 150"))) == 1
 

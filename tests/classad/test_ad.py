@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import UNDEFINED, ClassAd, parse, parse_ad
+from negotiator.classad import UNDEFINED, Ad, parse, parse_ad
 from negotiator.classad.syntax import Attr, Literal, fold
 
 
 def test_mapping():
     """An ad keeps order and spelling, and looks names up without case."""
-    ad = ClassAd([("Name", "slot1@host"), ("Cpus", 4), ("Rank", Attr("KFlops"))])
+    ad = Ad([("Name", "slot1@host"), ("Cpus", 4), ("Rank", Attr("KFlops"))])
     assert ad.names() == ("Name", "Cpus", "Rank")
     assert list(ad) == ["Name", "Cpus", "Rank"]
     assert ad.get("CPUS") == Literal(4)
@@ -37,14 +37,14 @@ def test_duplicates():
 def test_like_a_dictionary(items):
     """An ad has the same items as a dictionary of names in lower case."""
     expected = {fold(name): value for name, value in items}
-    ad = ClassAd(items)
+    ad = Ad(items)
     assert {fold(name): expr.value for name, expr in ad.items()} == expected
     assert all(ad.get(name) == Literal(expected[fold(name)]) for name, _ in items)
 
 
 def test_only_ascii_has_case():
     """A letter that looks like an ASCII one, or is its lower case in Unicode, is another letter."""
-    ad = ClassAd([("\N{KELVIN SIGN}", 1)])
+    ad = Ad([("\N{KELVIN SIGN}", 1)])
     assert "k" not in ad
     assert "\N{KELVIN SIGN}" in ad
 
@@ -102,16 +102,16 @@ def test_evaluate():
 
 def test_repr_shows_no_values():
     """The repr of an ad has its name and size but no values, which may be long or secret."""
-    assert repr(parse_ad('[Name = "slot1@host"; ClaimId = "secret"]')) == "<ClassAd slot1@host, 2 attributes>"
-    assert repr(parse_ad('[ClaimId = "secret"]')) == "<ClassAd 1 attributes>"
+    assert repr(parse_ad('[Name = "slot1@host"; ClaimId = "secret"]')) == "<Ad slot1@host, 2 attributes>"
+    assert repr(parse_ad('[ClaimId = "secret"]')) == "<Ad 1 attributes>"
 
 
 def test_invalid_attributes():
     """An attribute that is neither an expression nor a constant, or an integer beyond 64 bits, is refused."""
     with pytest.raises(TypeError, match="not list"):
-        ClassAd([("a", [1])])
+        Ad([("a", [1])])
     with pytest.raises(ValueError, match="64 bits"):
-        ClassAd([("a", 2**63)])
+        Ad([("a", 2**63)])
 
 
 NAMED = st.dictionaries(st.sampled_from(["a", "B", "c", "D", "e"]), st.none() | st.integers(0, 9))
@@ -120,7 +120,7 @@ NAMED = st.dictionaries(st.sampled_from(["a", "B", "c", "D", "e"]), st.none() | 
 @given(NAMED, NAMED)
 def test_replaced_attributes_come_last_and_others_stay(own, values):
     """A name in other case is the same attribute; None removes it; of a name that is given twice the last counts."""
-    ad = ClassAd([(name, value) for name, value in own.items() if value is not None])
+    ad = Ad([(name, value) for name, value in own.items() if value is not None])
     twice = {name.swapcase(): value for name, value in values.items()} | values
     found = ad.replaced(twice)
     kept = [(name, expr) for name, expr in ad.items() if fold(name) not in map(fold, values)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from negotiator.classad import (
-    ClassAd,
+    Ad,
     References,
     Side,
     bind,
@@ -118,7 +118,7 @@ def test_bind_keeps_inner_meanings():
 def test_bound_scope_cannot_be_hijacked():
     """An attribute called TARGET does not hide the other ad from a bound expression."""
     job = parse_ad("[TARGET = [Memory = 1000000]; MY = TARGET]")
-    slot = ClassAd([("Memory", 16)])
+    slot = Ad([("Memory", 16)])
     written = parse("TARGET.Memory")
     assert evaluate(written, job, slot) == 1_000_000
     assert evaluate(bind(written), job, slot) == 16

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import (
-    ClassAd,
+    Ad,
     Environment,
     Side,
     Table,
@@ -125,7 +125,7 @@ def slots(count=4):
 
 
 def job(**items):
-    return ClassAd([(name, parse(str(value))) for name, value in items.items()])
+    return Ad([(name, parse(str(value))) for name, value in items.items()])
 
 
 def test_ads_alike_in_the_attributes_read_share_an_evaluation(counted):

@@ -11,7 +11,7 @@ from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
-    ClassAd,
+    Ad,
     Environment,
     Side,
     Table,
@@ -102,9 +102,7 @@ def _canonical(value):
 
 
 def _scalar(expr, row, other, side):
-    return (
-        evaluate(expr, row, other, ENV) if side is Side.MY else evaluate(expr, other or ClassAd(), row, ENV)
-    )
+    return evaluate(expr, row, other, ENV) if side is Side.MY else evaluate(expr, other or Ad(), row, ENV)
 
 
 def check(expr, rows, other, side):
@@ -374,7 +372,7 @@ def test_the_scalar_evaluator_runs_once_for_equal_rows(monkeypatch):
     column = evaluate_table(
         parse('versionGE(split(TARGET.Version)[0], "8.1.0")'),
         Table.from_ads(rows),
-        ClassAd(),
+        Ad(),
         side=Side.TARGET,
     )
     assert column.is_true().tolist() == [row % 3 > 0 for row in range(300)]

@@ -12,7 +12,7 @@ from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
-    ClassAd,
+    Ad,
     Environment,
     ParseError,
     Side,
@@ -99,7 +99,7 @@ def test_levels_of_a_subscript():
 @pytest.mark.parametrize("op", ["+", "&&", "||", "<"])
 def test_a_chain_of_thousands_of_operators_is_an_error(op):
     """A chain of thousands of operators is an error and does not exhaust Python's stack."""
-    assert evaluate(chain(op, 100_000, Attr("x")), ClassAd()) is ERROR
+    assert evaluate(chain(op, 100_000, Attr("x")), Ad()) is ERROR
 
 
 def test_only_evaluated_levels_count():
@@ -129,7 +129,7 @@ def test_the_longest_chain_of_references(shape, deepest):
 
     def first(length):
         items = [(f"a{i}", parse(shape.format(f"a{i + 1}"))) for i in range(length)]
-        return evaluate(Attr("a0"), ClassAd([*items, (f"a{length}", Literal(1))]))
+        return evaluate(Attr("a0"), Ad([*items, (f"a{length}", Literal(1))]))
 
     assert first(deepest) == 1
     assert first(deepest + 1) is ERROR
@@ -159,8 +159,8 @@ def test_deep_trees_have_a_value(wrap, depth):
     tree = Attr("x")
     for _ in range(depth):
         tree = wrap(tree)
-    for target in (None, ClassAd([("x", Literal(1))])):
-        evaluate(tree, ClassAd([("x", Attr("y"))]), target)
+    for target in (None, Ad([("x", Literal(1))])):
+        evaluate(tree, Ad([("x", Attr("y"))]), target)
 
 
 def test_calls_take_no_levels():
@@ -168,14 +168,14 @@ def test_calls_take_no_levels():
     tree = Attr("x")
     for _ in range(300):
         tree = Call("int", (tree,))
-    assert evaluate(tree, ClassAd([("x", Literal(4.5))])) == 4
+    assert evaluate(tree, Ad([("x", Literal(4.5))])) == 4
 
 
 @pytest.mark.parametrize("count", [18, 60])
 def test_work_that_doubles_with_each_attribute_ends(count):
     """The steps are limited as in HTCondor: 2**18 are allowed, 2**60 are an error."""
     items = [(f"a{i}", parse(f"a{i + 1} + a{i + 1}")) for i in range(count)]
-    value = evaluate(Attr("a0"), ClassAd([*items, (f"a{count}", Literal(1))]))
+    value = evaluate(Attr("a0"), Ad([*items, (f"a{count}", Literal(1))]))
     assert value == 2**18 if count == 18 else value is ERROR
 
 
@@ -206,7 +206,7 @@ def test_recursion_that_crashes_htcondor_is_an_error(text, ad):
 )
 def test_circular_references_in_nested_evaluations(text, value):
     """In a nested evaluation, a name that is being evaluated around it is not circular yet."""
-    assert evaluate(parse(text), ClassAd()) == value
+    assert evaluate(parse(text), Ad()) == value
 
 
 def test_a_failed_evaluation_is_an_error_as_a_whole():
@@ -271,7 +271,7 @@ def test_every_function_of_htcondor_exists():
 def test_time_and_random_numbers_come_from_the_environment():
     """Equal clocks and seeds give equal values, so that a cycle can be replayed."""
     tree = parse("strcat(time(), CurrentTime, random(1000000), random())")
-    ad = ClassAd()
+    ad = Ad()
     first, second = (evaluate(tree, ad, env=Environment(now=12.5, seed=3)) for _ in range(2))
     assert first == second
     assert first.startswith("1212")
@@ -371,12 +371,10 @@ trees = st.recursive(
 @settings(
     deadline=None, max_examples=max(500, settings().max_examples), suppress_health_check=list(HealthCheck)
 )
-@given(
-    trees, st.none() | st.builds(lambda a, b: ClassAd([("A", a), ("B", b)]), trees, trees), st.none() | trees
-)
+@given(trees, st.none() | st.builds(lambda a, b: Ad([("A", a), ("B", b)]), trees, trees), st.none() | trees)
 def test_any_tree_has_a_value_in_any_ads(tree, my, other):
     """Evaluation does not raise, whatever trees, ads and strings contain."""
-    target = None if other is None else ClassAd([("B", other), ("target", other)])
+    target = None if other is None else Ad([("B", other), ("target", other)])
     evaluate(tree, my, target, Environment(now=1e9))
 
 
@@ -391,4 +389,4 @@ arguments = st.lists(st.builds(Literal, constants) | st.builds(ListExpr, st.tupl
 @given(st.sampled_from(sorted(FUNCTIONS)), arguments)
 def test_any_call_has_a_value(name, args):
     """No function raises, whatever its arguments."""
-    evaluate(Call(name, args), ClassAd([("A", Literal(1))]))
+    evaluate(Call(name, args), Ad([("A", Literal(1))]))

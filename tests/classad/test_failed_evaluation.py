@@ -13,8 +13,8 @@ from expressions import FAILING
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
+    Ad,
     Allowance,
-    ClassAd,
     Environment,
     Payers,
     Side,
@@ -252,7 +252,7 @@ def steps_of_chain(references, last):
     chain = [(f"C{number}", parse(f"C{number + 1} + 1")) for number in range(references)]
     owner = Allowance(1_000_000)
     env = Environment(payers=Payers(rows=lambda _ad: owner, other=owner))
-    evaluate(parse("C0"), ClassAd([*chain, (f"C{references}", parse(last))]), None, env)
+    evaluate(parse("C0"), Ad([*chain, (f"C{references}", parse(last))]), None, env)
     return (1_000_000 - owner.steps) / min(references, 199)
 
 

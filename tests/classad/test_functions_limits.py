@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.classad import ERROR, ClassAd, evaluate, parse
+from negotiator.classad import ERROR, Ad, evaluate, parse
 from negotiator.classad.context import EvaluationFailed
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.functions.patterns import MAX_SUBJECT
@@ -35,7 +35,7 @@ def test_patterns_that_need_too_much_work(pattern, subject):
     """Such a match is an error within seconds; in a list such an element does not match."""
     assert call("regexp", pattern, subject) is ERROR
     assert call("replaceall", pattern, subject, "x") is ERROR
-    assert evaluate(parse("regexpMember(P, {S})"), ClassAd([("P", pattern), ("S", subject)])) is False
+    assert evaluate(parse("regexpMember(P, {S})"), Ad([("P", pattern), ("S", subject)])) is False
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_patterns_that_need_some_work(pattern, subject, found):
 def test_strings_have_a_length_limit():
     """A string beyond MAX_BYTES is an error, so that doubling a string ends."""
     doubled = [(f"S{n}", parse(f"strcat(S{n - 1}, S{n - 1})")) for n in range(1, 8)]
-    doubling = ClassAd([("S0", "x" * (MAX_BYTES // 64)), *doubled])
+    doubling = Ad([("S0", "x" * (MAX_BYTES // 64)), *doubled])
     assert len(doubling.string("S6")) == MAX_BYTES
     assert doubling.evaluate("S7") is ERROR
     half = "x" * (MAX_BYTES // 2)
@@ -114,7 +114,7 @@ def test_invalid_utf8_is_preserved():
 )
 def test_repeated_work_is_charged(call, times):
     """A long call charges many steps: once it has a value, many times the evaluation is an error."""
-    ad = ClassAd(
+    ad = Ad(
         [
             ("Z", "a " * (MAX_BYTES // 8)),
             ("X", "a " * (MAX_BYTES // 64)),

@@ -5,8 +5,8 @@ import pytest
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
+    Ad,
     Allowance,
-    ClassAd,
     Environment,
     ParseError,
     Side,
@@ -46,9 +46,9 @@ def both_ways(expr, my, target=None):
         "negotiator.classad.context.scope",
     }
     others = [
-        ClassAd(),
-        ClassAd([("A", Literal(1)), ("Z", Literal("a"))]),
-        ClassAd([("Z", Literal(UNDEFINED))]),
+        Ad(),
+        Ad([("A", Literal(1)), ("Z", Literal("a"))]),
+        Ad([("Z", Literal(UNDEFINED))]),
     ]
     rows = [(Table.from_ads([others[0], my, *others[1:]]), target, Side.MY)]
     rows += [] if target is None else [(Table.from_ads([others[0], target, *others[1:]]), my, Side.TARGET)]
@@ -104,7 +104,7 @@ def test_text_of_any_depth(shape, count):
     """Deep text is a parse error or has a value, in both syntaxes and as an ad."""
     before, middle, after = shape
     text = before * count + middle + after * count
-    ad = ClassAd([("A", Literal(1)), ("Z", Literal("z"))])
+    ad = Ad([("A", Literal(1)), ("Z", Literal("z"))])
     for parser in (parse, parse_old):
         try:
             tree = parser(text)
@@ -138,7 +138,7 @@ def test_text_of_any_depth(shape, count):
 )
 def test_huge_literals(text, value):
     """A long number has HTCondor's value, a long string or list its length."""
-    assert shown(both_ways(parse(text), ClassAd())) == shown(value)
+    assert shown(both_ways(parse(text), Ad())) == shown(value)
 
 
 WRAPPED = {
@@ -159,21 +159,21 @@ WRAPPED = {
 @pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
 def test_trees_of_any_depth(wrap, depth):
     """Trees deeper than any text parses to have a value as an attribute."""
-    ad = ClassAd([("x", Literal(1)), ("deep", nested(wrap, depth, Attr("x")))])
+    ad = Ad([("x", Literal(1)), ("deep", nested(wrap, depth, Attr("x")))])
     both_ways(Attr("deep"), ad)
 
 
 def test_long_circles():
     """A circle through thousands of attributes is an error, one through a few is undefined."""
     for count, value in ((10, UNDEFINED), (1000, ERROR)):
-        ad = ClassAd([(f"a{at}", Attr(f"a{(at + 1) % count}")) for at in range(count)])
+        ad = Ad([(f"a{at}", Attr(f"a{(at + 1) % count}")) for at in range(count)])
         assert both_ways(Attr("a0"), ad, ad) is value
 
 
 def test_doubling_attributes_are_an_error_in_each_row():
     """Attributes that double the work are an error in each row, however they are reached."""
     doubling = [(f"a{at}", parse(f"a{at + 1} + a{at + 1}")) for at in range(60)]
-    ad = ClassAd([*doubling, ("a60", Literal(1))])
+    ad = Ad([*doubling, ("a60", Literal(1))])
     for text in ("a0", "MY.a0", "strcat(a0)", "TARGET.a0", "countMatches(a0 > 1, {[b = 1]})"):
         both_ways(parse(text), ad, ad)
     assert evaluate(parse("a0"), ad) is ERROR
@@ -249,8 +249,8 @@ def calls(name):
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_each_function_of_each_small_value(name):
     """Each function gives the same values by columns and by rows, for each value at each position."""
-    ads = [ClassAd([("Z", Literal(value))]) for value in SMALL.values()]
-    table = Table.from_ads([*ads, ClassAd()])
+    ads = [Ad([("Z", Literal(value))]) for value in SMALL.values()]
+    table = Table.from_ads([*ads, Ad()])
     for call in calls(name):
         values = [evaluate(call, ad, None, ENV) for ad in table.ads]
         column = evaluate_table(call, table, env=ENV)
@@ -264,7 +264,7 @@ def test_each_function_of_each_small_value(name):
 def test_each_function_of_a_megabyte(name):
     """Each function of a megabyte at each position has a value or is an error, alike by columns."""
     for value in LARGE.values():
-        ad = ClassAd([("Z", Literal(value))])
+        ad = Ad([("Z", Literal(value))])
         plain = [call for call in calls(name) if FILLED[1] not in call.args]
         for call in plain[:1]:
             both_ways(call, ad)
@@ -276,7 +276,7 @@ def test_each_function_of_a_megabyte(name):
 def test_each_function_of_lists_and_records(name):
     """Each function handles deep and long lists, long strings in them, and circles, at each position."""
     for value in COMPOUND.values():
-        ad = ClassAd([("Z", value)])
+        ad = Ad([("Z", value)])
         for call in calls(name):
             evaluate(call, ad, ad, ENV)
 
@@ -311,7 +311,7 @@ WITH_PATTERNS = [
 @pytest.mark.parametrize("pattern", CATASTROPHIC)
 def test_exponential_patterns(pattern, length):
     """An exponential pattern has a value or is an error, also by columns."""
-    both_ways(parse("regexp(P, S)"), ClassAd([("P", Literal(pattern)), ("S", Literal("a" * length + " c"))]))
+    both_ways(parse("regexp(P, S)"), Ad([("P", Literal(pattern)), ("S", Literal("a" * length + " c"))]))
 
 
 @pytest.mark.parametrize("text", WITH_PATTERNS)
@@ -319,7 +319,7 @@ def test_functions_of_exponential_patterns(text):
     """Every function with a pattern ends, also if it tries the pattern many times."""
     for length in (40, 1000):
         subject = Literal("a" * length + " c")
-        ad = ClassAd([("P", Literal("(a*)*[bc]d")), ("S", subject), ("R", Attr("a" * length))])
+        ad = Ad([("P", Literal("(a*)*[bc]d")), ("S", subject), ("R", Attr("a" * length))])
         both_ways(parse(text), ad)
 
 
@@ -342,11 +342,11 @@ def test_many_exponential_patterns_share_a_budget(monkeypatch):
     compiled = patterns._compiled
     monkeypatch.setattr(patterns, "_compiled", lambda *args: Counted(compiled(*args)))
     subjects = ["a" * 40 + str(number) for number in range(2000)]
-    many = ClassAd([("L", ListExpr(tuple(map(Literal, subjects))))])
+    many = Ad([("L", ListExpr(tuple(map(Literal, subjects))))])
     assert evaluate(parse('regexpMember("(a+)+$", L)'), many) is ERROR
     assert len(tried) < 500
     tried.clear()
-    table = Table.from_ads([ClassAd([("S", Literal(subject))]) for subject in subjects])
+    table = Table.from_ads([Ad([("S", Literal(subject))]) for subject in subjects])
     column = evaluate_table(parse('regexp("(a+)+$", S)'), table)
     assert all(column.value(row) is ERROR for row in range(len(table)))
     assert len(tried) < 500

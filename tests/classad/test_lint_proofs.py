@@ -11,7 +11,7 @@ from expressions import ads, expressions
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
-    ClassAd,
+    Ad,
     Environment,
     Table,
     bind,
@@ -128,7 +128,7 @@ def test_results_of_operators_are_among_the_possible_ones():
 def check_call(name, arguments):
     """Check the result of a call, with its arguments as constants and as attributes of an ad."""
     constant = Call(name, tuple(map(parse, arguments)))
-    my = ClassAd([(f"a{place}", argument) for place, argument in enumerate(constant.args)])
+    my = Ad([(f"a{place}", argument) for place, argument in enumerate(constant.args)])
     for call in (constant, Call(name, tuple(map(Attr, my)))):
         possible = read(call, NoFacts(), ExpressionText()).value_of(call)
         if not was_given_up(call, my, None):

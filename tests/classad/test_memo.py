@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from expressions import ads, expressions
-from negotiator.classad import ClassAd, Environment, evaluate, parse, parse_ad, unparse_value
+from negotiator.classad import Ad, Environment, evaluate, parse, parse_ad, unparse_value
 from negotiator.classad.context import AdValue, Allowance, ListValue
 from negotiator.classad.syntax import Attr, Call, ListExpr, Literal
 
@@ -81,7 +81,7 @@ def test_work_that_doubles_takes_the_same_steps(monkeypatch, shape):
     """Few doubling attributes have the same value for the same steps, many are an error after the same steps."""
     for count in (6, 40):
         items = [(f"a{at}", parse(shape.format(f"a{at}", f"a{at + 1}", f"a{at + 2}"))) for at in range(count)]
-        ad = ClassAd([*items, (f"a{count}", Literal(1)), (f"a{count + 1}", Literal(1))])
+        ad = Ad([*items, (f"a{count}", Literal(1)), (f"a{count + 1}", Literal(1))])
         remembered = outcome(monkeypatch, 100, "a0", ad, ad)
         assert (remembered[1] == "ERROR") == (count == 40)
         if count == 6:
@@ -92,7 +92,7 @@ def test_with_fewer_levels_left_a_value_is_computed_again(monkeypatch):
     """A value computed at the top is not used below 300 references if it needs the levels, nor the reverse."""
     chain = [(f"c{at}", parse(f"c{at + 1}")) for at in range(300)]
     deep = [(f"y{at}", parse(f"y{at + 1} + 0")) for at in range(60)]
-    ad = ClassAd([*chain, ("c300", Attr("x")), ("x", parse("{y0}[0]")), *deep, ("y60", Literal(1))])
+    ad = Ad([*chain, ("c300", Attr("x")), ("x", parse("{y0}[0]")), *deep, ("y60", Literal(1))])
     for text, value in (
         ("strcat(x, isError(c0), x)", "1true1"),
         ("strcat(isError(c0), x, isError(c0))", "true1true"),
@@ -110,7 +110,7 @@ def test_with_deeper_nesting_a_value_is_computed_again(monkeypatch):
             tree = Call("sum", (ListExpr((tree,)),))
         return tree
 
-    ad = ClassAd([("w", Attr("x")), ("x", sums(120, Literal(1))), ("y", sums(300, Attr("x")))])
+    ad = Ad([("w", Attr("x")), ("x", sums(120, Literal(1))), ("y", sums(300, Attr("x")))])
     tree = Call("strcat", (Attr("w"), Attr("y")))
     outcomes = [outcome(monkeypatch, first, tree, ad) for first in (0, NEVER)]
     assert outcomes[0] == outcomes[1]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from expressions import ads, expressions
 from negotiator.classad import (
-    ClassAd,
+    Ad,
     Environment,
     Side,
     Table,
@@ -104,7 +104,7 @@ def test_an_expression_can_be_written_for_the_other_ad(text, own, other):
 
 def _constants(ad):
     """Return an ad without expressions, which could read the other ad."""
-    return ClassAd([(name, expr) for name, expr in ad.items() if isinstance(expr, Literal)])
+    return Ad([(name, expr) for name, expr in ad.items() if isinstance(expr, Literal)])
 
 
 @settings(deadline=None)
@@ -242,7 +242,7 @@ def test_the_canonical_form_of_equal_conditions_is_the_same():
 def test_deep_expressions_are_not_folded(text):
     """Folding ends without an error at any depth, also along a chain of very many attributes."""
     fold_constants(parse(text), GivenAd(MY, UnknownAd(), ENV), UnknownAd(), ENV)
-    ad = ClassAd([(f"X{n}", parse(f"X{n + 1} + 1")) for n in range(3000)])
+    ad = Ad([(f"X{n}", parse(f"X{n + 1} + 1")) for n in range(3000)])
     assert fold_constants(parse("X0"), GivenAd(ad, UnknownAd(), ENV), UnknownAd(), ENV).reads_my
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import ClassAd, Table, parse_old
+from negotiator.classad import Ad, Table, parse_old
 from negotiator.classad.tables import (
     AdDictionary,
     ByteReader,
@@ -20,7 +20,7 @@ from negotiator.classad.tables import (
 
 VALUES = ("1", "1.0", "true", '"a"', '"A"', "B + 1", "TARGET.A", "{1, B}", "undefined", "2", "3")
 values = st.sampled_from(VALUES).map(parse_old)
-ads = st.lists(st.tuples(st.sampled_from("AaBCD"), values), max_size=4).map(ClassAd)
+ads = st.lists(st.tuples(st.sampled_from("AaBCD"), values), max_size=4).map(Ad)
 tables = st.lists(ads, max_size=9)
 
 
@@ -62,9 +62,9 @@ def test_a_series_of_tables_arrives_whatever_rows_come_go_move_or_change(series,
 
 def test_rows_that_have_not_changed_are_not_sent():
     dictionary, hasher = AdDictionary(), RowHasher()
-    rows = [ClassAd([("Name", f"slot{n}"), ("Memory", n)]) for n in range(500)]
+    rows = [Ad([("Name", f"slot{n}"), ("Memory", n)]) for n in range(500)]
     first = Table.from_ads(rows, dictionary).row_store(dictionary)
-    moved = [*rows[250:], ClassAd([("Name", "slot7"), ("Memory", -1)]), *rows[:250]]
+    moved = [*rows[250:], Ad([("Name", "slot7"), ("Memory", -1)]), *rows[:250]]
     second = Table.from_ads(moved, dictionary).row_store(dictionary)
     before = rows_before(first, second, hasher)
     assert np.flatnonzero(before < 0).tolist() == [250]
@@ -74,27 +74,25 @@ def test_rows_that_have_not_changed_are_not_sent():
 def test_a_row_with_the_hash_of_another_one_is_sent(monkeypatch):
     monkeypatch.setattr(RowHasher, "of", lambda _, store: np.zeros(len(store), np.uint64))
     dictionary, hasher = AdDictionary(), RowHasher()
-    first = Table.from_ads([ClassAd([("A", 1)]), ClassAd([("A", 2)])], dictionary).row_store(dictionary)
-    second = Table.from_ads([ClassAd([("A", 2)]), ClassAd([("a", 1)]), ClassAd([("A", 1)])], dictionary)
+    first = Table.from_ads([Ad([("A", 1)]), Ad([("A", 2)])], dictionary).row_store(dictionary)
+    second = Table.from_ads([Ad([("A", 2)]), Ad([("a", 1)]), Ad([("A", 1)])], dictionary)
     assert rows_before(first, second.row_store(dictionary), hasher).tolist() == [-1, -1, 0]
 
 
 def test_rows_of_a_table_with_added_attributes_have_them():
     dictionary = AdDictionary()
-    table = Table.from_ads(
-        [ClassAd([("A", 1), ("B", 2)]), ClassAd([("A", 3)]), ClassAd([("b", 5)])], dictionary
-    )
+    table = Table.from_ads([Ad([("A", 1), ("B", 2)]), Ad([("A", 3)]), Ad([("b", 5)])], dictionary)
     added = table.take(np.array([2, 0])).with_attributes(
         {"B": (np.array([0, 1]), [None, 7]), "C": (np.array([1, 0]), ["x", None])}
     )
-    expected = Table.from_ads([ClassAd([]), ClassAd([("A", 1), ("B", 7), ("C", "x")])], dictionary)
+    expected = Table.from_ads([Ad([]), Ad([("A", 1), ("B", 7), ("C", "x")])], dictionary)
     assert canonical(added.row_store(dictionary)) == canonical(expected.row_store(dictionary))
     assert [str(ad) for ad in Table(added.row_store(dictionary), None).ads] == [str(ad) for ad in added.ads]
 
 
 def test_changes_of_a_table_that_the_receiver_does_not_have_are_refused():
     dictionary, hasher = AdDictionary(), RowHasher()
-    store = Table.from_ads([ClassAd([("A", 1)])], dictionary).row_store(dictionary)
+    store = Table.from_ads([Ad([("A", 1)])], dictionary).row_store(dictionary)
     content = sent(store, store, hasher)
     with pytest.raises(DamagedDataError, match="missing"):
         read_changes(None, ByteReader(content), AdDictionary())

@@ -6,7 +6,7 @@ from golden import OURS
 from negotiator.classad import (
     ERROR,
     UNDEFINED,
-    ClassAd,
+    Ad,
     Environment,
     Side,
     evaluate,
@@ -264,7 +264,7 @@ def test_a_record_has_one_scope():
 
 def test_the_match_ad_as_a_whole():
     """Used as an ad, the scopes around a match have HTCondor's attributes."""
-    value = evaluate(parse("root"), ClassAd(), ClassAd())
+    value = evaluate(parse("root"), Ad(), Ad())
     assert set(value.ad.names()) >= {"LEFT", "RIGHT", "lCtx", "rCtx", "symmetricMatch", "leftRankValue"}
     pair = (
         parse_ad("[Requirements = TARGET.X == 1; X = 2]"),

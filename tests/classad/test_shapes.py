@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.classad import ClassAd, Environment, Side, Table, evaluate, evaluate_table, parse
+from negotiator.classad import Ad, Environment, Side, Table, evaluate, evaluate_table, parse
 from negotiator.classad.columnar import DependencyIndex, shape_of
 from negotiator.classad.columnar.shapes import shaped_parts
 
@@ -36,7 +36,7 @@ JOBS = [
 def pool(chosen):
     """Return a table whose Start has these texts, each twice."""
     ads = [
-        ClassAd(
+        Ad(
             [
                 ("Start", parse(text.format(one, two))),
                 ("Cpus", number % 5),
@@ -53,7 +53,7 @@ def pool(chosen):
 @settings(max_examples=60, deadline=None)
 @given(texts, st.sampled_from(JOBS))
 def test_an_attribute_of_many_texts_has_the_values_of_each_ad(chosen, job):
-    table, other = pool(chosen), ClassAd([(n, e) for n, e in parse(f"[{job}]").items])
+    table, other = pool(chosen), Ad([(n, e) for n, e in parse(f"[{job}]").items])
     env = Environment(now=1.0, seed=1)
     expected = [repr(evaluate(parse("MY.Start"), ad, other, env)) for ad in table.ads]
     for index in (None, DependencyIndex(table)):
@@ -66,7 +66,7 @@ def test_an_attribute_that_reads_the_slot_alone_is_right_for_a_job_that_changes_
     table = pool([("LoadAvg < {0} && MY.Cpus < {1}", number, number % 4) for number in range(40)])
     index, env = DependencyIndex(table), Environment()
     for job in JOBS[::-1] + JOBS:
-        other = ClassAd([(n, e) for n, e in parse(f"[{job}]").items])
+        other = Ad([(n, e) for n, e in parse(f"[{job}]").items])
         expected = [repr(evaluate(parse("Start"), ad, other, env)) for ad in table.ads]
         found = evaluate_table(parse("Start"), table, other, side=Side.MY, env=env, dependencies=index)
         assert [repr(value) for value in found.values(np.arange(len(table)))] == expected
@@ -94,7 +94,7 @@ def test_a_text_of_many_rows_is_evaluated_by_columns_though_it_is_the_only_one_o
 
 def test_a_name_that_all_slots_have_is_never_looked_up_in_the_job():
     slots = Table.from_ads(
-        ClassAd([("Memory", parse("TotalMemory / 8")), ("TotalMemory", size)]) for size in (8, 16)
+        Ad([("Memory", parse("TotalMemory / 8")), ("TotalMemory", size)]) for size in (8, 16)
     )
     index = DependencyIndex(slots)
     assert index.is_of_rows_alone(parse("MY.Memory"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import ERROR, UNDEFINED, ClassAd, Kind, Table, parse_ad, unparse
+from negotiator.classad import ERROR, UNDEFINED, Ad, Kind, Table, parse_ad, unparse
 from negotiator.classad.values import RelTime
 
 
@@ -30,7 +30,7 @@ KINDS = [
 def test_cells_have_the_kind_they_are_written_with():
     """Absent is not undefined; a literal with a sign or in parentheses is not an expression."""
     assert MIXED.column("a").kinds.tolist() == KINDS
-    times = Table.from_ads([ClassAd([("A", RelTime(60.0))]), ClassAd([("A", RelTime(60.0))])])
+    times = Table.from_ads([Ad([("A", RelTime(60.0))]), Ad([("A", RelTime(60.0))])])
     assert times.column("A").kind is Kind.OTHER
     assert times.column("A").value(1) == RelTime(60.0)
 
@@ -183,7 +183,7 @@ def test_a_table_without_ads():
     assert table.names() == frozenset()
     assert [array.tolist() for array in table.group(["A"])] == [[], []]
     assert table.numbers("A").shape == table.strings("A").shape == table.column("A").is_true().shape == (0,)
-    assert Table.from_ads([ClassAd()]).column("A").kind is Kind.ABSENT
+    assert Table.from_ads([Ad()]).column("A").kind is Kind.ABSENT
 
 
 def test_expressions_that_print_alike_may_differ():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import UNDEFINED, ClassAd, Side, Table, evaluate_table, parse, parse_old, unparse
+from negotiator.classad import UNDEFINED, Ad, Side, Table, evaluate_table, parse, parse_old, unparse
 from negotiator.classad.syntax import Literal
 from negotiator.classad.tables import AdDictionary, TooManyNamesError
 from negotiator.classad.tables import dictionary as dictionary_module
@@ -17,7 +17,7 @@ VALUES = [
 ]  # fmt: skip
 values = st.sampled_from(VALUES).map(parse_old)
 names = st.sampled_from(["A", "a", "B", "C", "Requirements", "D"])
-ads = st.lists(st.tuples(names, values), max_size=6).map(ClassAd)
+ads = st.lists(st.tuples(names, values), max_size=6).map(Ad)
 many = st.lists(ads, max_size=12)
 
 
@@ -32,7 +32,7 @@ def facts(table):
         cells[name] = kinds, read, parts, len(table.scans(name))
     groups = [array.tolist() for array in table.group(["A", "B", "Requirements"])]
     printed = [[(name, unparse(expr)) for name, expr in ad.items()] for ad in table.ads]
-    value = evaluate_table(parse("A =?= B || C < D"), table, ClassAd([("A", 5)]), side=Side.MY)
+    value = evaluate_table(parse("A =?= B || C < D"), table, Ad([("A", 5)]), side=Side.MY)
     found = [str(value.value(row)) for row in range(len(table))]
     return cells, groups, printed, found, table.names()
 
@@ -88,12 +88,12 @@ def test_the_last_value_of_a_repeated_name_counts():
 
 def test_ads_and_tables_taken_before_rows_were_replaced_are_stale():
     """They raise an error instead of giving new values; appending makes nothing stale."""
-    table = Table.from_ads([ClassAd([("A", 1), ("D", 4)]), ClassAd([("B", 2)])], AdDictionary())
+    table = Table.from_ads([Ad([("A", 1), ("D", 4)]), Ad([("B", 2)])], AdDictionary())
     ad, taken = table.ad(0), table.take([1])
-    table.append([ClassAd([("A", 3)])])
+    table.append([Ad([("A", 3)])])
     assert ad.integer("A") == 1
     assert taken.numbers("B").tolist() == [2]
-    table.replace([0], [ClassAd()])
+    table.replace([0], [Ad()])
     with pytest.raises(StaleError, match="take the ad or rows again"):
         ad.integer("D")
     with pytest.raises(StaleError):
@@ -106,21 +106,21 @@ def test_ads_and_tables_taken_before_rows_were_replaced_are_stale():
 
 def test_rows_are_replaced_by_a_mask():
     """Rows are given as for ``take``."""
-    table = Table.from_ads([ClassAd([("A", n)]) for n in range(4)], AdDictionary())
-    table.replace(np.array([False, False, True, True]), [ClassAd([("A", 7)]), ClassAd()])
+    table = Table.from_ads([Ad([("A", n)]) for n in range(4)], AdDictionary())
+    table.replace(np.array([False, False, True, True]), [Ad([("A", 7)]), Ad()])
     assert table.numbers("A", -1).tolist() == [0, 1, 7, -1]
 
 
 def test_ads_are_appended_all_or_none(monkeypatch):
     """If there is no room for the names of one ad, the table does not change."""
     monkeypatch.setattr(dictionary_module, "MAX_NAMES", 3)
-    table = Table.from_ads([ClassAd([("A", 1)])], AdDictionary())
+    table = Table.from_ads([Ad([("A", 1)])], AdDictionary())
     before = facts(table)
-    new = ClassAd([("A", 2), ("B", 3)])
+    new = Ad([("A", 2), ("B", 3)])
     with pytest.raises(TooManyNamesError):
-        table.append([*[new] * 5000, ClassAd([("C", 1), ("D", 2)])])
+        table.append([*[new] * 5000, Ad([("C", 1), ("D", 2)])])
     with pytest.raises(TooManyNamesError):
-        table.replace([0], [ClassAd([("E", 1)])])
+        table.replace([0], [Ad([("E", 1)])])
     assert facts(table) == before
     table.append([new])
     assert table.numbers("B", -1).tolist() == [-1, 3]
@@ -128,7 +128,7 @@ def test_ads_are_appended_all_or_none(monkeypatch):
 
 def test_the_expressions_of_an_ad_are_a_sequence():
     """It can be indexed from either end, and sliced."""
-    ad = Table.from_ads([ClassAd([("A", 1), ("B", 2), ("C", 3)])], AdDictionary()).ad(0)
+    ad = Table.from_ads([Ad([("A", 1), ("B", 2), ("C", 3)])], AdDictionary()).ad(0)
     assert ad.expressions[1:] == (Literal(2), Literal(3))
     assert ad.expressions[-1] == Literal(3)
     assert ad.expressions[-1] is ad.expressions[2]
@@ -138,21 +138,21 @@ def test_the_expressions_of_an_ad_are_a_sequence():
 
 def test_only_whole_tables_made_with_a_dictionary_are_changed():
     """Other tables, a wrong number of ads and a wrong row are errors."""
-    table = Table.from_ads([ClassAd()], AdDictionary())
-    for other in (Table.from_ads([ClassAd()]), table.take([0])):
+    table = Table.from_ads([Ad()], AdDictionary())
+    for other in (Table.from_ads([Ad()]), table.take([0])):
         with pytest.raises(TypeError, match="whole table made with a dictionary"):
-            other.append([ClassAd()])
+            other.append([Ad()])
     with pytest.raises(ValueError, match="2 ads for 1 rows"):
-        table.replace([0], [ClassAd()] * 2)
+        table.replace([0], [Ad()] * 2)
     with pytest.raises(IndexError):
-        table.replace([1], [ClassAd()])
+        table.replace([1], [Ad()])
 
 
 def test_many_rows_of_several_layouts():
     """Each ad is read back unchanged."""
     texts = ["1", "2", '"x"', "B + 1"]
     given_ads = [
-        ClassAd([("Name", f"slot{n}"), ("B", n % 7), *([("A", parse_old(texts[n % 4]))] if n % 3 else [])])
+        Ad([("Name", f"slot{n}"), ("B", n % 7), *([("A", parse_old(texts[n % 4]))] if n % 3 else [])])
         for n in range(10_000)
     ]
     table = Table.from_ads(given_ads, AdDictionary())
@@ -166,14 +166,14 @@ def test_many_rows_of_several_layouts():
 
 def test_a_frozen_table_can_not_be_changed_and_is_stale_once_its_origin_has_changed():
     """Plugins get frozen tables: what one of them could change, the others and the audit log would see."""
-    table = Table.from_ads([ClassAd([("A", 1)])], AdDictionary())
+    table = Table.from_ads([Ad([("A", 1)])], AdDictionary())
     frozen = table.frozen()
     assert frozen.frozen() is frozen
-    for change in (lambda: frozen.append([ClassAd()]), lambda: frozen.replace([0], [ClassAd()])):
+    for change in (lambda: frozen.append([Ad()]), lambda: frozen.replace([0], [Ad()])):
         with pytest.raises(TypeError, match="not frozen"):
             change()
     assert frozen.numbers("A").tolist() == [1]
-    table.append([ClassAd([("A", 2)])])
+    table.append([Ad([("A", 2)])])
     assert len(frozen) == 1
     with pytest.raises(StaleError):
         frozen.ad(0)

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.bundle import default_bundle, load_bundle
-from negotiator.classad import ClassAd, Table, parse
+from negotiator.classad import Ad, Table, parse
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from pools import NOW, job, slot, snapshot
 
 NAMES = ("A", "B", "C", "D")
-SLOTS = Table.from_ads([ClassAd([("Name", "s"), ("Requirements", parse("true"))])])
+SLOTS = Table.from_ads([Ad([("Name", "s"), ("Requirements", parse("true"))])])
 VALUES = st.one_of(st.integers(0, 1).map(str), st.sampled_from(NAMES))
 JOBS = st.lists(
     st.fixed_dictionaries(
@@ -31,7 +31,7 @@ def bundle():
 
 def clusters(jobs):
     """Return the number of the autocluster of each job, and its significant attributes."""
-    table = Table.from_ads(ClassAd([(name, parse(text)) for name, text in each.items()]) for each in jobs)
+    table = Table.from_ads(Ad([(name, parse(text)) for name, text in each.items()]) for each in jobs)
     found = idle_autoclusters(SLOTS, table, bundle(), ())
     return [(number, found.significant[number]) for number in found.ids.tolist()]
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.reasons import core_reason
 from negotiator.records import Mode, Station, Verdict
 
 SIZE = 37
-SLOTS = Table.from_ads([ClassAd([])] * SIZE)
+SLOTS = Table.from_ads([Ad([])] * SIZE)
 REASON = core_reason(Station.MATCH, Verdict.DENIED, "no", "no")
 masks = st.lists(st.booleans(), min_size=SIZE, max_size=SIZE).map(np.array)
 rows_of_some = st.lists(st.integers(0, SIZE - 1), unique=True, min_size=1).map(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from negotiator.classad import ClassAd, Environment, Table, parse_ad
+from negotiator.classad import Ad, Environment, Table, parse_ad
 from negotiator.cycle.claim_amounts import MOST, ClaimAmounts
 
 ENV = Environment(now=0.0)
@@ -69,7 +69,7 @@ def test_a_job_outside_the_pool_counts_at_most_for_the_largest_slot(amounts):
     ],
 )
 def test_a_match_with_a_dynamic_slot_counts_at_least_what_the_slot_has(amounts, job, row, expected):
-    ad = ClassAd(list(job.items()))
+    ad = Ad(list(job.items()))
     changed = amounts.of_claim(ad, row)
     assert {name: changed.integer(name) for name in expected} == expected
     assert (changed is ad) is (not expected)

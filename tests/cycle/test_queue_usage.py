@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import queueing
 from negotiator.bundle import load_bundle
-from negotiator.classad import ClassAd, parse_old
+from negotiator.classad import Ad, parse_old
 from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
@@ -155,7 +155,7 @@ def test_a_running_job_counts_at_least_one_core_and_at_most_its_slot(bundle, row
         requests = dict(zip(names, row, strict=True))
         jobs.append(running_job(number, RemoteHost=f'"s{number}@h"', Weight="2", **requests))
         for place_, (text, low, high) in enumerate(zip(row, least, most, strict=True)):
-            value = None if text is None else ClassAd([("Weight", 2), ("X", parse_old(text))]).evaluate("X")
+            value = None if text is None else Ad([("Weight", 2), ("X", parse_old(text))]).evaluate("X")
             is_valid = type(value) in (int, float) and 0 <= value <= 2**43
             missing = text is None and not low
             amount = min(max(value, low), high) if is_valid else 0 if missing else high

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.bundle import load_bundle
-from negotiator.classad import ClassAd, Environment, Table, parse
+from negotiator.classad import Ad, Environment, Table, parse
 from negotiator.cycle.resources import RequestedAmounts
 
 QUEUES = """
@@ -35,5 +35,5 @@ def amounts(tmp_path_factory):
 @given(jobs=JOBS)
 def test_amounts_read_by_columns_are_those_of_each_job_by_itself(amounts, jobs):
     """Constants are read by columns, expressions ad by ad; a value that depends on the slot specifies nothing."""
-    ads = [ClassAd([(name, parse(text)) for name, text in each.items()]) for each in jobs]
+    ads = [Ad([(name, parse(text)) for name, text in each.items()]) for each in jobs]
     assert amounts.of_jobs(Table.from_ads(ads)) == [amounts.of_ad(ad) for ad in ads]

@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from fair_share import FAIR, grouped_pool, jobs_of, run, shares, submitter
-from negotiator.plugin import ClassAd
+from negotiator.plugin import Ad
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.state_rows import rows_of
 from pools import NOW, slot, snapshot, write_bundle
@@ -62,7 +62,7 @@ def running_on(job_ad, name):
     if name is None:
         return job_ad
     own = [(key, value) for key, value in job_ad.items() if key not in {"JobStatus", "RemoteHost"}]
-    return ClassAd([*own, ("JobStatus", 2), ("RemoteHost", name)])
+    return Ad([*own, ("JobStatus", 2), ("RemoteHost", name)])
 
 
 def test_the_account_has_the_name_as_its_schedd_writes_it(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.plugin import QueuedRequest, Request
 
 COUNTS = st.lists(st.integers(1, 3), min_size=1, max_size=4)
@@ -15,7 +15,7 @@ def queued_of(counts):
     ads = np.arange(len(counts), dtype=np.intp)[::-1].copy()
     rows = np.repeat(ads, counts)
     names = tuple(f"#{number}" for number in range(len(rows)))
-    request = Request("sue@d", "", ClassAd(), len(rows) + 2, "1.0", applications=names)
+    request = Request("sue@d", "", Ad(), len(rows) + 2, "1.0", applications=names)
     return QueuedRequest(0, request, rows, len(rows), ads)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.hooks.records import Request
 from negotiator.ledger import Charge, Ledger
 from negotiator.queues import QueueTree
@@ -30,7 +30,7 @@ QUEUES = QueueTree.of(read({"text": CONFIG}).partition.root, 0)
 def charges(user, group, resources, applications, queue="root.a"):
     """The charges of sums, and those of sets of applications."""
     request = Request(
-        submitter=user, schedd="", ad=ClassAd(), count=len(applications), first_job="1.0",
+        submitter=user, schedd="", ad=Ad(), count=len(applications), first_job="1.0",
         queue=queue, user=user, group=group, resources=resources, applications=applications,
     )  # fmt: skip
     found = list(negotiator_charges(request, QUEUES))
@@ -111,7 +111,7 @@ def test_two_configurations_are_separate():
     """Two bundles in one process: each queue tree has its own limits, however often they take turns."""
     other = QueueTree.of(read({"text": CONFIG.replace("10G", "3G")}).partition.root, 0)
     request = Request(
-        submitter="sue", schedd="", ad=ClassAd(), count=1, first_job="1.0",
+        submitter="sue", schedd="", ad=Ad(), count=1, first_job="1.0",
         queue="root", user="sue", resources={"memory": 1}, applications=("app",),
     )  # fmt: skip
     for _ in range(2):

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from negotiator.classad import UNDEFINED, ClassAd, parse
+from negotiator.classad import UNDEFINED, Ad, parse
 from negotiator.classad.syntax import ListExpr, Literal, RecordExpr, fold
 from negotiator.pool import read_ads
 from negotiator.pool.secrets import is_secret
@@ -136,6 +136,6 @@ def write_xml(pool):
 def test_ads_are_read_as_they_were_written(pool, write):
     """Every format gives back the names, their order and the trees of every ad."""
     file = read_ads("-", io.BytesIO(write(pool).encode()))
-    expected = [list(ClassAd([(name, expr(value)) for name, value in ad]).items()) for ad in pool]
+    expected = [list(Ad([(name, expr(value)) for name, value in ad]).items()) for ad in pool]
     assert [list(ad.items()) for ad, _ in file.ads] == expected
     assert not pool or file.problems == ()

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from expressions import expressions
-from negotiator.classad import ClassAd, Side, Table, parse, parse_old, unparse
+from negotiator.classad import Ad, Side, Table, parse, parse_old, unparse
 from negotiator.classad.syntax import AdRef, Binary, Literal
 from negotiator.classad.tables import AdDictionary, ByteReader, ByteWriter, DamagedDataError
 from negotiator.classad.tables.expression_codec import MAX_NESTING, expression_of, expression_tokens
@@ -48,7 +48,7 @@ VALUES = [
 ]
 values = st.one_of(st.sampled_from(VALUES), expressions()).map(parse)
 names = st.sampled_from(["A", "a", "B", "C", "Requirements", "État", "x y"])
-ads = st.lists(st.lists(st.tuples(names, values), max_size=6).map(ClassAd), max_size=8)
+ads = st.lists(st.lists(st.tuples(names, values), max_size=6).map(Ad), max_size=8)
 problems = st.lists(
     st.builds(
         Problem,
@@ -86,7 +86,7 @@ def test_a_snapshot_is_decoded_as_it_was_encoded(slots, jobs, problems):
 @pytest.mark.parametrize("counts", [None, (), (1,), (0, 7)])
 def test_the_numbers_of_claim_ids_are_decoded_as_they_were(counts):
     """That they are not known differs from a pool without slots; a wrong number of them is damage."""
-    slots = [ClassAd([("Name", f"s{number}")]) for number in range(len(counts or ()))]
+    slots = [Ad([("Name", f"s{number}")]) for number in range(len(counts or ()))]
     snapshot = attrs.evolve(snapshot_of(slots, [], []), claim_ids=counts)
     data = snapshot.encode()
     assert Snapshot.decode(data).claim_ids == counts
@@ -128,13 +128,13 @@ def test_different_ads_have_different_digests(one, other):
 )
 def test_values_that_print_alike_have_different_digests(one, other):
     """Each is another expression."""
-    first, second = (snapshot_of([ClassAd([("X", parse_old(text))])]).digest for text in (one, other))
+    first, second = (snapshot_of([Ad([("X", parse_old(text))])]).digest for text in (one, other))
     assert first != second
 
 
 def test_the_digest_is_that_of_the_bytes():
     """It is a SHA-256, and the bytes begin with the version."""
-    snapshot = snapshot_of([ClassAd([("A", 1)])])
+    snapshot = snapshot_of([Ad([("A", 1)])])
     assert snapshot.encode().startswith(b"negotiator-snapshot 2\n")
     assert snapshot.digest == Snapshot.decode(snapshot.encode()).digest
     assert len(snapshot.digest) == 64
@@ -143,7 +143,7 @@ def test_the_digest_is_that_of_the_bytes():
 def test_many_rows_are_encoded_by_column():
     """A thousand ads of several layouts, with attributes that are constant, rare, mixed or different in each."""
     rows = [
-        ClassAd(
+        Ad(
             [
                 ("Name", f"slot{n}"),
                 ("Cpus", 4),
@@ -152,7 +152,7 @@ def test_many_rows_are_encoded_by_column():
             ]
         )
         if n % 7
-        else ClassAd([("cpus", 4), ("Name", "x"), ("Rare", parse(f"A + {n % 14}"))])
+        else Ad([("cpus", 4), ("Name", "x"), ("Rare", parse(f"A + {n % 14}"))])
         for n in range(1000)
     ]
     snapshot = snapshot_of(rows, dictionary=AdDictionary())
@@ -166,7 +166,7 @@ def test_many_rows_are_encoded_by_column():
 
 def test_secrets_are_never_encoded():
     """Not even of ads that no reader has read; and bytes with a secret are refused."""
-    secret = ClassAd([("Name", "s"), ("ClaimId", "a1b2c3"), ("A", 1)])
+    secret = Ad([("Name", "s"), ("ClaimId", "a1b2c3"), ("A", 1)])
     data = snapshot_of([secret]).encode()
     assert b"a1b2c3" not in data
     assert b"ClaimId" not in data
@@ -179,12 +179,12 @@ def test_secrets_are_never_encoded():
 def test_references_that_no_ad_can_have_are_refused():
     """An ``AdRef`` is made when an administrator's expression is bound."""
     with pytest.raises(ValueError, match="cannot hold a reference"):
-        snapshot_of([ClassAd([("A", AdRef(Side.MY))])]).encode()
+        snapshot_of([Ad([("A", AdRef(Side.MY))])]).encode()
 
 
 VALID = snapshot_of(
-    [ClassAd([("A", parse(text)), ("b", number), ("C", 0.5)]) for number, text in enumerate(VALUES)],
-    [ClassAd([("Owner", "u")])],
+    [Ad([("A", parse(text)), ("b", number), ("C", 0.5)]) for number, text in enumerate(VALUES)],
+    [Ad([("Owner", "u")])],
     [Problem(Severity.ERROR, Source("f", 1), "message")],
 ).encode()
 

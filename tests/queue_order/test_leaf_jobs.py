@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from negotiator.classad import Table
-from negotiator.plugin import ClassAd, QueuedRequest, Request
+from negotiator.plugin import Ad, QueuedRequest, Request
 from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs
 from negotiator_queue_order.properties import QueueProperties, SortPolicy
 from pools import ad
@@ -25,7 +25,7 @@ def leaf(apps, sort="fifo", *, by_priority=False, guaranteed=None, used=None, jo
         request = Request(
             "sue",
             "s",
-            ClassAd(),
+            Ad(),
             jobs,
             f"{number}.0",
             resources={"vcore": 100},

@@ -9,7 +9,7 @@ columns that mix all kinds.
 from functools import cache
 
 from golden import NOON, attempt
-from negotiator.classad import ClassAd, Side, Table, evaluate_table, parse_ad, references
+from negotiator.classad import Ad, Side, Table, evaluate_table, parse_ad, references
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -104,7 +104,7 @@ def _as_written(folder, cases, batch, found):
     for at in batch:
         for row, _, _ in _roles(cases[at]):
             places.setdefault(row, len(places))
-    rows = _Rows([folder.ad(text) or ClassAd() for text in places])
+    rows = _Rows([folder.ad(text) or Ad() for text in places])
     trees = {(case.old, case.expr): case.tree for case in (cases[at] for at in batch)}
 
     @cache
@@ -154,7 +154,7 @@ def _evaluated_together(folder, shape, other, side, members, found):
 
 
 def _with_constants(ad, constants):
-    return (ad or ClassAd()).with_items((f"constant{at}", value) for at, value in enumerate(constants))
+    return (ad or Ad()).with_items((f"constant{at}", value) for at, value in enumerate(constants))
 
 
 def _with_references(expr, constants):

@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import yaml
 
-from negotiator.classad import ClassAd, evaluate, parse
+from negotiator.classad import Ad, evaluate, parse
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -46,7 +46,7 @@ def slot_ads(content, slots):
         if slot.get("partitionable"):
             own |= content["templates"]["pslot"]
         own |= {name: value for name, value in slot.items() if name not in {"name", "partitionable"}}
-        ads[slot["name"]] = ClassAd(
+        ads[slot["name"]] = Ad(
             [(name, _parsed(_text(value))) for name, value in own.items() if value is not None]
         )
     return ads
@@ -69,7 +69,7 @@ def submitter_values(recorded):
 def attribute_ads(rows):
     """Return an ad of the attributes of each row."""
     return [
-        ClassAd([(name, _parsed(_text(value))) for name, value in row.items() if value is not None])
+        Ad([(name, _parsed(_text(value))) for name, value in row.items() if value is not None])
         for row in rows
     ]
 

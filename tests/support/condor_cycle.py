@@ -13,7 +13,7 @@ from fair_share import FAIR
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.plugin import ClassAd, Cycle, Table, parse
+from negotiator.plugin import Ad, Cycle, Table, parse
 from negotiator.pool.snapshot import Snapshot
 from negotiator_condor.limit_parser import parse_limits
 from negotiator_fairshare.accounts.rows import to_row
@@ -205,7 +205,7 @@ def _slots(content, slots):
     """Return the ads of slots in their order; two may have one name."""
     for slot in slots:
         (ad,) = slot_ads(content, [slot]).values()
-        yield ClassAd([("Name", parse(f'"{slot["name"]}"')), *ad.items()])
+        yield Ad([("Name", parse(f'"{slot["name"]}"')), *ad.items()])
 
 
 def _rows(given):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from negotiator.bundle import default_bundle, load_bundle
-from negotiator.classad import ClassAd, Table, parse_old, unparse
+from negotiator.classad import Ad, Table, parse_old, unparse
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.progress import unwatched
 from negotiator.plugin import Cycle
@@ -15,7 +15,7 @@ NOW = 1_800_000_000.0
 
 def ad(**items):
     """Return an ad from names and long-form values; None removes a name."""
-    return ClassAd([(name, parse_old(value)) for name, value in items.items() if value is not None])
+    return Ad([(name, parse_old(value)) for name, value in items.items() if value is not None])
 
 
 def slot(number=0, **changed):

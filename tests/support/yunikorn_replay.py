@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import Charges
 from negotiator.hooks import specs
 from negotiator.hooks.charges import CounterUsage
@@ -228,7 +228,7 @@ class Replay:
         request = Request(
             submitter=match.user,
             schedd="",
-            ad=ClassAd(),
+            ad=Ad(),
             count=1,
             first_job="1.0",
             queue=match.queue,
@@ -237,7 +237,7 @@ class Replay:
             resources=match.usage,
             applications=(match.application,),
         )
-        slots, cycle = Table.from_ads([ClassAd()]), Cycle(1, NOW, bundle().digest)
+        slots, cycle = Table.from_ads([Ad()]), Cycle(1, NOW, bundle().digest)
         answers = bundle().hooks.ask(
             specs.negotiator_charges,
             request=request,

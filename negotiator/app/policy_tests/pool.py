@@ -9,7 +9,7 @@ from typing import Final
 
 from negotiator.app.ad_values import AdValue, ad_value
 from negotiator.app.policy_tests.file import AdValues, PolicyTest
-from negotiator.classad import ClassAd, Table, parse
+from negotiator.classad import Ad, Table, parse
 from negotiator.errors import SettingsError
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, ScalarText, Severity
@@ -130,4 +130,4 @@ def _values(values: AdValues) -> dict[str, AdValue]:
 
 
 def _table(ads: Iterable[Mapping[str, AdValue]]) -> Table:
-    return Table.from_ads([ClassAd(list(each.items())) for each in ads])
+    return Table.from_ads([Ad(list(each.items())) for each in ads])

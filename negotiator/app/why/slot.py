@@ -14,7 +14,7 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.app.why.last_decisions import last_decisions
 from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.jobs import job_ids
 from negotiator.explain.first_end import FirstEnd, first_end
@@ -95,7 +95,7 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     )
 
 
-def _amounts(ad: ClassAd) -> tuple[SlotAmount, ...]:
+def _amounts(ad: Ad) -> tuple[SlotAmount, ...]:
     found = []
     for name in _RESOURCES:
         left = ad.real(name)
@@ -104,7 +104,7 @@ def _amounts(ad: ClassAd) -> tuple[SlotAmount, ...]:
     return tuple(found)
 
 
-def _use(view: PoolView, row: int, ad: ClassAd) -> RunningOnSlot | None:
+def _use(view: PoolView, row: int, ad: Ad) -> RunningOnSlot | None:
     one, running = view.snapshot.slots.take([row]), view.snapshot.running
     own = running.take(np.flatnonzero(slots_of(running, one) >= 0))
     claim = slot_claims(one).get(0)

@@ -19,7 +19,7 @@ from negotiator.classad.columnar.footprints import Footprint, Name, footprint
 from negotiator.classad.columnar.paying_rows import PayingRows
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.context import Allowance, Environment
-from negotiator.classad.scalar import ClassAd, Paying, evaluate_paid, evaluate_part
+from negotiator.classad.scalar import Ad, Paying, evaluate_paid, evaluate_part
 from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
 from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, scatter, single
 from negotiator.classad.values import ERROR, Kind
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
     from negotiator.classad.tables import AttributeTable, ExpressionRows, IndexArray, StringPool
 
 MAX_DEPTH: Final = 300
@@ -72,7 +72,7 @@ class NodeEvaluator(Protocol):
 class _RowEvaluator(Protocol):
     """The scalar evaluation of an expression in one row."""
 
-    def __call__(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+    def __call__(self, expr: Expr, row: int, /, *, on_rows: bool) -> ClassAdValue:
         """Return the value of the expression in the row."""
 
 
@@ -103,7 +103,7 @@ class WorkCounter:
             raise OutOfStepsError
 
 
-def constant_column(size: int, pool: StringPool, value: Value) -> Column:
+def constant_column(size: int, pool: StringPool, value: ClassAdValue) -> Column:
     """Return the column with this value in every row; a shorter way for numbers, the most frequent case."""
     kind = _PLAIN.get(type(value))
     if kind is None:
@@ -142,7 +142,7 @@ class RowBatch:
     def __init__(
         self,
         table: AttributeTable,
-        other: ClassAd | None,
+        other: Ad | None,
         env: Environment,
         nodes: dict[type, NodeEvaluator],
         work: WorkCounter,
@@ -189,7 +189,7 @@ class RowBatch:
         work.nesting -= 1
         return column
 
-    def constant(self, value: Value) -> Column:
+    def constant(self, value: ClassAdValue) -> Column:
         """Return the column with this value in every row."""
         return constant_column(self.size, self.pool, value)
 
@@ -334,7 +334,11 @@ class RowBatch:
         return self.spread(values, groups)
 
     def _repeat(
-        self, values: list[Value], groups: IndexArray, first: IndexArray, of_row: Callable[[int], Value]
+        self,
+        values: list[ClassAdValue],
+        groups: IndexArray,
+        first: IndexArray,
+        of_row: Callable[[int], ClassAdValue],
     ) -> None:
         """Evaluate groups again whose first row has no steps left, in another row of theirs that has."""
         payers = self.env.payers
@@ -356,24 +360,24 @@ class RowBatch:
         column = self.table.column(name)
         return not column.is_constant or column.has(Kind.EXPRESSION)
 
-    def spread(self, values: Sequence[Value], groups: IndexArray) -> Column:
+    def spread(self, values: Sequence[ClassAdValue], groups: IndexArray) -> Column:
         """Return the column that has in each row the value of its group."""
         if len(values) == 1:
             return self.constant(values[0])
         column = from_values(self.table.pool, values)
         return column if len(values) == len(groups) else column.take(groups)
 
-    def _one(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+    def _one(self, expr: Expr, row: int, /, *, on_rows: bool) -> ClassAdValue:
         value = self._scalar_value(expr, row, on_rows=on_rows)
         return ERROR if value is None else value
 
-    def _part(self, expr: Expr, row: int, /, *, on_rows: bool) -> Value:
+    def _part(self, expr: Expr, row: int, /, *, on_rows: bool) -> ClassAdValue:
         value = self._scalar_value(expr, row, on_rows=on_rows)
         if value is None:
             raise NotVectorizableError
         return value
 
-    def _scalar_value(self, expr: Expr, row: int, *, on_rows: bool) -> Value | None:
+    def _scalar_value(self, expr: Expr, row: int, *, on_rows: bool) -> ClassAdValue | None:
         payers = self.env.payers
         if payers is not None and self.other is not None and payers.exhausted:
             return ERROR

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Values
     from negotiator.classad.columnar.partial import Folded, KnownAd
     from negotiator.classad.context import Environment
-    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.scalar import Ad
     from negotiator.classad.syntax import Expr
     from negotiator.classad.tables import Column
 
@@ -174,14 +174,14 @@ class ColumnCache(Generic[T]):
         self._by_text: dict[object, T] = {}
         self.meter: EvaluationMeter | None = None
 
-    def get(self, expr: Expr, other: ClassAd, side: Side, env: Environment | None = None) -> T:
+    def get(self, expr: Expr, other: Ad, side: Side, env: Environment | None = None) -> T:
         """Return the result of an expression: of the column that ``evaluate_table`` gives.
 
         ``env`` has the state of ``random``, and the allowances that pay for evaluations.
         """
         return self.get_by_key(self.key(expr, other, side), other, env)
 
-    def key(self, expr: Expr, other: ClassAd, side: Side) -> CacheKey[T]:
+    def key(self, expr: Expr, other: Ad, side: Side) -> CacheKey[T]:
         """Return the key of an expression and an ad; nothing is evaluated."""
         index = self.dependencies
         written = index.without_other_ad(expr, on_rows=side is _MINE, shadowed=index.shadowed(other))
@@ -195,7 +195,7 @@ class ColumnCache(Generic[T]):
         dependencies, values = index.resolve(plan.written, other)
         return CacheKey(plan, dependencies, values, False)
 
-    def get_by_key(self, key: CacheKey[T], other: ClassAd, env: Environment | None = None) -> T:
+    def get_by_key(self, key: CacheKey[T], other: Ad, env: Environment | None = None) -> T:
         """Return the result for a key of this ad; evaluate it if it is not cached."""
         env = env or self._env
         dependencies = key.dependencies
@@ -263,7 +263,7 @@ class ColumnCache(Generic[T]):
             canonical=canonical,
         )
 
-    def _folded(self, key: CacheKey[T], other: ClassAd) -> _CachedExpression:
+    def _folded(self, key: CacheKey[T], other: Ad) -> _CachedExpression:
         """Fold in the other ad's values.
 
         If the folded expression cannot read the other ad, its text alone is the key, and expressions of both sides share
@@ -294,7 +294,7 @@ class ColumnCache(Generic[T]):
         return _CachedExpression(dependencies.expr, dependencies.on_rows, full_key)
 
     def _evaluate(
-        self, expr: Expr, other: ClassAd, env: Environment, *, on_rows: bool, owner: Side | None = None
+        self, expr: Expr, other: Ad, env: Environment, *, on_rows: bool, owner: Side | None = None
     ) -> T:
         side = Side.MY if on_rows else Side.TARGET
         index = self.dependencies

@@ -15,7 +15,7 @@ from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, 
 from negotiator.classad.columnar.partial import keeps_scope
 from negotiator.classad.columnar.paying_rows import PayingRows
 from negotiator.classad.columnar.shapes import shaped_parts
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
 from negotiator.classad.values import Kind
 
@@ -116,7 +116,7 @@ class DependencyIndex:
         self.evaluated: dict[str, EvaluatedAttribute] = {}
         self.paying = PayingRows(table)
         self._last = 0
-        self._other: ClassAd | None = None
+        self._other: Ad | None = None
         self._shadows = False
         self._cells: dict[str, tuple[object, object]] = {}
         self._parts: dict[int, DependencyIndex] = {}
@@ -137,16 +137,16 @@ class DependencyIndex:
             self.epoch += 1
         self._size += size
 
-    def _set_other(self, other: ClassAd) -> None:
+    def _set_other(self, other: Ad) -> None:
         """Forget the values of the previous ad; many expressions in a row are looked up for the same ad."""
         self._other, self._cells = other, {}
         self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
 
-    def names_read(self, other: ClassAd) -> frozenset[str]:
+    def names_read(self, other: Ad) -> frozenset[str]:
         """Return the attributes of an ad, in lower case, that expressions were looked up by since it was the last ad."""
         return frozenset(self._cells) if other is self._other else frozenset()
 
-    def shadowed(self, other: ClassAd) -> bool:
+    def shadowed(self, other: Ad) -> bool:
         """True if this ad or a row has an attribute called MY or TARGET."""
         if other is not self._other:
             self._set_other(other)
@@ -173,7 +173,7 @@ class DependencyIndex:
         found = self.without_other_ad(expr, on_rows=True, shadowed=False)
         return found.cacheable and not found.names
 
-    def resolve(self, dependencies: Dependencies, other: ClassAd) -> tuple[Dependencies, Values]:
+    def resolve(self, dependencies: Dependencies, other: Ad) -> tuple[Dependencies, Values]:
         """Return the dependencies of an expression with this other ad, and the ad's values of these attributes.
 
         Where the ad has an expression among them, its tree is followed, which may add attributes with further
@@ -193,7 +193,7 @@ class DependencyIndex:
         found = self._extended(dependencies, other)
         return found, self._values(found.names, other)[0]
 
-    def _extended(self, dependencies: Dependencies, other: ClassAd) -> Dependencies:
+    def _extended(self, dependencies: Dependencies, other: Ad) -> Dependencies:
         """Return the dependencies of the same expression with all expressions of the other ad followed."""
         self.add_memory(_BYTES_OF_DEPENDENCIES)
         found = self._find(
@@ -202,7 +202,7 @@ class DependencyIndex:
         # Every attribute that was followed is among the names, so ads with these expressions have these dependencies.
         return attrs.evolve(found, expressions=self._values(found.names, other)[1])
 
-    def footprint(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Footprint:
+    def footprint(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Footprint:
         """Return the footprint of an expression over this table, computed at most once."""
         dependencies = self.without_other_ad(expr, on_rows=on_rows, shadowed=shadowed)
         return (dependencies if other is None else self.resolve(dependencies, other)[0]).footprint
@@ -224,7 +224,7 @@ class DependencyIndex:
             known = self._parts[id(table)] = DependencyIndex(table)
         return known
 
-    def _find(self, expr: Expr, other: ClassAd | None, *, on_rows: bool, shadowed: bool) -> Dependencies:
+    def _find(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Dependencies:
         found = None if shadowed or other is not None else self._direct_footprint(expr, on_rows=on_rows)
         if found is None:
             found = footprint(expr, self.table, other, on_rows=on_rows, shadowed=shadowed)
@@ -269,7 +269,7 @@ class DependencyIndex:
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
         return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)
 
-    def _values(self, names: tuple[str, ...], other: ClassAd) -> tuple[Values, Values]:
+    def _values(self, names: tuple[str, ...], other: Ad) -> tuple[Values, Values]:
         """Return the values of these attributes, and those of them that are expressions: names and numbers."""
         if other is not self._other:
             self._set_other(other)

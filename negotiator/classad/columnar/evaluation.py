@@ -27,7 +27,7 @@ from negotiator.classad.context import (
     ListValue,
 )
 from negotiator.classad.functions import FUNCTIONS, Function
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import (
     PREDEFINED_NAMES,
     AdRef,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
     from negotiator.classad.syntax import LiteralValue
     from negotiator.classad.tables import AttributeTable, Column
 
@@ -76,7 +76,7 @@ _TYPE_TESTS: Final = {
 def evaluate_table(
     expr: Expr,
     table: AttributeTable,
-    other: ClassAd | None = None,
+    other: Ad | None = None,
     *,
     side: Side = Side.MY,
     env: Environment | None = None,
@@ -98,7 +98,7 @@ def evaluate_table(
         if plain is not None:
             return plain
     if side is Side.TARGET and other is None:
-        other = ClassAd()
+        other = Ad()
     on_rows = side is Side.MY
     work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY)
     batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
@@ -258,7 +258,9 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
     return batch.spread(values, groups)
 
 
-def _called(batch: RowBatch, function: Function, args: Sequence[Value], meter: Allowance) -> Value:
+def _called(
+    batch: RowBatch, function: Function, args: Sequence[ClassAdValue], meter: Allowance
+) -> ClassAdValue:
     try:
         return function.apply(args, batch.env, meter)
     except EvaluationFailed:

@@ -17,7 +17,7 @@ from negotiator.classad.values import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.scalar import Ad
     from negotiator.classad.tables import AttributeTable
 
 Name: TypeAlias = tuple[bool, str]
@@ -46,7 +46,7 @@ class Footprint:
 
 
 def footprint(
-    expr: Expr, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, shadowed: bool
+    expr: Expr, table: AttributeTable, other: Ad | None, *, on_rows: bool, shadowed: bool
 ) -> Footprint:
     """Return the attributes that an expression can read; with ``on_rows`` the ads of the table own it, else ``other``.
 
@@ -79,7 +79,7 @@ class _Node:
 
 
 def _follow(
-    top: ReferenceScan, table: AttributeTable, other: ClassAd | None, *, on_rows: bool, exact: bool
+    top: ReferenceScan, table: AttributeTable, other: Ad | None, *, on_rows: bool, exact: bool
 ) -> dict[Name | None, _Node]:
     """Return the attributes that can be read from a tree, whose own key is None."""
     first = _Node((top,), _edges(top, table, on_rows=on_rows, exact=exact))
@@ -100,7 +100,7 @@ def _follow(
     return nodes
 
 
-def _scans(ad: ClassAd | None, name: str) -> tuple[ReferenceScan, ...]:
+def _scans(ad: Ad | None, name: str) -> tuple[ReferenceScan, ...]:
     expr = ad.get(name) if ad is not None else None
     return () if expr is None else (scan(expr),)
 

@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from negotiator.classad.context import Value
-    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.context import ClassAdValue
+    from negotiator.classad.scalar import Ad
     from negotiator.classad.tables import AttributeTable, Column
 
 MAX_DEPTH: Final = 200
@@ -159,7 +159,7 @@ class GivenAd:
     An attribute that is an expression has a known value if it folds to a literal, and if it does not refer to itself.
     """
 
-    ad: ClassAd
+    ad: Ad
     other: KnownAd
     env: Environment
     _values: dict[str, KnownValue] = attrs.field(factory=dict, init=False)
@@ -407,11 +407,11 @@ class _Folding:
     }
 
 
-def _as_literal(value: Value) -> Literal | None:
+def _as_literal(value: ClassAdValue) -> Literal | None:
     return None if isinstance(value, ListValue | AdValue) or _is_long(value) else Literal(value)
 
 
-def _is_long(value: Value) -> bool:
+def _is_long(value: ClassAdValue) -> bool:
     return isinstance(value, str) and len(value) > MAX_TEXT
 
 

@@ -27,13 +27,13 @@ from negotiator.classad.context.operators import truth as truth
 from negotiator.classad.context.scope import STEPS_OF_REFERENCE as STEPS_OF_REFERENCE
 from negotiator.classad.context.scope import AdScope as AdScope
 from negotiator.classad.context.scope import AdValue as AdValue
+from negotiator.classad.context.scope import ClassAdValue as ClassAdValue
 from negotiator.classad.context.scope import Compiled as Compiled
 from negotiator.classad.context.scope import EvaluationState as EvaluationState
 from negotiator.classad.context.scope import ListValue as ListValue
 from negotiator.classad.context.scope import Node as Node
 from negotiator.classad.context.scope import NoScope as NoScope
 from negotiator.classad.context.scope import Run as Run
-from negotiator.classad.context.scope import Value as Value
 from negotiator.classad.context.scope import ValueNode as ValueNode
 from negotiator.classad.context.scope import value_left as value_left
 from negotiator.classad.context.value_text import excerpt_value as excerpt_value

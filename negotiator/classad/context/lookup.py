@@ -11,7 +11,7 @@ from negotiator.classad.syntax import Attr, Call, Expr, ListExpr, Literal, Recor
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, RelTime, truncate32, wrap32
 
 if TYPE_CHECKING:
-    from negotiator.classad.context.scope import EvaluationState, Node, Value
+    from negotiator.classad.context.scope import ClassAdValue, EvaluationState, Node
 
 
 def find_upwards(state: EvaluationState, start: AdScope, name: str) -> Node | None:
@@ -67,7 +67,9 @@ def _failed_scope(failure: EvaluationFailed) -> EvaluationFailed:
     return failure
 
 
-def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+def evaluate_attribute(
+    state: EvaluationState, scope: AdScope, name: str, expr: Node, depth: int
+) -> ClassAdValue:
     """Return the value of the attribute ``name`` of ``scope``, whose expression is not a literal.
 
     ``depth`` is the number of levels left for the reference; its expression has one less. A circular reference is
@@ -116,7 +118,9 @@ def evaluate_attribute(state: EvaluationState, scope: AdScope, name: str, expr: 
             state.pay(paying, -spent)
 
 
-def evaluate_name(state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool) -> Value:
+def evaluate_name(
+    state: EvaluationState, start: AdScope, name: str, depth: int, *, unscoped: bool
+) -> ClassAdValue:
     """Return the value of ``name``, looked up in ``start``, around it and, if ``unscoped``, in the other ad."""
     # A predefined name may build the scopes of the match, so it takes the general look-up, which moves the current scope.
     if name in RESERVED:
@@ -135,7 +139,7 @@ def evaluate_name(state: EvaluationState, start: AdScope, name: str, depth: int,
     return UNDEFINED
 
 
-def _reached(state: EvaluationState, scope: AdScope, name: str, found: Node, depth: int) -> Value:
+def _reached(state: EvaluationState, scope: AdScope, name: str, found: Node, depth: int) -> ClassAdValue:
     if depth <= 0:
         raise EvaluationFailed
     if type(found) is Literal or type(found) is ValueNode:
@@ -151,7 +155,9 @@ def find_reference(state: EvaluationState, start: AdScope, name: str, *, unscope
     return found
 
 
-def evaluate_selection(state: EvaluationState, container: Value, name: str, depth: int) -> Value:
+def evaluate_selection(
+    state: EvaluationState, container: ClassAdValue, name: str, depth: int
+) -> ClassAdValue:
     """Return ``container.name``: the attribute of an ad, or for a list the list of its elements' attributes."""
     if type(container) is AdValue:
         if container.self_contained:
@@ -184,7 +190,7 @@ def _project(state: EvaluationState, container: ListValue, name: str, depth: int
     return ListValue(tuple(items), NoScope(state))
 
 
-def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Value:
+def item_value(state: EvaluationState, container: ListValue, item: Expr) -> ClassAdValue:
     """Return the value of an element as functions see it: evaluated in the scope of the call.
 
     An element that is a record or a list keeps the scope of the list.
@@ -198,7 +204,7 @@ def item_value(state: EvaluationState, container: ListValue, item: Expr) -> Valu
     return state.evaluate_argument(item)
 
 
-def item_expression(value: Value) -> Expr:
+def item_expression(value: ClassAdValue) -> Expr:
     """Return an expression for a value, for use as an element of a list.
 
     Ads and lists lose their scopes. As in HTCondor a span of time becomes the literal of its whole seconds, whose value
@@ -213,7 +219,9 @@ def item_expression(value: Value) -> Expr:
     return Literal(value)  # type: ignore[arg-type]
 
 
-def evaluate_subscript(state: EvaluationState, container: Value, index: Value, depth: int) -> Value:
+def evaluate_subscript(
+    state: EvaluationState, container: ClassAdValue, index: ClassAdValue, depth: int
+) -> ClassAdValue:
     """Return ``container[index]``; ``depth`` is the number of levels left inside the operator."""
     if container is ERROR or index is ERROR:
         return ERROR
@@ -231,7 +239,7 @@ def evaluate_subscript(state: EvaluationState, container: Value, index: Value, d
     return ERROR
 
 
-def _self_contained(value: Value, state: EvaluationState) -> Value:
+def _self_contained(value: ClassAdValue, state: EvaluationState) -> ClassAdValue:
     """Return the copy of a list or an ad that HTCondor makes: nothing encloses it."""
     if type(value) is ListValue and not value.self_contained:
         return ListValue(value.items, NoScope(state), self_contained=True)
@@ -240,7 +248,7 @@ def _self_contained(value: Value, state: EvaluationState) -> Value:
     return value
 
 
-def _element(state: EvaluationState, container: ListValue, index: int, depth: int) -> Value:
+def _element(state: EvaluationState, container: ListValue, index: int, depth: int) -> ClassAdValue:
     if not 0 <= index < len(container.items):
         return ERROR
     if depth <= 0:

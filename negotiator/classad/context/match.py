@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from negotiator.classad.context.environment import Environment, EvaluationFailed, Exhausted
-from negotiator.classad.context.scope import AdScope, AdValue, EvaluationState, NoScope, Value, ValueNode
+from negotiator.classad.context.scope import (
+    AdScope,
+    AdValue,
+    ClassAdValue,
+    EvaluationState,
+    NoScope,
+    ValueNode,
+)
 from negotiator.classad.syntax import Attr, AttributeMap, Binary, Expr, RecordExpr, fold
 from negotiator.classad.values import ERROR
 
@@ -107,7 +114,7 @@ RESERVED: Final = SPECIAL_NAMES.union(_MATCH_POSITIONS, (fold(name) for ad in _O
 """Names that an ad of a match resolves although it lacks them."""
 
 
-def evaluate_alone(state: EvaluationState, ad: AttributeMap, expr: Expr) -> Value:
+def evaluate_alone(state: EvaluationState, ad: AttributeMap, expr: Expr) -> ClassAdValue:
     """Return the value of an expression in one ad, in a separate evaluation; error if that fails."""
     fresh = EvaluationState(Environment(), state.compile, state.make_memo)
     enter_ads(fresh, ad, None)

@@ -22,7 +22,7 @@ import attrs
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from negotiator.classad.context.scope import AdScope, EvaluationState, Node, Value
+    from negotiator.classad.context.scope import AdScope, ClassAdValue, EvaluationState, Node
 
 MAX_VALUES: Final = 10_000
 MAX_NAMES: Final = 20_000
@@ -41,7 +41,7 @@ class _MemoizedValue:
     otherwise also for more. It holds for ``nesting`` and less.
     """
 
-    value: Value
+    value: ClassAdValue
     steps: int
     levels_left: int
     nesting: int
@@ -93,7 +93,7 @@ class Memo:
         self.circles = _NONE
         self.not_reusable = self.level_dependent = 0
 
-    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
+    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> ClassAdValue:
         """Return the value of an attribute, which the caller has marked as being evaluated.
 
         ``since`` is the earlier epoch in which it was being evaluated already, if any. (In this epoch the reference
@@ -116,7 +116,7 @@ class Memo:
         self._end(pending, value)
         return value
 
-    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> ClassAdValue:
         """Return the value of an attribute of ``scope`` in a nested evaluation, which has its own levels."""
         key = (scope, name, self._state.contexts)
         known = self._find(key)
@@ -192,7 +192,7 @@ class Memo:
         self.reached, self.circles = bit, _NONE
         return pending
 
-    def _end(self, pending: _PendingValue, value: Value | None) -> None:
+    def _end(self, pending: _PendingValue, value: ClassAdValue | None) -> None:
         """Remember the value, if any, and add its conditions to those of the surrounding pending value."""
         state = self._state
         # A circle that closes at this attribute is inside the value and no condition of it.

@@ -15,7 +15,7 @@ from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold_b
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.context.scope import Value
+    from negotiator.classad.context.scope import ClassAdValue
 
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
@@ -30,7 +30,7 @@ def wrap(number: int) -> int:
     return ((number + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
-def truth(value: Value) -> Value:
+def truth(value: ClassAdValue) -> ClassAdValue:
     """Return a value as a condition: a boolean for booleans and numbers, undefined for undefined, otherwise error."""
     kind = type(value)
     if kind is bool:
@@ -43,7 +43,7 @@ def truth(value: Value) -> Value:
 # -- arithmetic ------------------------------------------------------------------------------------------------------
 
 
-def _real(number: float) -> Value:
+def _real(number: float) -> ClassAdValue:
     return ERROR if number == math.inf else number
 
 
@@ -59,7 +59,7 @@ def _multiply_reals(left: float, right: float) -> float:
     return left * right
 
 
-def _divide_integers(left: int, right: int) -> Value:
+def _divide_integers(left: int, right: int) -> ClassAdValue:
     if right == 0:
         return ERROR
     if left == INT_MIN and right == -1:
@@ -68,14 +68,14 @@ def _divide_integers(left: int, right: int) -> Value:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
-def _remainder(left: int, right: int) -> Value:
+def _remainder(left: int, right: int) -> ClassAdValue:
     if right == 0:
         return ERROR
     remainder = abs(left) % abs(right)
     return -remainder if left < 0 else remainder
 
 
-def _strict(left: Value, right: Value) -> Value:
+def _strict(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """Return the result of a strict operator for kinds of operands without a rule: error, unless one is undefined."""
     if left is ERROR or right is ERROR:
         return ERROR
@@ -84,7 +84,7 @@ def _strict(left: Value, right: Value) -> Value:
     return ERROR
 
 
-def add(left: Value, right: Value) -> Value:
+def add(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``+``: numbers, spans of time, and a moment with a span."""
     a, b = type(left), type(right)
     if a is int and b is int:
@@ -102,7 +102,7 @@ def add(left: Value, right: Value) -> Value:
     return _strict(left, right)
 
 
-def subtract(left: Value, right: Value) -> Value:
+def subtract(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``-``: numbers, spans of time, a moment minus a span, and the span between two moments."""
     a, b = type(left), type(right)
     if a is int and b is int:
@@ -120,7 +120,7 @@ def subtract(left: Value, right: Value) -> Value:
     return _strict(left, right)
 
 
-def multiply(left: Value, right: Value) -> Value:
+def multiply(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``*``: numbers, and a span with an integer or a real."""
     a, b = type(left), type(right)
     if a is int and b is int:
@@ -136,7 +136,7 @@ def multiply(left: Value, right: Value) -> Value:
     return _strict(left, right)
 
 
-def divide(left: Value, right: Value) -> Value:
+def divide(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``/``: numbers, and a span by an integer or a real."""
     a, b = type(left), type(right)
     if a in _NUMBERS and b in _NUMBERS:
@@ -148,7 +148,7 @@ def divide(left: Value, right: Value) -> Value:
     return _strict(left, right)
 
 
-def modulo(left: Value, right: Value) -> Value:
+def modulo(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``%``: integers and booleans only. The result has the sign of the dividend."""
     if isinstance(left, int) and isinstance(right, int):
         return _remainder(int(left), int(right))
@@ -181,8 +181,8 @@ def _unsigned_right_shift(left: int, count: int) -> int:
     return ((left >> 1) & INT_MAX) >> ((count - 1) & _SHIFT_MASK)
 
 
-def _bitwise(compute: Callable[[int, int], int]) -> Callable[[Value, Value], Value]:
-    def apply(left: Value, right: Value) -> Value:
+def _bitwise(compute: Callable[[int, int], int]) -> Callable[[ClassAdValue, ClassAdValue], ClassAdValue]:
+    def apply(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
         if type(left) is int and type(right) is int:
             return compute(left, right)
         return _strict(left, right)
@@ -207,8 +207,8 @@ def compare_folded(left: str, right: str) -> int:
     return (one > other) - (one < other)
 
 
-def _comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value], Value]:
-    def apply(left: Value, right: Value) -> Value:
+def _comparison(compare: Callable[[Any, Any], bool]) -> Callable[[ClassAdValue, ClassAdValue], ClassAdValue]:
+    def apply(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
         a, b = type(left), type(right)
         if a is str and b is str:
             return compare(compare_folded(left, right), 0)  # type: ignore[arg-type]
@@ -225,7 +225,7 @@ def _comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Value, Value],
     return apply
 
 
-def identical(left: Value, right: Value) -> Value:
+def identical(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``=?=``: same kind and same value, with case for strings. Never undefined.
 
     Error for two lists or two ads, except that self-contained ones are another kind than others.
@@ -238,7 +238,7 @@ def identical(left: Value, right: Value) -> Value:
     return left == right
 
 
-def different(left: Value, right: Value) -> Value:
+def different(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``=!=``: the negation of ``=?=``."""
     same = identical(left, right)
     return same if same is ERROR else not same
@@ -247,7 +247,7 @@ def different(left: Value, right: Value) -> Value:
 # -- logic and one operand -------------------------------------------------------------------------------------------
 
 
-def both(left: Value, right: Value) -> Value:
+def both(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``&&`` of two values."""
     a = truth(left)
     if a is False or a is ERROR:
@@ -258,7 +258,7 @@ def both(left: Value, right: Value) -> Value:
     return UNDEFINED
 
 
-def either(left: Value, right: Value) -> Value:
+def either(left: ClassAdValue, right: ClassAdValue) -> ClassAdValue:
     """``||`` of two values."""
     a = truth(left)
     if a is True or a is ERROR:
@@ -269,7 +269,7 @@ def either(left: Value, right: Value) -> Value:
     return UNDEFINED
 
 
-def negative(value: Value) -> Value:
+def negative(value: ClassAdValue) -> ClassAdValue:
     """Unary ``-``: integers, reals and spans of time."""
     kind = type(value)
     if kind is int:
@@ -281,7 +281,7 @@ def negative(value: Value) -> Value:
     return UNDEFINED if value is UNDEFINED else ERROR
 
 
-def positive(value: Value) -> Value:
+def positive(value: ClassAdValue) -> ClassAdValue:
     """Unary ``+``: integers, reals and spans of time, unchanged."""
     kind = type(value)
     if kind is int or kind is float or kind is RelTime or value is UNDEFINED:
@@ -289,20 +289,20 @@ def positive(value: Value) -> Value:
     return ERROR
 
 
-def negation(value: Value) -> Value:
+def negation(value: ClassAdValue) -> ClassAdValue:
     """``!``: the negation of a condition."""
     condition = truth(value)
     return (not condition) if type(condition) is bool else condition
 
 
-def complement(value: Value) -> Value:
+def complement(value: ClassAdValue) -> ClassAdValue:
     """``~``: integers only."""
     if type(value) is int:
         return ~value
     return UNDEFINED if value is UNDEFINED else ERROR
 
 
-UNARY: Final[dict[str, Callable[[Value], Value]]] = {
+UNARY: Final[dict[str, Callable[[ClassAdValue], ClassAdValue]]] = {
     "-": negative,
     "+": positive,
     "!": negation,
@@ -318,7 +318,7 @@ COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
 }
 
-BINARY: Final[dict[str, Callable[[Value, Value], Value]]] = {
+BINARY: Final[dict[str, Callable[[ClassAdValue, ClassAdValue], ClassAdValue]]] = {
     "+": add,
     "-": subtract,
     "*": multiply,

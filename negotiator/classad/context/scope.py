@@ -58,7 +58,7 @@ class AdValue:
     self_contained: bool = False
 
 
-Value: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | ListValue | AdValue
+ClassAdValue: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime | ListValue | AdValue
 
 
 @attrs.frozen(eq=False)
@@ -71,7 +71,7 @@ class ValueNode:
 Node: TypeAlias = Expr | ValueNode
 
 
-def value_left(failure: EvaluationFailed, expr: Node) -> Value:
+def value_left(failure: EvaluationFailed, expr: Node) -> ClassAdValue:
     """Return what takes the place of the value of an expression that failed, where HTCondor goes on after a failure.
 
     Operators and functions leave error in their result. A reference whose scope failed leaves it untouched: undefined.
@@ -82,7 +82,7 @@ def value_left(failure: EvaluationFailed, expr: Node) -> Value:
 class Run(Protocol):
     """A compiled tree."""
 
-    def __call__(self, state: EvaluationState, /) -> Value:
+    def __call__(self, state: EvaluationState, /) -> ClassAdValue:
         """Return the value of the tree in the current scope.
 
         :raises EvaluationFailed: the evaluation is given up.
@@ -112,10 +112,10 @@ class Memory(Protocol):
     not_reusable: int
     level_dependent: int
 
-    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> Value:
+    def evaluate_attribute(self, scope: AdScope, name: str, expr: Node, since: int | None) -> ClassAdValue:
         """Return the value of an attribute."""
 
-    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> Value:
+    def evaluate_nested(self, scope: AdScope, name: str, expr: Node, depth: int) -> ClassAdValue:
         """Return the value of an attribute in a nested evaluation."""
 
     def note_circle(self, scope: AdScope, name: str) -> None:
@@ -233,7 +233,7 @@ class EvaluationState:
         if self.memo is not None:
             self.memo.not_reusable += 1
 
-    def evaluate_argument(self, expr: Node) -> Value:
+    def evaluate_argument(self, expr: Node) -> ClassAdValue:
         """Return the value of an expression in the current scope, as functions evaluate their arguments."""
         if type(expr) is Literal:
             return expr.value
@@ -245,7 +245,7 @@ class EvaluationState:
         finally:
             self.nesting -= 1
 
-    def evaluate_nested(self, scope: AdScope, expr: Node, name: str | None = None) -> Value:
+    def evaluate_nested(self, scope: AdScope, expr: Node, name: str | None = None) -> ClassAdValue:
         """Return the value of a tree in ``scope`` in a nested evaluation; error if it fails.
 
         As in HTCondor it has 400 levels of its own, and attributes being evaluated around it are not circular
@@ -274,7 +274,7 @@ class EvaluationState:
             if self.memo is not None:
                 self.memo.active = active
 
-    def evaluate(self, expr: Node) -> Value:
+    def evaluate(self, expr: Node) -> ClassAdValue:
         """Return the value of a tree in the current scope, within the budgets."""
         code = self.compile(expr)
         # Direct closures do not charge for their nodes: all are charged at once, before they run.
@@ -286,7 +286,7 @@ class EvaluationState:
             return code.counting(self)
         return code.run(self)
 
-    def evaluate_in(self, scope: AdScope, expr: Node, depth: int) -> Value:
+    def evaluate_in(self, scope: AdScope, expr: Node, depth: int) -> ClassAdValue:
         """Return the value of a tree in ``scope`` with ``depth`` levels left, and restore the scope and the levels."""
         if type(expr) is ValueNode:
             return expr.value

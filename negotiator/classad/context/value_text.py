@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from negotiator.classad.context.scope import AdValue, ListValue, Value
+from negotiator.classad.context.scope import AdValue, ClassAdValue, ListValue
 from negotiator.classad.syntax import ListExpr, RecordExpr, excerpt, shorten, unparse, unparse_constant
 
 MAX_ATTRIBUTES: Final = 8
 
 
-def unparse_value(value: Value) -> str:
+def unparse_value(value: ClassAdValue) -> str:
     """Return the text of a value in the new syntax."""
     if isinstance(value, ListValue):
         return unparse(ListExpr(value.items))
@@ -19,7 +19,7 @@ def unparse_value(value: Value) -> str:
     return unparse_constant(value)
 
 
-def excerpt_value(value: Value, most: int) -> str:
+def excerpt_value(value: ClassAdValue, most: int) -> str:
     """Return the text of a value in at most ``most`` characters, like ``excerpt``; of a large ad only its size."""
     if isinstance(value, AdValue):
         if len(value.ad) > MAX_ATTRIBUTES:

@@ -23,12 +23,12 @@ from negotiator.classad.values import (
 )
 
 if TYPE_CHECKING:
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
 
 _STEPS_TO_PRINT = 3  # for each letter of a list or an ad
 
 
-def as_real(value: Value) -> float | Exceptional:
+def as_real(value: ClassAdValue) -> float | Exceptional:
     """Convert to a real: of text the number at its start, of a span of time the whole seconds."""
     if isinstance(value, float):
         return value
@@ -44,7 +44,7 @@ def as_real(value: Value) -> float | Exceptional:
     return UNDEFINED if value is UNDEFINED else ERROR
 
 
-def as_integer(value: Value) -> int | Exceptional:
+def as_integer(value: ClassAdValue) -> int | Exceptional:
     """Convert to an integer. Reals, including those at the start of text, are truncated."""
     if isinstance(value, int):
         return int(value)
@@ -54,7 +54,7 @@ def as_integer(value: Value) -> int | Exceptional:
     return real if isinstance(real, Exceptional) else truncate64(real)
 
 
-def as_string(value: Value) -> str | Exceptional:
+def as_string(value: ClassAdValue) -> str | Exceptional:
     """Convert to a string. Every value but undefined and error has a text."""
     if isinstance(value, str | Exceptional):
         return value
@@ -68,23 +68,23 @@ def as_string(value: Value) -> str | Exceptional:
     return text
 
 
-def as_bytes(value: Value) -> bytes | Exceptional:
+def as_bytes(value: ClassAdValue) -> bytes | Exceptional:
     """Convert to a string and return its bytes."""
     text = as_string(value)
     return to_bytes(text) if isinstance(text, str) else text
 
 
-def is_number(value: Value) -> bool:
+def is_number(value: ClassAdValue) -> bool:
     """Return whether the value is a boolean, an integer or a real."""
     return isinstance(value, int | float)
 
 
-def is_compound(value: Value) -> bool:
+def is_compound(value: ClassAdValue) -> bool:
     """Return whether the value is a list or an ad."""
     return isinstance(value, ListValue | AdValue)
 
 
-def strings(values: tuple[Value, ...]) -> tuple[str, ...] | Exceptional:
+def strings(values: tuple[ClassAdValue, ...]) -> tuple[str, ...] | Exceptional:
     """Return the values if all are strings. Otherwise return ERROR, or UNDEFINED if one is undefined and none an error."""
     if all(isinstance(value, str) for value in values):
         return tuple(value for value in values if isinstance(value, str))

@@ -18,7 +18,7 @@ from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.context import AdScope, ClassAdValue, Environment
     from negotiator.classad.syntax import Expr
 
 _SPACES = b" \t\r\n"
@@ -77,7 +77,7 @@ class _Variables:
 
 
 @register("mergeEnvironment", 0, None, selective=True, weight=8)
-def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def merge_environment(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``mergeEnvironment(e, ...)``: several environments in version 2 as one. Of equal names the last counts."""
     variables = _Variables()
     for value in args:
@@ -92,7 +92,7 @@ def merge_environment(args: Sequence[Value], env: Environment) -> Value:  # noqa
 
 
 @register("envV1ToV2", 1, 1, weight=8)
-def environment_to_v2(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def environment_to_v2(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``envV1ToV2(e)``: a version 1 environment as version 2."""
     value = args[0]
     if not isinstance(value, str):
@@ -109,13 +109,13 @@ def environment_to_v2(args: Sequence[Value], env: Environment) -> Value:  # noqa
     return variables.text()
 
 
-def _version(value: Value) -> int | None:
+def _version(value: ClassAdValue) -> int | None:
     version = wrap32(value) if type(value) is int else 0
     return version if version in {1, 2} else None
 
 
 @register("argsToList", 1, 2, lazy=True)
-def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``argsToList(arguments[, version])``: the arguments in a job's argument string, as a list."""
     version = _version(argument_values(args[1:], scope)[0]) if len(args) == 2 else 2
     if version is None:
@@ -131,7 +131,7 @@ def arguments_to_list(args: tuple[Expr, ...], scope: AdScope, env: Environment) 
 
 
 @register("listToArgs", 1, 2, selective=True)
-def list_to_arguments(args: Sequence[Value], env: Environment) -> Value:
+def list_to_arguments(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``listToArgs(list[, version])``: a job's argument string; error if the version cannot express the arguments."""
     version = _version(args[1]) if len(args) == 2 else 2
     if version is None:

@@ -27,7 +27,7 @@ from negotiator.classad.values import ERROR, UNDEFINED, to_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from negotiator.classad.context import AdScope, Environment, EvaluationState, Node, Value
+    from negotiator.classad.context import AdScope, ClassAdValue, Environment, EvaluationState, Node
     from negotiator.classad.syntax import Expr
 
 
@@ -36,7 +36,7 @@ _STEPS_TO_PRINT = 2  # for each letter
 
 
 @register("ifThenElse", 3, 3, lazy=True)
-def if_then_else(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def if_then_else(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``ifThenElse(condition, yes, no)``: one of them; undefined if the condition is. Evaluates one branch only."""
     state = scope.state
     condition = truth(state.evaluate_argument(args[0]))
@@ -46,13 +46,13 @@ def if_then_else(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Va
 
 
 @register("debug", 1, 1)
-def debug(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def debug(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``debug(x)``: ``x``. HTCondor also logs it, at a level that is off by default."""
     return args[0]
 
 
 @register("eval", 1, 1, lazy=True)
-def evaluate_text(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def evaluate_text(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``eval(text)``: the value of the text as an expression in this scope; error if it is invalid."""
     state = scope.state
     text = as_string(state.evaluate_argument(args[0]))
@@ -70,7 +70,7 @@ def evaluate_text(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> V
 
 
 @register("unparse", 1, 1, lazy=True)
-def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``unparse(attribute)``: the text of an attribute of this ad (not of those around it), empty if missing."""
     reference = args[0]
     if not isinstance(reference, Attr):
@@ -82,7 +82,7 @@ def text_of(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value: 
 
 
 @register("unresolved", 1, 2, lazy=True)
-def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``unresolved(attribute[, pattern])``: the names its expression refers to that this ad does not resolve.
 
     They are sorted and separated by commas. With a pattern: whether one of them matches it, ignoring case.
@@ -110,7 +110,7 @@ def unresolved(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
 
 
 @register("evalInEachContext", 2, 2, lazy=True)
-def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``evalInEachContext(expression, ads)``: the list of the values of the expression inside each of the ads."""
     values = _in_each(args, scope)
     if not isinstance(values, list):
@@ -120,7 +120,7 @@ def eval_in_each_context(args: tuple[Expr, ...], scope: AdScope, env: Environmen
 
 
 @register("countMatches", 2, 2, lazy=True)
-def count_matches(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def count_matches(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``countMatches(expression, ads)``: the number of ads in which it is true; 0 if the list is undefined."""
     values = _in_each(args, scope)
     if values is UNDEFINED:
@@ -128,7 +128,7 @@ def count_matches(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> V
     return sum(truth(value) is True for value in values) if isinstance(values, list) else values
 
 
-def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[Value] | Value:
+def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[ClassAdValue] | ClassAdValue:
     state = scope.state
     expr: Node = args[0]
     if isinstance(expr, Attr):
@@ -147,7 +147,7 @@ def _in_each(args: tuple[Expr, ...], scope: AdScope) -> list[Value] | Value:
     return [_inside(state, expr, ads, item) for item in ads.items]
 
 
-def _inside(state: EvaluationState, expr: Node, ads: ListValue, item: Expr) -> Value:
+def _inside(state: EvaluationState, expr: Node, ads: ListValue, item: Expr) -> ClassAdValue:
     try:
         value = item_value(state, ads, item)
     except EvaluationFailed:

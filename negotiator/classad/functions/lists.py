@@ -12,7 +12,7 @@ from negotiator.classad.values import ERROR, UNDEFINED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
     from negotiator.classad.values import Exceptional
 
 _COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
@@ -21,11 +21,11 @@ _COMPARISONS = {op: BINARY[op] for op in ("<", "<=", "==", "!=", ">", ">=")} | {
 }
 
 
-def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
+def _numbers(value: ClassAdValue, env: Environment) -> list[ClassAdValue] | Exceptional:
     """Return the defined elements of a list of numbers."""
     if not isinstance(value, ListValue):
         return UNDEFINED if value is UNDEFINED else ERROR
-    numbers: list[Value] = []
+    numbers: list[ClassAdValue] = []
     for element in element_values(value, env):
         if is_number(element):
             numbers.append(element)
@@ -34,22 +34,22 @@ def _numbers(value: Value, env: Environment) -> list[Value] | Exceptional:
     return numbers
 
 
-def _sum(numbers: list[Value]) -> Value:
-    total: Value = numbers[0] if numbers else 0
+def _sum(numbers: list[ClassAdValue]) -> ClassAdValue:
+    total: ClassAdValue = numbers[0] if numbers else 0
     for number in numbers[1:]:
         total = BINARY["+"](total, number)
     return total
 
 
 @register("sum", 1, 1)
-def total_of(args: Sequence[Value], env: Environment) -> Value:
+def total_of(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``sum(list)``: the sum of the elements; a single element unchanged, 0 for an empty list."""
     numbers = _numbers(args[0], env)
     return _sum(numbers) if isinstance(numbers, list) else numbers
 
 
 @register("avg", 1, 1)
-def average(args: Sequence[Value], env: Environment) -> Value:
+def average(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``avg(list)``: the mean of the elements as a real; the integer 0 for an empty list."""
     numbers = _numbers(args[0], env)
     if not isinstance(numbers, list):
@@ -57,11 +57,11 @@ def average(args: Sequence[Value], env: Environment) -> Value:
     return BINARY["/"](_sum(numbers), float(len(numbers))) if numbers else 0
 
 
-def _bound(args: Sequence[Value], env: Environment, op: str) -> Value:
+def _bound(args: Sequence[ClassAdValue], env: Environment, op: str) -> ClassAdValue:
     numbers = _numbers(args[0], env)
     if not isinstance(numbers, list):
         return numbers
-    best: Value = UNDEFINED
+    best: ClassAdValue = UNDEFINED
     for at, number in enumerate(numbers):
         if at == 0:
             best = number
@@ -73,7 +73,7 @@ def _bound(args: Sequence[Value], env: Environment, op: str) -> Value:
     return best
 
 
-def _widened(left: Value, right: Value) -> tuple[Value, Value]:
+def _widened(left: ClassAdValue, right: ClassAdValue) -> tuple[ClassAdValue, ClassAdValue]:
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         return left, right
     if isinstance(left, float) or isinstance(right, float):
@@ -82,19 +82,19 @@ def _widened(left: Value, right: Value) -> tuple[Value, Value]:
 
 
 @register("min", 1, 1)
-def least(args: Sequence[Value], env: Environment) -> Value:
+def least(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``min(list)``: the least element; undefined for an empty list."""
     return _bound(args, env, "<")
 
 
 @register("max", 1, 1)
-def greatest(args: Sequence[Value], env: Environment) -> Value:
+def greatest(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``max(list)``: the greatest element; undefined for an empty list."""
     return _bound(args, env, ">")
 
 
 @register("member", 2, 2)
-def member(args: Sequence[Value], env: Environment) -> Value:
+def member(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``member(x, list)``: whether ``x ==`` some element. Elements that cannot be compared are ignored."""
     value, inside = args
     if value is UNDEFINED:
@@ -103,12 +103,12 @@ def member(args: Sequence[Value], env: Environment) -> Value:
 
 
 @register("identicalMember", 2, 2)
-def identical_member(args: Sequence[Value], env: Environment) -> Value:
+def identical_member(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``identicalMember(x, list)``: whether ``x =?=`` some element."""
     return _member(args[0], args[1], "=?=", env)
 
 
-def _member(value: Value, inside: Value, op: str, env: Environment) -> Value:
+def _member(value: ClassAdValue, inside: ClassAdValue, op: str, env: Environment) -> ClassAdValue:
     if inside is UNDEFINED:
         return UNDEFINED
     if not isinstance(inside, ListValue) or is_compound(value):
@@ -116,7 +116,7 @@ def _member(value: Value, inside: Value, op: str, env: Environment) -> Value:
     return any(BINARY[op](element, value) is True for element in element_values(inside, env))
 
 
-def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Value:
+def _compare(args: Sequence[ClassAdValue], env: Environment, *, everything: bool) -> ClassAdValue:
     op = args[0]
     if not isinstance(op, str):
         return UNDEFINED if op is UNDEFINED else ERROR
@@ -139,12 +139,12 @@ def _compare(args: Sequence[Value], env: Environment, *, everything: bool) -> Va
 
 
 @register("anyCompare", 3, 3, selective=True)
-def any_compare(args: Sequence[Value], env: Environment) -> Value:
+def any_compare(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``anyCompare(op, list, x)``: whether ``element op x`` is true of some element before an undefined one."""
     return _compare(args, env, everything=False)
 
 
 @register("allCompare", 3, 3, selective=True)
-def all_compare(args: Sequence[Value], env: Environment) -> Value:
+def all_compare(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``allCompare(op, list, x)``: whether ``element op x`` is true of every element."""
     return _compare(args, env, everything=True)

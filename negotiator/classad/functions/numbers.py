@@ -13,12 +13,12 @@ from negotiator.classad.values import ERROR, Exceptional, truncate64, wrap32, wr
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
 
 _RANDOM_MAX = 2_147_483_647
 
 
-def _rounded(value: Value, by: Callable[[float], float]) -> Value:
+def _rounded(value: ClassAdValue, by: Callable[[float], float]) -> ClassAdValue:
     if type(value) is int:
         return value
     real = as_real(value)
@@ -28,26 +28,26 @@ def _rounded(value: Value, by: Callable[[float], float]) -> Value:
 
 
 @register("floor", 1, 1)
-def floor(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def floor(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``floor(x)``: the greatest integer not above ``x``."""
     return _rounded(args[0], math.floor)
 
 
 @register("ceil", 1, 1)
 @register("ceiling", 1, 1)
-def ceil(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def ceil(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``ceil(x)``: the least integer not below ``x``."""
     return _rounded(args[0], math.ceil)
 
 
 @register("round", 1, 1)
-def round_half_even(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def round_half_even(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``round(x)``: the integer nearest to ``x``; of two, the even one."""
     return _rounded(args[0], round)
 
 
 @register("pow", 2, 2)
-def power(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def power(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``pow(x, y)``: an integer for integers unless ``y`` is negative, computed as a real plus 0.5, as in HTCondor."""
     base, exponent = args
     if type(base) is int and type(exponent) is int and exponent >= 0:
@@ -72,7 +72,7 @@ def _c_pow(base: float, exponent: float) -> float:
 
 
 @register("quantize", 2, 2)
-def quantize(args: Sequence[Value], env: Environment) -> Value:
+def quantize(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``quantize(x, step)``: ``x`` rounded up to a multiple of ``step``; for a list, its first element not below ``x``.
 
     If ``x`` is above all elements, the last one is the step. Step 0 or an empty list leaves ``x`` unchanged.
@@ -82,7 +82,7 @@ def quantize(args: Sequence[Value], env: Environment) -> Value:
     if isinstance(real, Exceptional):
         return ERROR
     if isinstance(step, ListValue):
-        last: Value = 0.0
+        last: ClassAdValue = 0.0
         for element in element_values(step, env):
             bound = as_real(element)
             if isinstance(bound, Exceptional):
@@ -94,7 +94,7 @@ def quantize(args: Sequence[Value], env: Environment) -> Value:
     return _next_multiple(value, real, step)
 
 
-def _next_multiple(value: Value, real: float, step: Value) -> Value:
+def _next_multiple(value: ClassAdValue, real: float, step: ClassAdValue) -> ClassAdValue:
     by = as_real(step)
     if isinstance(by, Exceptional):
         return ERROR
@@ -122,7 +122,7 @@ def _c_divide(number: int, by: int) -> int:
 
 
 @register("random", 0, 1, deterministic=False, draws=True)
-def random(args: Sequence[Value], env: Environment) -> Value:
+def random(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``random([n])``: an integer from 0 to ``n - 1``, or a real from 0 to ``n`` (default 1.0).
 
     Draws from the environment's generator, so that equal seeds give equal numbers. As in HTCondor the evaluation fails
@@ -142,7 +142,7 @@ def random(args: Sequence[Value], env: Environment) -> Value:
 
 
 @register("interval", 1, 1)
-def interval(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def interval(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``interval(seconds)``: ``d+hh:mm:ss`` without leading parts that are 0. Only the first part has a sign."""
     number = as_integer(args[0])
     if isinstance(number, Exceptional):

@@ -22,7 +22,7 @@ from negotiator.classad.values import ERROR, MAX_BYTES, UNDEFINED, from_bytes, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
     from negotiator.classad.functions.patterns import Meter
     from negotiator.classad.values import Exceptional
 
@@ -51,7 +51,7 @@ def _pattern_bytes(pattern: str) -> bytes:
 
 
 @register("regexp", 2, 3, metered=True)
-def regexp(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
+def regexp(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:  # noqa: ARG001
     """``regexp(pattern, s[, options])``: whether the pattern occurs in ``s``."""
     texts = _text_arguments(args)
     if not isinstance(texts, tuple):
@@ -63,7 +63,7 @@ def regexp(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # n
         return ERROR
 
 
-def _text_arguments(args: Sequence[Value]) -> tuple[str, str, str] | Exceptional:
+def _text_arguments(args: Sequence[ClassAdValue]) -> tuple[str, str, str] | Exceptional:
     texts = strings(tuple(args))
     if not isinstance(texts, tuple):
         return texts
@@ -71,7 +71,7 @@ def _text_arguments(args: Sequence[Value]) -> tuple[str, str, str] | Exceptional
 
 
 @register("regexpMember", 2, 3, metered=True)
-def regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:
+def regexp_member(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:
     """``regexpMember(pattern, list[, options])``: whether the pattern occurs in some element.
 
     If it occurs in none, an undefined element makes the value undefined. An invalid pattern occurs in none.
@@ -108,7 +108,7 @@ def occurs(pattern: bytes, subject: bytes, flags: int, meter: Meter) -> bool:
 
 
 @register("regexps", 3, 4, metered=True, weight=8)
-def regexps(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
+def regexps(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:  # noqa: ARG001
     r"""``regexps(pattern, s, template[, options])``: the template with the groups ``\0`` to ``\9`` of the match.
 
     The empty string without a match. Option ``f`` keeps the rest of ``s``, ``g`` replaces every match.
@@ -117,18 +117,18 @@ def regexps(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # 
 
 
 @register("replace", 3, 4, metered=True, weight=8)
-def replace(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
+def replace(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:  # noqa: ARG001
     """``replace(pattern, s, template[, options])``: ``s`` with the first match replaced."""
     return _replaced(args, "f", meter)
 
 
 @register("replaceall", 3, 4, metered=True, weight=8)
-def replace_all(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
+def replace_all(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:  # noqa: ARG001
     """``replaceall(pattern, s, template[, options])``: ``s`` with every match replaced."""
     return _replaced(args, "fg", meter)
 
 
-def _replaced(args: Sequence[Value], always: str, meter: Meter) -> Value:
+def _replaced(args: Sequence[ClassAdValue], always: str, meter: Meter) -> ClassAdValue:
     texts = strings(tuple(args))
     if not isinstance(texts, tuple):
         return texts

@@ -21,7 +21,7 @@ from negotiator.classad.functions.patterns import Meter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from negotiator.classad.context import Environment, ListValue, Value
+    from negotiator.classad.context import ClassAdValue, Environment, ListValue
 
 
 LONG_STRING: Final = 1000
@@ -36,7 +36,7 @@ class ValueFunction(Protocol):
     argument, a ``Meter``.
     """
 
-    def __call__(self, args: Sequence[Value], env: Environment, /) -> Value:
+    def __call__(self, args: Sequence[ClassAdValue], env: Environment, /) -> ClassAdValue:
         """Return the value of the call. The number of ``args`` is within the registered arity."""
 
 
@@ -55,7 +55,7 @@ class Function:
     name: str
     min_args: int
     max_args: int | None
-    call: Callable[..., Value]
+    call: Callable[..., ClassAdValue]
     lazy: bool = False
     deterministic: bool = True
     draws: bool = False
@@ -68,19 +68,19 @@ class Function:
         """True if the function may be called with ``count`` arguments. Otherwise the call is an error."""
         return self.min_args <= count and (self.max_args is None or count <= self.max_args)
 
-    def apply(self, args: Sequence[Value], env: Environment, meter: Meter) -> Value:
+    def apply(self, args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:
         """Return the value of a call of a function of values, and charge for it.
 
         :raises Exhausted: no steps are left.
         """
         meter.charge(0)  # do not start without steps
-        value: Value = self.call(args, env, meter) if self.metered else self.call(args, env)
+        value: ClassAdValue = self.call(args, env, meter) if self.metered else self.call(args, env)
         extra_steps = self.extra_steps((*args, value))
         if extra_steps:
             meter.charge(extra_steps)
         return value
 
-    def extra_steps(self, values: Iterable[Value]) -> int:
+    def extra_steps(self, values: Iterable[ClassAdValue]) -> int:
         """Return the extra steps of a call with these arguments and this value."""
         size = longest = 0
         for value in values:
@@ -138,7 +138,7 @@ def register(
     return keep
 
 
-def element_values(list_value: ListValue, env: Environment) -> Iterator[Value]:  # noqa: ARG001
+def element_values(list_value: ListValue, env: Environment) -> Iterator[ClassAdValue]:  # noqa: ARG001
     """Yield the values of the elements of a list passed to a function. An element that is not reached is not evaluated.
 
     As in HTCondor they are evaluated in the scope of the *call*, not of the list: with ``A`` 1 in this ad and 100 in

@@ -12,7 +12,7 @@ from negotiator.classad.values import ERROR, from_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
     from negotiator.classad.syntax import Expr, LiteralValue
 
 MAX_ITEMS = 1 << 17
@@ -20,7 +20,7 @@ MAX_ITEMS = 1 << 17
 _STEPS_TO_MAKE = 4  # for each element
 
 
-def argument_values(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
+def argument_values(args: tuple[Expr, ...], scope: AdScope) -> list[ClassAdValue]:
     """Return the values of the arguments of a call in ``scope``, from left to right. Charges for long strings."""
     state = scope.state
     values = [state.evaluate_argument(arg) for arg in args]
@@ -30,7 +30,7 @@ def argument_values(args: tuple[Expr, ...], scope: AdScope) -> list[Value]:
     return values
 
 
-def string_list(texts: Sequence[bytes], scope: AdScope) -> Value:
+def string_list(texts: Sequence[bytes], scope: AdScope) -> ClassAdValue:
     """Return a list of strings with this scope; error if there are more than ``MAX_ITEMS``."""
     if len(texts) > MAX_ITEMS:
         return ERROR

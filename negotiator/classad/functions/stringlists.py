@@ -25,7 +25,7 @@ from negotiator.classad.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
     from negotiator.classad.functions.patterns import Meter
 
 _DELIMITERS = b", "
@@ -49,15 +49,15 @@ def _parts(data: bytes, delimiters: bytes) -> list[bytes]:
     return data.translate(table).split(first)
 
 
-def _delimiters(value: Value, default: bytes) -> bytes:
+def _delimiters(value: ClassAdValue, default: bytes) -> bytes:
     return until_nul(to_bytes(value)) if isinstance(value, str) else default
 
 
-def _all_strings(args: Sequence[Value]) -> bool:
+def _all_strings(args: Sequence[ClassAdValue]) -> bool:
     return all(isinstance(value, str) for value in args)
 
 
-def _list_of(args: Sequence[Value]) -> list[bytes] | None:
+def _list_of(args: Sequence[ClassAdValue]) -> list[bytes] | None:
     text, delimiters = args[0], args[1] if len(args) == 2 else None
     if not isinstance(text, str) or not isinstance(delimiters, str | None):
         return None
@@ -65,7 +65,7 @@ def _list_of(args: Sequence[Value]) -> list[bytes] | None:
 
 
 @register("stringListSize", 1, 2, weight=8)
-def string_list_size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_size(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListSize(list[, delimiters])``: the number of items."""
     items = _list_of(args)
     return ERROR if items is None else len(items)
@@ -84,8 +84,12 @@ def _scanned(item: bytes) -> float | None:
 
 
 def _summary(
-    args: Sequence[Value], start: float, fold_in: Callable[[float, float], float], *, mean: bool = False
-) -> Value:
+    args: Sequence[ClassAdValue],
+    start: float,
+    fold_in: Callable[[float, float], float],
+    *,
+    mean: bool = False,
+) -> ClassAdValue:
     items = _list_of(args)
     if items is None:
         return ERROR
@@ -108,30 +112,30 @@ def _add(number: float, accumulated: float) -> float:
 
 
 @register("stringListSum", 1, 2, weight=8)
-def string_list_sum(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_sum(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListSum(list[, delimiters])``: the sum, a real if an item is written as one; 0.0 for an empty list."""
     return _summary(args, 0.0, _add)
 
 
 @register("stringListAvg", 1, 2, weight=8)
-def string_list_average(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_average(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListAvg(list[, delimiters])``: the mean, truncated to an integer unless an item is written as a real."""
     return _summary(args, 0.0, _add, mean=True)
 
 
 @register("stringListMin", 1, 2, weight=8)
-def string_list_min(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_min(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListMin(list[, delimiters])``: the least item, but never above the greatest 32-bit real."""
     return _summary(args, _GREATEST_REAL32, lambda number, least: min(least, number))
 
 
 @register("stringListMax", 1, 2, weight=8)
-def string_list_max(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_max(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListMax(list[, delimiters])``: the greatest item, but never below the least normal 32-bit real (0)."""
     return _summary(args, _LEAST_REAL32, lambda number, most: max(most, number))
 
 
-def _of_member(args: Sequence[Value]) -> tuple[bytes, list[bytes], bytes] | Exceptional:
+def _of_member(args: Sequence[ClassAdValue]) -> tuple[bytes, list[bytes], bytes] | Exceptional:
     """Return item, list and delimiters of the functions that treat undefined as the empty string."""
     if any(value is not UNDEFINED and not isinstance(value, str) for value in args):
         return ERROR
@@ -142,7 +146,7 @@ def _of_member(args: Sequence[Value]) -> tuple[bytes, list[bytes], bytes] | Exce
     return until_nul(to_bytes(item)), _items(text, delimiters), delimiters
 
 
-def _member(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
+def _member(args: Sequence[ClassAdValue], by: Callable[[bytes], bytes]) -> ClassAdValue:
     parts = _of_member(args)
     if isinstance(parts, Exceptional):
         return parts
@@ -150,7 +154,7 @@ def _member(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
     return by(item) in map(by, items)
 
 
-def _subset(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
+def _subset(args: Sequence[ClassAdValue], by: Callable[[bytes], bytes]) -> ClassAdValue:
     parts = _of_member(args)
     if isinstance(parts, Exceptional):
         return parts
@@ -163,19 +167,19 @@ def _subset(args: Sequence[Value], by: Callable[[bytes], bytes]) -> Value:
 
 
 @register("stringListMember", 2, 3, weight=8)
-def string_list_member(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_member(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListMember(x, list[, delimiters])``: whether ``x`` is an item."""
     return _member(args, bytes)
 
 
 @register("stringListIMember", 2, 3, weight=8)
-def string_list_imember(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_imember(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListIMember(x, list[, delimiters])``: ``stringListMember`` without case."""
     return _member(args, fold_bytes)
 
 
 @register("stringListSubsetMatch", 2, 3, weight=8)
-def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_subset(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListSubsetMatch(some, list[, delimiters])``: whether every item of ``some`` is in the list.
 
     The empty string is a subset of every list, a string of delimiters only of none.
@@ -184,13 +188,13 @@ def string_list_subset(args: Sequence[Value], env: Environment) -> Value:  # noq
 
 
 @register("stringListISubsetMatch", 2, 3, weight=8)
-def string_list_isubset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_list_isubset(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListISubsetMatch(some, list[, delimiters])``: ``stringListSubsetMatch`` without case."""
     return _subset(args, fold_bytes)
 
 
 @register("stringList_regexpMember", 2, 4, weight=8, metered=True)
-def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Meter) -> Value:  # noqa: ARG001
+def string_list_regexp_member(args: Sequence[ClassAdValue], env: Environment, meter: Meter) -> ClassAdValue:  # noqa: ARG001
     """``stringList_regexpMember(pattern, list[, delimiters[, options]])``: whether the pattern occurs in an item.
 
     Options may be upper or lower case here. Undefined for an empty list.
@@ -210,7 +214,7 @@ def string_list_regexp_member(args: Sequence[Value], env: Environment, meter: Me
 
 
 @register("stringListsIntersect", 2, 3, selective=True, weight=8)
-def string_lists_intersect(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def string_lists_intersect(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stringListsIntersect(a, b[, delimiters])``: whether some item is in both. White space is part of an item."""
     try:
         texts = strings(tuple(args))

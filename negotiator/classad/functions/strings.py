@@ -26,14 +26,14 @@ from negotiator.classad.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.context import AdScope, ClassAdValue, Environment
     from negotiator.classad.syntax import Expr
 
 _LOWER_TO_UPPER = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 @register("strcat", 0, None, selective=True, levels=1)
-def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def strcat(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``strcat(x, ...)``: the texts joined; the first undefined or error, if any."""
     output = bytearray()
     for value in args:
@@ -47,7 +47,7 @@ def strcat(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 @register("join", 0, None, selective=True, levels=1)
-def join(args: Sequence[Value], env: Environment) -> Value:
+def join(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``join(separator, x, ...)``, ``join(separator, list)`` or ``join(list)``: the texts joined with the separator.
 
     Undefined texts are left out, and so are separators before the first text. If all texts and the separator are
@@ -59,7 +59,7 @@ def join(args: Sequence[Value], env: Environment) -> Value:
     return _joined(chain(args[:-1] or [""], element_values(inside, env)))
 
 
-def _list_to_join(args: Sequence[Value]) -> ListValue | None:
+def _list_to_join(args: Sequence[ClassAdValue]) -> ListValue | None:
     """Return the last of one or two arguments if it is a list; it is evaluated before the first."""
     if len(args) > 2 or not args:
         return None
@@ -70,7 +70,7 @@ def _list_to_join(args: Sequence[Value]) -> ListValue | None:
     return last if isinstance(last, ListValue) else None
 
 
-def _joined(pieces: Iterable[Value]) -> Value:
+def _joined(pieces: Iterable[ClassAdValue]) -> ClassAdValue:
     output = bytearray()
     between = b""
     undefined = defined = False
@@ -91,7 +91,7 @@ def _joined(pieces: Iterable[Value]) -> Value:
 
 
 @register("substr", 2, 3)
-def substr(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def substr(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``substr(s, offset[, length])``: bytes of a string; a negative offset or length counts from its end."""
     if any(value is UNDEFINED for value in args):
         return UNDEFINED
@@ -108,14 +108,14 @@ def substr(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 @register("toUpper", 1, 1)
-def to_upper(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_upper(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``toUpper(x)``: the text of ``x`` with a to z in upper case."""
     data = as_bytes(args[0])
     return data if isinstance(data, Exceptional) else from_bytes(data.translate(_LOWER_TO_UPPER))
 
 
 @register("toLower", 1, 1)
-def to_lower(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_lower(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``toLower(x)``: the text of ``x`` with A to Z in lower case."""
     data = as_bytes(args[0])
     return data if isinstance(data, Exceptional) else from_bytes(fold_bytes(data))
@@ -125,7 +125,7 @@ def _order(left: bytes, right: bytes) -> int:
     return (left > right) - (left < right)
 
 
-def _compared(args: Sequence[Value], *, caseless: bool) -> Value:
+def _compared(args: Sequence[ClassAdValue], *, caseless: bool) -> ClassAdValue:
     if any(value is UNDEFINED for value in args):
         return UNDEFINED
     left, right = (as_bytes(value) for value in args)
@@ -136,19 +136,19 @@ def _compared(args: Sequence[Value], *, caseless: bool) -> Value:
 
 
 @register("strcmp", 2, 2)
-def strcmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def strcmp(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``strcmp(x, y)``: -1, 0 or 1 if the text of ``x`` is before, equal to or after that of ``y``."""
     return _compared(args, caseless=False)
 
 
 @register("stricmp", 2, 2)
-def stricmp(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def stricmp(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``stricmp(x, y)``: ``strcmp`` without the case of ASCII letters."""
     return _compared(args, caseless=True)
 
 
 @register("size", 1, 1)
-def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def size(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``size(x)``: the number of bytes of a string, of elements of a list, or of attributes of an ad."""
     value = args[0]
     if isinstance(value, str):
@@ -161,7 +161,7 @@ def size(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 
 
 @register("split", 1, 2, lazy=True)
-def split(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:  # noqa: ARG001
+def split(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``split(s[, separators])``: the parts between the separating bytes (comma, space, tab by default).
 
     White space next to another separator is ignored. Between two equal separators there is an empty string.

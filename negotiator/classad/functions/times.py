@@ -31,7 +31,7 @@ from negotiator.classad.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.context import AdScope, Environment, Value
+    from negotiator.classad.context import AdScope, ClassAdValue, Environment
     from negotiator.classad.functions.registry import ValueFunction
     from negotiator.classad.syntax import Expr
 
@@ -39,31 +39,31 @@ _MOST_SECONDS = 67_767_976_233_532_799  # year 2^31 + 1899, the last that fits a
 
 
 @register("time", 0, 0, deterministic=False)
-def time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``time()``: the time of the evaluation in seconds since the epoch."""
     return int(env.now)
 
 
 @register("currentTime", 0, 0, deterministic=False)
-def current_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def current_time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``currentTime()``: the time of the evaluation."""
     return AbsTime(int(env.now), env.zone_offset)
 
 
 @register("dayTime", 0, 0, deterministic=False)
-def day_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def day_time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``dayTime()``: the time since local midnight."""
     return RelTime(float((int(env.now) + env.zone_offset) % 86_400))
 
 
 @register("timeZoneOffset", 0, 0, deterministic=False)
-def time_zone_offset(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def time_zone_offset(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``timeZoneOffset()``: local time minus UTC."""
     return RelTime(float(env.zone_offset))
 
 
 @register("absTime", 0, 2, deterministic=False)
-def abs_time(args: Sequence[Value], env: Environment) -> Value:
+def abs_time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``absTime([seconds[, offset]])``: a moment; now without arguments. The seconds since the epoch fit a C ``int``.
 
     A string is returned unchanged: the parser has replaced valid texts by literals.
@@ -87,7 +87,7 @@ def abs_time(args: Sequence[Value], env: Environment) -> Value:
     return AbsTime(seconds, zone)
 
 
-def _int32(value: Value) -> int | None:
+def _int32(value: ClassAdValue) -> int | None:
     if type(value) is int:
         return wrap32(value)
     if isinstance(value, float):
@@ -96,7 +96,7 @@ def _int32(value: Value) -> int | None:
 
 
 @register("relTime", 1, 2)
-def rel_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def rel_time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``relTime(seconds)``: a span of time; 0 for a string, since the parser has replaced valid texts by literals."""
     if len(args) == 2:
         return ERROR
@@ -115,7 +115,7 @@ def rel_time(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
 def _field(
     of_moment: Callable[[Calendar], int] | None, of_span: Callable[[int], int] | None
 ) -> ValueFunction:
-    def field(args: Sequence[Value], env: Environment) -> Value:
+    def field(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
         value = args[0]
         if of_moment is not None and isinstance(value, AbsTime):
             local = _calendar(value.seconds, env.zone_offset)
@@ -148,7 +148,7 @@ def _calendar(seconds: int, offset: int) -> Calendar | None:
 
 
 @register("splitTime", 1, 1, lazy=True)
-def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Value:
+def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> ClassAdValue:
     """``splitTime(t)``: an ad of the parts of a moment, of seconds since the epoch, or of a span of time."""
     value = argument_values(args, scope)[0]
     if value is UNDEFINED:
@@ -175,7 +175,7 @@ def split_time(args: tuple[Expr, ...], scope: AdScope, env: Environment) -> Valu
     )
 
 
-def _moment(value: Value, env: Environment) -> AbsTime | None:
+def _moment(value: ClassAdValue, env: Environment) -> AbsTime | None:
     if isinstance(value, AbsTime):
         return value
     if type(value) is int:
@@ -183,7 +183,7 @@ def _moment(value: Value, env: Environment) -> AbsTime | None:
     return AbsTime(truncate32(value), env.zone_offset) if isinstance(value, float) else None
 
 
-def _split_span(span: float, scope: AdScope) -> Value:
+def _split_span(span: float, scope: AdScope) -> ClassAdValue:
     positive = -span if span < 0 else span
     days, rest = c_divmod(truncate32(positive), 86_400)
     hours, rest = c_divmod(rest, 3600)
@@ -210,7 +210,7 @@ def _split_span(span: float, scope: AdScope) -> Value:
 
 
 @register("formatTime", 0, 2, deterministic=False, selective=True)
-def format_time(args: Sequence[Value], env: Environment) -> Value:
+def format_time(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:
     """``formatTime([t[, format]])``: a moment (default: now) in the format of ``strftime`` in the C locale.
 
     ``t`` may also be an ad like that of ``splitTime``. Its numbers are used as they are.

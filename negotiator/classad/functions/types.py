@@ -12,12 +12,12 @@ from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold_b
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
     from negotiator.classad.functions.registry import ValueFunction
 
 
-def _test(of: Callable[[Value], bool]) -> ValueFunction:
-    def test(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def _test(of: Callable[[ClassAdValue], bool]) -> ValueFunction:
+    def test(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
         return of(args[0])
 
     return test
@@ -36,25 +36,25 @@ register("isRelTime", 1, 1)(_test(lambda value: isinstance(value, RelTime)))
 
 
 @register("int", 1, 1)
-def to_integer(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_integer(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``int(x)``: ``x`` as an integer: a real truncated, of text the number at its start."""
     return as_integer(args[0])
 
 
 @register("real", 1, 1)
-def to_real(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_real(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``real(x)``: ``x`` as a real: of text the number at its start."""
     return as_real(args[0])
 
 
 @register("string", 1, 1)
-def to_string(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_string(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``string(x)``: the text of ``x``."""
     return as_string(args[0])
 
 
 @register("bool", 1, 1)
-def to_boolean(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def to_boolean(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``bool(x)``: the truth of a number or a span of time, or the word true or false in any case."""
     value = args[0]
     if isinstance(value, int | float):

@@ -11,11 +11,11 @@ from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, natural_com
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
     from negotiator.classad.functions.registry import ValueFunction
 
 
-def _compared(args: Sequence[Value]) -> int | Exceptional:
+def _compared(args: Sequence[ClassAdValue]) -> int | Exceptional:
     if any(value is UNDEFINED for value in args):
         return UNDEFINED
     left, right = (as_bytes(value) for value in args)
@@ -25,13 +25,13 @@ def _compared(args: Sequence[Value]) -> int | Exceptional:
 
 
 @register("versioncmp", 2, 2)
-def version_compare(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def version_compare(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``versioncmp(a, b)``: less than, equal to or greater than 0 if ``a`` sorts before, with or after ``b``."""
     return _compared(args)
 
 
 def _test(of: Callable[[int], bool]) -> ValueFunction:
-    def test(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+    def test(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
         order = _compared(args)
         return order if isinstance(order, Exceptional) else of(order)
 
@@ -46,7 +46,7 @@ register("versionEQ", 2, 2)(_test(lambda order: order == 0))
 
 
 @register("version_in_range", 3, 3)
-def version_in_range(args: Sequence[Value], env: Environment) -> Value:  # noqa: ARG001
+def version_in_range(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  # noqa: ARG001
     """``version_in_range(v, least, most)``: whether ``least <= v <= most``."""
     version, least, most = args
     if least is UNDEFINED or most is UNDEFINED:

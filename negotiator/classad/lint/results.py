@@ -17,7 +17,7 @@ from negotiator.classad.lint.value_types import (
     either_of,
     exactly,
 )
-from negotiator.classad.scalar import ClassAd, evaluate
+from negotiator.classad.scalar import Ad, evaluate
 from negotiator.classad.syntax import Call, Expr, Literal, Paren, fold
 from negotiator.classad.values import to_bytes, until_nul
 
@@ -104,7 +104,7 @@ def of_call(
         constants = [_constant(*each) for each in zip(expr.args, args, items, strict=True)]
         known = tuple([each for each in constants if each is not None])
         if len(known) == len(args):
-            return exactly(evaluate(Call(expr.name, known), ClassAd()))
+            return exactly(evaluate(Call(expr.name, known), Ad()))
     if name in _NEEDS_PATTERN and is_bad_pattern(name, args):
         return PossibleValue(NO_VALUE)
     return _BY_NAME.get(name, ANYTHING)

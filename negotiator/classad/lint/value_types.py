@@ -19,7 +19,7 @@ from negotiator.classad.syntax import ListExpr, Literal, LiteralValue, RecordExp
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
 
 
 class ValueType(enum.Flag):
@@ -50,7 +50,7 @@ ANY: Final = NO_VALUE | NUMBER | UNCONDITIONAL
 
 _SINGLE: Final = NO_VALUE | BOOLEAN  # the types that have one value each
 _IDENTITY: Final = frozenset({"=?=", "=!="})
-_SAMPLES: Final[dict[ValueType, Value]] = {
+_SAMPLES: Final[dict[ValueType, ClassAdValue]] = {
     ValueType.UNDEFINED: UNDEFINED,
     ValueType.ERROR: ERROR,
     ValueType.TRUE: True,
@@ -74,7 +74,7 @@ _BY_TYPE: Final = {
 }
 
 
-def type_of(value: Value) -> ValueType:
+def type_of(value: ClassAdValue) -> ValueType:
     """Return the type of a value."""
     if isinstance(value, Exceptional):
         return ValueType.ERROR if value is ERROR else ValueType.UNDEFINED
@@ -118,7 +118,7 @@ _SINGLE_VALUES: Final[dict[ValueType, LiteralValue]] = {
 ANYTHING: Final = PossibleValue(ANY)
 
 
-def exactly(value: Value) -> PossibleValue:
+def exactly(value: ClassAdValue) -> PossibleValue:
     """Return the possible value that can only be this one (for a list or an ad: any)."""
     if isinstance(value, Exceptional | bool | ListValue | AdValue):
         return PossibleValue(type_of(value))

@@ -1,6 +1,6 @@
 """Evaluation of one expression for one ad or one pair of ads, exactly as HTCondor's ClassAd library does it."""
 
-from negotiator.classad.scalar.ad import ClassAd as ClassAd
+from negotiator.classad.scalar.ad import Ad as Ad
 from negotiator.classad.scalar.ad import parse_ad as parse_ad
 from negotiator.classad.scalar.evaluation import Paying as Paying
 from negotiator.classad.scalar.evaluation import evaluate as evaluate

@@ -9,10 +9,10 @@ from negotiator.classad.syntax import AttributeMap, Literal, parse_record
 from negotiator.classad.values import UNDEFINED
 
 if TYPE_CHECKING:
-    from negotiator.classad.context import Environment, Value
+    from negotiator.classad.context import ClassAdValue, Environment
 
 
-class ClassAd(AttributeMap):
+class Ad(AttributeMap):
     """An ad: an immutable, ordered mapping of attribute names to expressions, which it can evaluate.
 
     See ``AttributeMap`` for the mapping. ``string``, ``integer``, ``real`` and ``boolean`` evaluate in this ad alone.
@@ -20,7 +20,7 @@ class ClassAd(AttributeMap):
 
     __slots__ = ()
 
-    def evaluate(self, name: str, target: ClassAd | None = None, env: Environment | None = None) -> Value:
+    def evaluate(self, name: str, target: Ad | None = None, env: Environment | None = None) -> ClassAdValue:
         """Return the value of an attribute, matched with ``target`` if given; UNDEFINED if it is missing."""
         expr = self.get(name)
         if expr is None:
@@ -52,9 +52,9 @@ class ClassAd(AttributeMap):
         return value if isinstance(value, bool) else default
 
 
-def parse_ad(text: str) -> ClassAd:
+def parse_ad(text: str) -> Ad:
     """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]``.
 
     :raises ParseError: the text is invalid.
     """
-    return ClassAd(parse_record(text).items)
+    return Ad(parse_record(text).items)

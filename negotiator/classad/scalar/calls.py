@@ -13,7 +13,7 @@ from negotiator.classad.values import ERROR
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.context import EvaluationState, Run, Value
+    from negotiator.classad.context import ClassAdValue, EvaluationState, Run
     from negotiator.classad.functions import Function
     from negotiator.classad.syntax import Call, Expr
 
@@ -46,7 +46,7 @@ def compile_call(expr: Call, child: Callable[[Expr, int], Run], level: int) -> R
 def _one_argument(function: Function, operand: Run) -> Run:
     call, long = function.call, LONG_STRING
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         value = operand(state)
         result = call((value,), state.env)
         if (type(value) is str and len(value) > long) or (type(result) is str and len(result) > long):
@@ -59,7 +59,7 @@ def _one_argument(function: Function, operand: Run) -> Run:
 def _two_arguments(function: Function, left: Run, right: Run) -> Run:
     call, long = function.call, LONG_STRING
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         one, other = left(state), right(state)
         result = call((one, other), state.env)
         if (
@@ -76,7 +76,7 @@ def _two_arguments(function: Function, left: Run, right: Run) -> Run:
 def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
     call, long = function.call, LONG_STRING
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         args = [operand(state) for operand in operands]
         result = call(args, state.env)
         if type(result) is str and len(result) > long:
@@ -91,7 +91,7 @@ def _arguments(function: Function, operands: tuple[Run, ...]) -> Run:
     return run
 
 
-class _PendingArguments(Sequence["Value"]):
+class _PendingArguments(Sequence["ClassAdValue"]):
     """The arguments of a call, each evaluated once, when it is first read; a failure is raised again at each reading."""
 
     __slots__ = ("_failures", "_operands", "_state", "known")
@@ -99,24 +99,24 @@ class _PendingArguments(Sequence["Value"]):
     def __init__(self, operands: tuple[Run, ...], state: EvaluationState) -> None:
         self._operands = operands
         self._state = state
-        self.known: dict[int, Value] = {}
+        self.known: dict[int, ClassAdValue] = {}
         self._failures: dict[int, EvaluationFailed] = {}
 
     def __len__(self) -> int:
         return len(self._operands)
 
     @overload
-    def __getitem__(self, at: int) -> Value: ...
+    def __getitem__(self, at: int) -> ClassAdValue: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Value]: ...
-    def __getitem__(self, at: int | slice) -> Value | list[Value]:
+    def __getitem__(self, at: slice) -> list[ClassAdValue]: ...
+    def __getitem__(self, at: int | slice) -> ClassAdValue | list[ClassAdValue]:
         if isinstance(at, slice):
             return [self[place] for place in range(*at.indices(len(self)))]
         place = at + len(self) if at < 0 else at
         value = self.known.get(place)
         return self._evaluate(place) if value is None else value
 
-    def _evaluate(self, place: int) -> Value:
+    def _evaluate(self, place: int) -> ClassAdValue:
         if place in self._failures:
             raise self._failures[place]
         try:
@@ -131,7 +131,7 @@ class _PendingArguments(Sequence["Value"]):
 def _selective(function: Function, operands: tuple[Run, ...], level: int) -> Run:
     call, levels = function.call, function.levels if operands else 0
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         before = state.levels_left
         state.levels_left = before - level - levels
         if state.levels_left < 0:
@@ -150,8 +150,8 @@ def _selective(function: Function, operands: tuple[Run, ...], level: int) -> Run
     return run
 
 
-def _draw(call: Callable[..., Value], values: tuple[Run, ...]) -> Run:
-    def run(state: EvaluationState) -> Value:
+def _draw(call: Callable[..., ClassAdValue], values: tuple[Run, ...]) -> Run:
+    def run(state: EvaluationState) -> ClassAdValue:
         state.charge(_STEPS_TO_DRAW)
         state.mark_random()
         return call([value(state) for value in values], state.env)

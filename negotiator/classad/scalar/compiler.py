@@ -54,7 +54,7 @@ from negotiator.classad.values import ERROR, UNDEFINED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.context import EvaluationState, Node, Run, Value
+    from negotiator.classad.context import ClassAdValue, EvaluationState, Node, Run
 
 MAX_COMPILED: Final = 20_000
 MAX_LARGE: Final = 16
@@ -120,14 +120,14 @@ class CountingCompiler:
         # the level they are compiled for is -1 + 1 = 0.
         within = -1 if type(expr) in _OPERATORS else 0
 
-        def reached(state: EvaluationState) -> Value:
+        def reached(state: EvaluationState) -> ClassAdValue:
             nonlocal run
             state.charge(1)
             if run is None:
                 run = _MAKERS[type(expr)](expr, self, within)
             return run(state)
 
-        def counted(state: EvaluationState) -> Value:
+        def counted(state: EvaluationState) -> ClassAdValue:
             if state.levels_left <= 0:
                 raise EvaluationFailed
             state.levels_left -= 1
@@ -169,7 +169,7 @@ def _ad_ref(expr: AdRef, child: ChildCompiler, level: int) -> Run:  # noqa: ARG0
     # The parser never makes this node, ``bind`` does: it means the ad itself, also if that has an attribute ``MY``.
     mine = expr.side is Side.MY
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         side = state.current.side or state.base.side
         if side is not None and not mine:
             side = side.alternate
@@ -199,7 +199,7 @@ def _attr(expr: Attr, child: ChildCompiler, level: int) -> Run:
 
 
 def _a_level_below(operand: Run) -> Run:
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         state.levels_left -= 1
         try:
             return operand(state)
@@ -210,7 +210,7 @@ def _a_level_below(operand: Run) -> Run:
 
 
 def _unscoped(name: str, level: int) -> Run:
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         scope = state.current
         position = scope.positions.get(name)
         # Not in the own ad: the search goes on in the ads around it, then in the other ad of the match.
@@ -231,14 +231,14 @@ def _counted_reference(name: str) -> Run:
 
 
 def _absolute(name: str, level: int) -> Run:
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         return evaluate_name(state, root(state), name, state.levels_left - level, unscoped=False)
 
     return run
 
 
 def _scoped(name: str, holder: Run, level: int) -> Run:
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         depth = state.levels_left - level
         if depth > 0:
             return evaluate_selection(state, _holding(holder, state), name, depth)
@@ -249,7 +249,7 @@ def _scoped(name: str, holder: Run, level: int) -> Run:
     return run
 
 
-def _holding(holder: Run, state: EvaluationState) -> Value:
+def _holding(holder: Run, state: EvaluationState) -> ClassAdValue:
     """Return the value of the scope of a reference."""
     try:
         return holder(state)
@@ -261,7 +261,7 @@ def _holding(holder: Run, state: EvaluationState) -> Value:
 def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
     """Compile ``MY.x``. Fast path: if no attribute is called ``MY``, it means the current ad."""
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         scope = state.current
         position = scope.positions.get(name)
         if position is None or word in scope.positions:
@@ -279,7 +279,7 @@ def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
 def _target_reference(word: str, name: str, general: Run, level: int) -> Run:
     """Compile ``TARGET.x``. Fast path: the current ad is one of the two of a match and has no attribute ``TARGET``."""
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         scope = state.current
         other = scope.alternate
         if other is None or scope.side is not scope or word in scope.positions:
@@ -320,9 +320,12 @@ def _binary(expr: Binary, child: ChildCompiler, level: int) -> Run:
 
 
 def _compare(
-    compare: Callable[[Any, Any], bool], apply: Callable[[Value, Value], Value], left: Run, right: Run
+    compare: Callable[[Any, Any], bool],
+    apply: Callable[[ClassAdValue, ClassAdValue], ClassAdValue],
+    left: Run,
+    right: Run,
 ) -> Run:
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         one, other = left(state), right(state)
         # Fast path: two numbers of one type need neither conversion nor the rules for undefined and error.
         kind = type(one)
@@ -356,9 +359,9 @@ def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
     """Return the closure of a chain. It ends as soon as a value is ``stop``: false for ``&&``, true for ``||``."""
     go_on = not stop
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         # An undefined operand does not end the chain, since a later one may decide; an error does.
-        result: Value = go_on
+        result: ClassAdValue = go_on
         for at, operand in enumerate(operands):
             value = operand(state)
             if value is go_on:
@@ -383,7 +386,7 @@ def _loop(operands: tuple[Run, ...], *, stop: bool) -> Run:
 def _conditional(expr: Conditional, child: ChildCompiler, level: int) -> Run:
     test, yes, no = child(expr.test, level + 1), child(expr.yes, level + 1), child(expr.no, level + 1)
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         value = test(state)
         condition = truth(value)
         if condition is True:
@@ -401,7 +404,7 @@ def _conditional(expr: Conditional, child: ChildCompiler, level: int) -> Run:
 def _elvis(expr: Elvis, child: ChildCompiler, level: int) -> Run:
     value, fallback = child(expr.value, level + 1), child(expr.fallback, level + 1)
 
-    def run(state: EvaluationState) -> Value:
+    def run(state: EvaluationState) -> ClassAdValue:
         found = value(state)
         return fallback(state) if found is UNDEFINED else found
 

@@ -18,7 +18,7 @@ from negotiator.classad.scalar.compiler import compiled
 from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
-    from negotiator.classad.context import Value
+    from negotiator.classad.context import ClassAdValue
     from negotiator.classad.syntax import AttributeMap, Expr
 
 
@@ -48,7 +48,7 @@ def evaluate(
     target: AttributeMap | None = None,
     env: Environment | None = None,
     allowance: Allowance | None = None,
-) -> Value:
+) -> ClassAdValue:
     """Return the value of ``expr`` in ``my``, matched with ``target`` if given.
 
     Never raises: where HTCondor gives up (more than 400 levels) or would crash, and beyond 10,000,000 steps, the value
@@ -67,7 +67,7 @@ def evaluate_part(
     target: AttributeMap | None = None,
     env: Environment | None = None,
     allowance: Allowance | None = None,
-) -> Value | None:
+) -> ClassAdValue | None:
     """Return the value of ``expr`` like ``evaluate``, but None if HTCondor gives up.
 
     Then not only this value is an error: if the expression is a part of another one, the value of that one is.
@@ -92,7 +92,7 @@ def evaluate_paid(
     target: AttributeMap | None,
     env: Environment,
     paying: Paying,
-) -> Value | None:
+) -> ClassAdValue | None:
     """Return the value of ``expr`` like ``evaluate_part``, within the steps that all who pay have left.
 
     Each ad pays for the steps of its own attributes, ``paying.expression`` for all others. If one has none left, the value
@@ -112,7 +112,7 @@ def evaluate_paid(
         paying.expression.steps -= spent - state.my_steps - state.target_steps
 
 
-def _value(state: EvaluationState, expr: Expr) -> Value | None:
+def _value(state: EvaluationState, expr: Expr) -> ClassAdValue | None:
     try:
         return state.evaluate(expr)
     except EvaluationFailed:
@@ -121,7 +121,7 @@ def _value(state: EvaluationState, expr: Expr) -> Value | None:
         return ERROR
 
 
-def is_true(value: Value) -> bool:
+def is_true(value: ClassAdValue) -> bool:
     """True if a value of Requirements allows a match: true, or a number other than 0 (NaN included)."""
     kind = type(value)
     return value is True or ((kind is int or kind is float) and value != 0)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from negotiator.classad.context import Environment, Value
-from negotiator.classad.scalar.ad import ClassAd
+from negotiator.classad.context import ClassAdValue, Environment
+from negotiator.classad.scalar.ad import Ad
 from negotiator.classad.scalar.evaluation import evaluate
 from negotiator.classad.syntax import AdRef, Attr, Expr, Literal, Side, bind, references
 from negotiator.classad.values import UNDEFINED
@@ -36,7 +36,7 @@ class JobExpression:
         self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
         self._name = tree.name.lower() if of_job and isinstance(tree, Attr) and tree.name.isascii() else None
 
-    def value(self, job: ClassAd, env: Environment, slot_attributes: Collection[str] = ()) -> Value:
+    def value(self, job: Ad, env: Environment, slot_attributes: Collection[str] = ()) -> ClassAdValue:
         """Return the value for one job; UNDEFINED if the job lacks the attribute.
 
         :param slot_attributes: the attributes that slots have, in lower case.
@@ -51,7 +51,7 @@ class JobExpression:
         self._check(job, slot_attributes)
         return evaluate(self.tree, job, None, env)
 
-    def _check(self, job: ClassAd, slot_attributes: Collection[str]) -> None:
+    def _check(self, job: Ad, slot_attributes: Collection[str]) -> None:
         waiting, seen = sorted(self.names), set(self.names)
         while waiting:
             name = waiting.pop()

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from negotiator.classad.context import MAX_LEVELS, MAX_STEPS, AdValue, Exhausted, ListValue, NoScope, Value
+from negotiator.classad.context import (
+    MAX_LEVELS,
+    MAX_STEPS,
+    AdValue,
+    ClassAdValue,
+    Exhausted,
+    ListValue,
+    NoScope,
+)
 from negotiator.classad.functions import FUNCTIONS, wrong_calls
 from negotiator.classad.syntax import (
     SIDES,
@@ -48,7 +56,7 @@ _KINDS: Final[dict[type, str]] = {
 _COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "=?=", "=!="})
 
 
-def kind(value: Value) -> str:
+def kind(value: ClassAdValue) -> str:
     """Return the name of the kind of a value, with an article."""
     return value.value if isinstance(value, Exceptional) else _KINDS[type(value)]
 
@@ -71,14 +79,14 @@ def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:
     return TOO_DEEP
 
 
-def why_not_followed(found: Expr, value: Value, *, circular: bool) -> str:
+def why_not_followed(found: Expr, value: ClassAdValue, *, circular: bool) -> str:
     """Return why the expression of an attribute has no steps; empty if it needs none."""
     if value is ERROR:
         return "" if isinstance(found, Literal) and found.value is ERROR else TOO_DEEP
     return CIRCULAR if value is UNDEFINED and circular else ""
 
 
-def why_no_attribute(expr: Attr, holder: Value) -> str:
+def why_no_attribute(expr: Attr, holder: ClassAdValue) -> str:
     """Return the result of selecting an attribute of something that is not an ad."""
     if isinstance(holder, ListValue):
         return "of each element of the list"
@@ -89,7 +97,7 @@ def why_no_attribute(expr: Attr, holder: Value) -> str:
     return f"{kind(holder)} has no attributes"
 
 
-def why_error(expr: Expr, values: Mapping[int, Value | None]) -> str:
+def why_error(expr: Expr, values: Mapping[int, ClassAdValue | None]) -> str:
     """Return why an expression is an error; empty if a part of it is one.
 
     ``values`` has the values of its operands by identity. Missing operands were not evaluated.
@@ -142,7 +150,7 @@ def operands(expr: Expr) -> list[Expr]:
             return []
 
 
-def _call(expr: Call, args: list[Value | None]) -> str:
+def _call(expr: Call, args: list[ClassAdValue | None]) -> str:
     function = FUNCTIONS.get(fold(expr.name))
     if function is None or not function.accepts(len(args)):
         return next(wrong for _, wrong in wrong_calls(Call(expr.name, (Literal(0),) * len(args))))
@@ -162,11 +170,11 @@ def _what_is_wrong(text: str) -> str:
     return "the text is an error"
 
 
-def _no_condition(value: Value) -> str:
+def _no_condition(value: ClassAdValue) -> str:
     return "" if value is UNDEFINED or _is_number(value) else f"{kind(value)} is not a condition"
 
 
-def _operator(expr: Expr, values: list[Value]) -> str:
+def _operator(expr: Expr, values: list[ClassAdValue]) -> str:
     kinds = [kind(value) for value in values]
     match expr, values:
         case Subscript(), [ListValue(items), int(index)] if not isinstance(index, bool):
@@ -184,5 +192,5 @@ def _operator(expr: Expr, values: list[Value]) -> str:
     return ""
 
 
-def _is_number(value: Value | None) -> bool:
+def _is_number(value: ClassAdValue | None) -> bool:
     return isinstance(value, bool | int | float)

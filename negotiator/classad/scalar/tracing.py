@@ -15,12 +15,12 @@ import attrs
 from negotiator.classad.context import (
     AdScope,
     AdValue,
+    ClassAdValue,
     Environment,
     EvaluationFailed,
     EvaluationState,
     Exhausted,
     Memo,
-    Value,
     ValueNode,
     enter_ads,
     find_reference,
@@ -93,7 +93,7 @@ class TraceStep:
     """
 
     expr: Expr
-    value: Value | None
+    value: ClassAdValue | None
     location: TraceLocation | None = None
     note: str = ""
     steps: tuple[TraceStep, ...] = ()
@@ -200,14 +200,14 @@ class _Recorder:
         if isinstance(expr, ValueNode) or type(expr) in _NOT_RECORDED:
             return run
 
-        def recorded(state: EvaluationState) -> Value:
+        def recorded(state: EvaluationState) -> ClassAdValue:
             if self._left <= 0:
                 self._miss()
                 return run(state)
             self._left -= 1
             outer = self._frame
             frame = self._frame = _Frame(expr, state.current)
-            value: Value = ERROR
+            value: ClassAdValue = ERROR
             try:
                 value = run(state)
             except (EvaluationFailed, Exhausted) as failure:
@@ -225,7 +225,7 @@ class _Recorder:
         self.missed = self._frame.cut = True
 
     def _step(
-        self, expr: Expr, value: Value, frame: _Frame, outer: _Frame, state: EvaluationState
+        self, expr: Expr, value: ClassAdValue, frame: _Frame, outer: _Frame, state: EvaluationState
     ) -> TraceStep:
         if type(expr) is Attr:
             return self._reference(expr, value, frame, state)
@@ -252,7 +252,7 @@ class _Recorder:
                 shown.append(TraceStep(operand, None))
         return [step for step in (*shown, *waiting) if type(step.expr) not in _UNRECORDED]
 
-    def _reference(self, expr: Attr, value: Value, frame: _Frame, state: EvaluationState) -> TraceStep:
+    def _reference(self, expr: Attr, value: ClassAdValue, frame: _Frame, state: EvaluationState) -> TraceStep:
         """Return the step of a reference: where the attribute was found, and the steps of its expression."""
         if frame.note or frame.cut:
             return TraceStep(expr, value, None, frame.note, tuple(frame.steps))
@@ -277,7 +277,7 @@ class _Recorder:
         note = "" if steps else why_not_followed(bare(found), value, circular=circular)
         return TraceStep(expr, value, location, note, tuple(steps))
 
-    def _holder(self, expr: Attr, frame: _Frame) -> tuple[Value | None, list[TraceStep]]:
+    def _holder(self, expr: Attr, frame: _Frame) -> tuple[ClassAdValue | None, list[TraceStep]]:
         """Return the value the attribute is selected from (None for a name without a scope), and the other steps.
 
         ``MY`` and ``TARGET`` are often not evaluated at all. If they are, their steps are left out.

@@ -12,7 +12,7 @@ from negotiator.classad.syntax import fold
 from negotiator.classad.tables.dictionary import AdDictionary, AdLayout, Row, pack_row
 
 if TYPE_CHECKING:
-    from negotiator.classad.scalar import ClassAd
+    from negotiator.classad.scalar import Ad
     from negotiator.classad.tables.column import IndexArray
 
 
@@ -33,7 +33,7 @@ class AlikeRows:
         codes = [int(codes[place]) if codes.ndim else int(codes) for codes in self.codes]
         return pack_row(self.layout.spellings, np.array(codes, np.int64))
 
-    def ad(self, place: int) -> ClassAd:
+    def ad(self, place: int) -> Ad:
         """Return one ad."""
         return self.dictionary.ad(self.row(place))
 

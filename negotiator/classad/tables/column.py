@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.context import Value
+from negotiator.classad.context import ClassAdValue
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, fold_bytes, from_bytes, to_bytes
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _PLAIN_KINDS = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.STRING})
 _KIND_OF_TYPE = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL, str: Kind.STRING}
 
 
-def kind_of(value: Value) -> Kind:
+def kind_of(value: ClassAdValue) -> Kind:
     """Return the kind of cell that holds ``value``."""
     if isinstance(value, Exceptional):
         return Kind.ERROR if value is ERROR else Kind.UNDEFINED
@@ -184,7 +184,7 @@ class Column:
             mask.setflags(write=False)
         return mask
 
-    def value(self, row: int) -> Value:
+    def value(self, row: int) -> ClassAdValue:
         """Return the value of a row; undefined for an absent attribute.
 
         :raises IndexError: the row does not exist.
@@ -203,10 +203,10 @@ class Column:
         value = values.item() if values.ndim == 0 else values[row]
         if kind is Kind.STRING:
             return self.pool.strings[int(value)]
-        plain: Value = value.item() if isinstance(value, np.generic) else value
+        plain: ClassAdValue = value.item() if isinstance(value, np.generic) else value
         return plain
 
-    def values(self, rows: IndexArray) -> list[Value]:
+    def values(self, rows: IndexArray) -> list[ClassAdValue]:
         """Return the values of some rows, as ``value`` does: in one step where all rows are of one plain kind.
 
         :param rows: (K,) indexes.
@@ -349,13 +349,13 @@ def single(
     return make(size, pool, np.asarray(kind, np.uint8), 1 << kind, data)
 
 
-def constant(size: int, pool: StringPool, value: Value) -> Column:
+def constant(size: int, pool: StringPool, value: ClassAdValue) -> Column:
     """Return the column that has this value in every row."""
     kind = kind_of(value)
     return single(size, pool, kind, _stored(kind, [value], pool)[0] if kind in DTYPES else None)
 
 
-def from_values(pool: StringPool, values: Sequence[Value]) -> Column:
+def from_values(pool: StringPool, values: Sequence[ClassAdValue]) -> Column:
     """Return the column of these values, one a row."""
     return from_cells(pool, values, np.fromiter(map(kind_of, values), np.uint8, len(values)))
 

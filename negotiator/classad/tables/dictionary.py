@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
 from negotiator.classad.tables.attribute_spelling import EQUALS, AttributeSpelling
 from negotiator.classad.tables.column import StringPool
@@ -313,7 +313,7 @@ class AdDictionary:
         spelling.lines += 1
         self.lines[line] = cell
 
-    def row(self, ad: ClassAd) -> tuple[AdLayout, Row]:
+    def row(self, ad: Ad) -> tuple[AdLayout, Row]:
         """Return an ad as a row, without its secrets. Raises ``TooManyNamesError``."""
         exprs = ad.expressions
         if isinstance(exprs, RowExpressions) and exprs.dictionary is self:
@@ -371,15 +371,15 @@ class AdDictionary:
         """Return the name of a cell's attribute, as spelled."""
         return self._numbered[cell >> _CODE_BITS].name
 
-    def ad(self, row: Row) -> ClassAd:
+    def ad(self, row: Row) -> Ad:
         """Return a row as an ad, whose expressions are made on demand."""
         layout, row = self._normalise(row)
-        return ClassAd.of(layout.shape, _HeldExpressions(self, layout, row))
+        return Ad.of(layout.shape, _HeldExpressions(self, layout, row))
 
-    def intern(self, ad: ClassAd) -> ClassAd:
+    def intern(self, ad: Ad) -> Ad:
         """Return the ad stored as numbers of this dictionary, without its secrets. Raises ``TooManyNamesError``."""
         layout, row = self.row(ad)
-        return ClassAd.of(layout.shape, _HeldExpressions(self, layout, row))
+        return Ad.of(layout.shape, _HeldExpressions(self, layout, row))
 
 
 class RowExpressions(Sequence["Expr"]):

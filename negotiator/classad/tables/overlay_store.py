@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax.attribute_map import expression
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 from negotiator.classad.tables.store import RowStore
@@ -51,7 +51,7 @@ class OverlayStore:
     def __len__(self) -> int:
         return len(self.base)
 
-    def ad(self, row: int) -> ClassAd:
+    def ad(self, row: int) -> Ad:
         """Return an ad."""
         added = {each.name: each.entries.expr(int(each.codes[row])) for each in self.added.values()}
         return self.base.ad(row).replaced(added)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import ClassAdError, fold
 from negotiator.classad.tables.alike_rows import AlikeRows
 from negotiator.classad.tables.code_column import CodeColumn
@@ -55,7 +55,7 @@ class Store(Protocol):
     def __len__(self) -> int:
         """Return the number of ads."""
 
-    def ad(self, row: int) -> ClassAd:
+    def ad(self, row: int) -> Ad:
         """Return an ad."""
 
     def encoded(self, name: str) -> EncodedAttribute:
@@ -70,7 +70,7 @@ class AdStore:
 
     __slots__ = ("_ads", "_encoded", "pool", "version")
 
-    def __init__(self, ads: Sequence[ClassAd]) -> None:
+    def __init__(self, ads: Sequence[Ad]) -> None:
         self.pool = StringPool()
         self.version = 0
         self._ads = tuple(ads)
@@ -79,7 +79,7 @@ class AdStore:
     def __len__(self) -> int:
         return len(self._ads)
 
-    def ad(self, row: int) -> ClassAd:
+    def ad(self, row: int) -> Ad:
         """Return an ad."""
         return self._ads[row]
 
@@ -152,11 +152,11 @@ class RowStore:
     def __len__(self) -> int:
         return self._size
 
-    def ad(self, row: int) -> ClassAd:
+    def ad(self, row: int) -> Ad:
         """Return an ad, which reads its expressions from this store on demand."""
         place = range(self._size)[row]
         layout = self._layouts[self._layout_of_row[place]]
-        return ClassAd.of(layout.shape, _StoredExpressions(self, layout, place))
+        return Ad.of(layout.shape, _StoredExpressions(self, layout, place))
 
     def encoded(self, name: str) -> EncodedAttribute:
         """Return an attribute of all ads."""

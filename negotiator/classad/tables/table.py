@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad.scalar import ClassAd
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Expr, LiteralValue, ReferenceScan, fold
 from negotiator.classad.tables.alike_rows import AlikeRows
 from negotiator.classad.tables.column import Column, IndexArray, StringPool
@@ -73,7 +73,7 @@ class AttributeTable:
         self._scans: dict[str, tuple[ReferenceScan, ...]] = {}
 
     @classmethod
-    def from_ads(cls, ads: Iterable[ClassAd], dictionary: AdDictionary | None = None) -> Self:
+    def from_ads(cls, ads: Iterable[Ad], dictionary: AdDictionary | None = None) -> Self:
         """Return the table of these ads, one a row, in their order.
 
         With the ``dictionary`` of a pool the ads themselves are not stored, only their codes. Ads that were read with it
@@ -85,7 +85,7 @@ class AttributeTable:
         store.append(map(dictionary.row, ads))
         return cls(store, None)
 
-    def append(self, ads: Iterable[ClassAd]) -> None:
+    def append(self, ads: Iterable[Ad]) -> None:
         """Add ads as rows at the end, in place; tables that were taken from this one keep their rows.
 
         :raises TypeError: the table was not made with a dictionary, or was taken from another one.
@@ -95,7 +95,7 @@ class AttributeTable:
         store.append(list(map(store.dictionary.row, ads)))
         self._clear()
 
-    def append_parts(self, parts: Sequence[tuple[IndexArray, AlikeRows | Sequence[ClassAd]]]) -> None:
+    def append_parts(self, parts: Sequence[tuple[IndexArray, AlikeRows | Sequence[Ad]]]) -> None:
         """Add ads as rows like ``append``, in several parts: each has the places of its ads among those that are added.
 
         The places of all parts are together 0, 1, 2 and so on, each once. The ads are stored in the table's dictionary.
@@ -121,7 +121,7 @@ class AttributeTable:
             return type(self)(store.take(indices), None)
         return self.from_ads([store.ad(row) for row in indices.tolist()], AdDictionary())
 
-    def replace(self, rows: RowSelection, ads: Sequence[ClassAd]) -> None:
+    def replace(self, rows: RowSelection, ads: Sequence[Ad]) -> None:
         """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.
 
         Tables and ads that were taken from this one before become stale: they return what they have computed already, and
@@ -186,12 +186,12 @@ class AttributeTable:
         return self._store.pool
 
     @property
-    def ads(self) -> tuple[ClassAd, ...]:
+    def ads(self) -> tuple[Ad, ...]:
         """The ads, row by row."""
         rows = range(len(self)) if self._rows is None else self._rows.tolist()
         return tuple([self._current().ad(row) for row in rows])
 
-    def ad(self, row: int) -> ClassAd:
+    def ad(self, row: int) -> Ad:
         """Return the ad of a row."""
         return self._current().ad(row if self._rows is None else int(self._rows[row]))
 

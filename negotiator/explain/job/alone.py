@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Environment, Table
+from negotiator.classad import Ad, Environment, Table
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import with_idle_jobs
@@ -119,7 +119,7 @@ def why_not_served(
 
 
 def _explained(
-    found: JobAlone, outcome: RequestOutcome, candidates: RecordedCandidates, job: ClassAd, env: Environment
+    found: JobAlone, outcome: RequestOutcome, candidates: RecordedCandidates, job: Ad, env: Environment
 ) -> JobAlone:
     reasons = merged(candidates.rejected)
     rejections = np.array([mask for _, mask in reasons], np.bool_).reshape(

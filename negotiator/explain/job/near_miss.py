@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import (
-    ClassAd,
+    Ad,
     ClassAdError,
     Column,
     Environment,
@@ -79,7 +79,7 @@ class MissedAds:
         return cls(slots.take(rows), np.ones(len(rows), np.int64))
 
 
-def near_miss(reason: Reason, missed: MissedAds, own: ClassAd, env: Environment) -> NearMiss | None:
+def near_miss(reason: Reason, missed: MissedAds, own: Ad, env: Environment) -> NearMiss | None:
     """Return the least change of an ad that meets a condition; None if the condition does not compare it with the others.
 
     :param missed: the slots, if the ad is a job's; the jobs, if it is a slot's.
@@ -125,7 +125,7 @@ def _shown(operand: Expr) -> str:
     return operand.name if isinstance(operand, Attr) else unparse(operand)
 
 
-def _of_own(operand: Expr, side: Side, own: ClassAd, others: Table) -> tuple[str, ...]:
+def _of_own(operand: Expr, side: Side, own: Ad, others: Table) -> tuple[str, ...]:
     """Return the attributes of the own ad that an operand reads, as the ad spells them, and an empty name for a constant.
 
     Nothing if it reads anything else.

@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd, LiteralValue, Table
+from negotiator.classad import Ad, LiteralValue, Table
 from negotiator.cycle.jobs import IDLE, JobIds, names, schedds, submitters
 from negotiator.explain.whatif.tables import Values, with_copies
 from negotiator.pool import Snapshot
@@ -70,5 +70,5 @@ def _with_idle_jobs(ads: Table, jobs: Mapping[str, int], schedd: str, now: float
             found[place] = found[place].with_items([("IdleJobs", idle + count)])
         else:
             own: dict[str, LiteralValue] = {"Name": submitter, "ScheddName": schedd, "IdleJobs": count}
-            found.append(ClassAd(list({**own, "RunningJobs": 0, "LastHeardFrom": int(now)}.items())))
+            found.append(Ad(list({**own, "RunningJobs": 0, "LastHeardFrom": int(now)}.items())))
     return Table.from_ads(found)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from negotiator.classad import (
-    ClassAd,
+    Ad,
     Environment,
     Expr,
     LiteralValue,
@@ -37,7 +37,7 @@ def with_values(table: Table, rows: Mask, values: Values) -> Table:
 
     In an expression that names the attribute itself, that stands for the value before: ``Memory * 2`` doubles it.
     """
-    for name, tree in ClassAd(list(values)).items():
+    for name, tree in Ad(list(values)).items():
         groups, first = table.group([name])
         before = [ad.get(name) for ad in table.take(first).ads]
         after = [_instead(tree, name, each) for each in before]
@@ -81,7 +81,7 @@ def _instead(tree: Expr, name: str, before: Expr | None) -> Expr | LiteralValue:
     found, is_constant = _substituted(tree, fold(name), _UNDEFINED if before is None else before)
     if found is tree or not is_constant:
         return found
-    value = evaluate(found, ClassAd())
+    value = evaluate(found, Ad())
     return value if isinstance(value, bool | int | float | str) else found
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from negotiator.plugin import ClassAd, Environment, Expr, Table, Value, evaluate_table, parse, unparse_value
+from negotiator.plugin import Ad, ClassAdValue, Environment, Expr, Table, evaluate_table, parse, unparse_value
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.groups.surplus import GroupAllocation
 
@@ -41,16 +41,16 @@ def order_groups(
     return sorted(ordered, key=lambda each: root_last and each[0] == ROOT_GROUP)
 
 
-def _ad(name: str, group: GroupAllocation, usage: float) -> ClassAd:
-    values: Mapping[str, Value] = {
+def _ad(name: str, group: GroupAllocation, usage: float) -> Ad:
+    values: Mapping[str, ClassAdValue] = {
         "AccountingGroup": name,
         "GroupQuota": group.quota,
         "GroupResourcesAllocated": group.allocated,
         "GroupResourcesInUse": usage,
     }
-    return ClassAd([(attribute, parse(unparse_value(value))) for attribute, value in values.items()])
+    return Ad([(attribute, parse(unparse_value(value))) for attribute, value in values.items()])
 
 
-def _key(value: Value) -> float:
+def _key(value: ClassAdValue) -> float:
     key = float(value) if isinstance(value, bool | int | float) else NOT_A_NUMBER
     return NOT_A_NUMBER if math.isnan(key) else key  # NaN has no order

@@ -13,11 +13,11 @@ from typing import Final, Self
 import attrs
 
 from negotiator.plugin import (
-    ClassAd,
+    Ad,
+    ClassAdValue,
     Expr,
     InvalidCallError,
     NegotiatorError,
-    Value,
     parse,
     printable,
     references,
@@ -82,7 +82,7 @@ class OutputCell:
     at_right: bool = False
 
     @classmethod
-    def of(cls, value: Value, text: str) -> Self:
+    def of(cls, value: ClassAdValue, text: str) -> Self:
         """Return the cell of a value with this text."""
         shown = printable(text)
         return cls(shown, len(unparse_value(value)) if isinstance(value, float) else len(shown))
@@ -167,7 +167,7 @@ class AutoFormat:
         all_cells = [job_id, *cells] if self.job_id else cells
         return f"{self.before_row}{f'{self.after}{self.between}'.join(all_cells)}\n"
 
-    def _cells(self, ad: ClassAd, zone: tzinfo | None) -> list[OutputCell]:
+    def _cells(self, ad: Ad, zone: tzinfo | None) -> list[OutputCell]:
         names = [f"_{number}" for number in range(len(self.columns))]
         row = ad.with_items(zip(names, (column.tree for column in self.columns), strict=True))
         return [
@@ -176,7 +176,7 @@ class AutoFormat:
         ]
 
 
-def _formatted(column: OutputColumn, value: Value, zone: tzinfo | None) -> OutputCell:
+def _formatted(column: OutputColumn, value: ClassAdValue, zone: tzinfo | None) -> OutputCell:
     if column.form.is_time:  # these have no label, as in HTCondor
         return OutputCell.of_time(_time(value, column.form, zone))
     bare = isinstance(value, str) and column.form is not ValueForm.QUOTED
@@ -184,14 +184,14 @@ def _formatted(column: OutputColumn, value: Value, zone: tzinfo | None) -> Outpu
     return attrs.evolve(cell, text=f"{column.text} = {cell.text}") if column.labelled else cell
 
 
-def _time(value: Value, form: ValueForm, zone: tzinfo | None) -> str:
+def _time(value: ClassAdValue, form: ValueForm, zone: tzinfo | None) -> str:
     if not isinstance(value, bool | int | float):
         return ""
     seconds = int(value) if -_BEYOND <= value < _BEYOND else -_BEYOND  # as a 64-bit integer in C
     return duration(seconds) if form is ValueForm.DURATION else date(seconds, zone)
 
 
-def _raw(ad: ClassAd, column: OutputColumn) -> OutputCell:
+def _raw(ad: Ad, column: OutputColumn) -> OutputCell:
     """Return what an ad has of an attribute, not evaluated; of any other expression its own text."""
     is_attribute = column.text.isidentifier() and references(column.tree).unscoped
     text = "undefined" if is_attribute else unparse(column.tree)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from negotiator.plugin import ClassAd, Value, unparse_value
+from negotiator.plugin import Ad, ClassAdValue, unparse_value
 
 
-def as_sent(ad: Mapping[str, str | float]) -> ClassAd:
+def as_sent(ad: Mapping[str, str | float]) -> Ad:
     """Return the ad of an entry as condor_userprio gets it: its reals have the digits of the long form."""
-    return ClassAd(
+    return Ad(
         (name, float(real_text(value)) if isinstance(value, float) and math.isfinite(value) else value)
         for name, value in ad.items()
     )
 
 
-def literal(value: Value) -> str:
+def literal(value: ClassAdValue) -> str:
     """Return the text of a value in long form, where a quote is the one character that is escaped."""
     if isinstance(value, str):
         return '"' + value.replace('"', '\\"') + '"'

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from negotiator.plugin import ClassAd, Expr
+from negotiator.plugin import Ad, Expr
 from negotiator_fairshare.accounts.account import AccountRecord
 from negotiator_fairshare.userprio.literals import as_sent
 from negotiator_fairshare.userprio.report import UserprioReport
@@ -38,7 +38,7 @@ def constrained(report: UserprioReport, constraints: Sequence[Expr]) -> Userprio
     return attrs.evolve(report, entries=tuple(entries))
 
 
-def _is_true(ad: ClassAd, constraint: Expr) -> bool:
+def _is_true(ad: Ad, constraint: Expr) -> bool:
     value = ad.with_items([(_CONSTRAINT, constraint)]).evaluate(_CONSTRAINT)
     return isinstance(value, bool | int | float) and bool(value)
 

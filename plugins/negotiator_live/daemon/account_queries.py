@@ -12,8 +12,8 @@ from typing import Final
 
 from negotiator.plugin import (
     AccountAd,
+    Ad,
     Allowance,
-    ClassAd,
     CommandError,
     Environment,
     Expr,
@@ -136,7 +136,7 @@ def _constraint(text: str) -> Expr | None:
 def _is_true(
     account: Mapping[str, str | int | float | bool], constraint: Expr, environment: Environment
 ) -> bool:
-    ad = ClassAd(account.items()).with_items([(_CONSTRAINT, constraint)])
+    ad = Ad(account.items()).with_items([(_CONSTRAINT, constraint)])
     value = ad.evaluate(_CONSTRAINT, env=environment)
     return isinstance(value, bool | int | float) and bool(value)
 

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 import attrs
 
-from negotiator.plugin import ClassAd, NegotiatorError, parse, printable
+from negotiator.plugin import Ad, NegotiatorError, parse, printable
 from negotiator_live.configured import SETTINGS
 from negotiator_live.master.arguments import DaemonArguments
 from negotiator_live.master.handover import Handover
@@ -117,7 +117,7 @@ def _number(names: tuple[str, ...], default: int, arguments: DaemonArguments, *,
     """Return the number of the first of these settings that has a value, which may be a constant expression."""
     name, text = next(((name, text) for name in names if (text := _value(name, arguments))), ("", ""))
     try:
-        number = ClassAd([("value", parse(text))]).integer("value") if text else default
+        number = Ad([("value", parse(text))]).integer("value") if text else default
     except NegotiatorError:
         number = None
     if number is None or number < least:

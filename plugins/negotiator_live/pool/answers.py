@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import (
-    ClassAd,
+    Ad,
     Decisions,
     Delivery,
     DeliveryStatus,
@@ -141,7 +141,7 @@ def _group_texts(match: Match) -> dict[str, str]:
     return literals({name: value for name, value in given.items() if isinstance(value, str | bool)})
 
 
-def _slot_texts(slot: ClassAd) -> dict[str, str]:
+def _slot_texts(slot: Ad) -> dict[str, str]:
     """Return the attributes of a slot's ad, with the Requirements that NegotiatorRequirements replaced.
 
     Those of the group of an earlier job are left out.

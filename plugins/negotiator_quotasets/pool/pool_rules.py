@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from negotiator.plugin import (
     UNDEFINED,
     Charge,
+    ClassAdValue,
     Environment,
     Filter,
     Mode,
     Request,
     Table,
-    Value,
     Verdict,
     evaluate_table,
     printable,
@@ -204,7 +204,7 @@ def _machines(slots: Table) -> tuple[Codes, NDArray[np.intp], list[str]]:
     return codes, first, [names[machines[row]] for row in first.tolist()]
 
 
-def _host_text(value: Value) -> str | None:
+def _host_text(value: ClassAdValue) -> str | None:
     """Return a slot's value of a complex, None if it has none; a value that Grid Engine lacks fits no request."""
     return None if value is UNDEFINED else text_of(value) or unparse_value(value)
 

@@ -25,7 +25,7 @@ from negotiator_quotasets.requests.resources import Claimant, RequestedResources
 from negotiator_quotasets.settings import QuotaSettings
 
 if TYPE_CHECKING:
-    from negotiator.plugin import ClassAd, Environment, Request, Value
+    from negotiator.plugin import Ad, ClassAdValue, Environment, Request
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class RequestValues(NamedTuple):
     user: str
     groups: tuple[str, ...]
     queue: str
-    values: tuple[Value | _Invalid, ...]
+    values: tuple[ClassAdValue | _Invalid, ...]
 
     @property
     def key(self) -> Hashable:
@@ -138,14 +138,16 @@ class RequestReader:
         return self._host_values.get(name) or _HOST_VALUES.get(name) or _attribute(name)
 
 
-def _evaluated(expression: JobExpression, job: ClassAd, context: EvaluationContext) -> Value | _Invalid:
+def _evaluated(expression: JobExpression, job: Ad, context: EvaluationContext) -> ClassAdValue | _Invalid:
     try:
         return expression.value(job, *context)
     except ValueError as error:
         return _Invalid(str(error))
 
 
-def _checked(problems: list[str], default: T, convert: Callable[[Value], T], value: Value | _Invalid) -> T:
+def _checked(
+    problems: list[str], default: T, convert: Callable[[ClassAdValue], T], value: ClassAdValue | _Invalid
+) -> T:
     """Return a converted value, or the default after adding the reason to ``problems``."""
     if isinstance(value, _Invalid):
         problems.append(value.reason)
@@ -157,7 +159,7 @@ def _checked(problems: list[str], default: T, convert: Callable[[Value], T], val
         return default
 
 
-def _name(what: str, value: Value) -> str | None:
+def _name(what: str, value: ClassAdValue) -> str | None:
     """Return a name in an ad; None if it is missing or empty."""
     if value is UNDEFINED:
         return None
@@ -167,7 +169,7 @@ def _name(what: str, value: Value) -> str | None:
     return text or None
 
 
-def _requested(complex_: Complex, value: Value) -> str | Fraction | None:
+def _requested(complex_: Complex, value: ClassAdValue) -> str | Fraction | None:
     """Return a job's request for a complex: a number of a consumable, else a text; None if it is missing."""
     if value is UNDEFINED:
         return None
@@ -184,7 +186,7 @@ def _requested(complex_: Complex, value: Value) -> str | Fraction | None:
     return text
 
 
-def _slots(value: Value) -> int:
+def _slots(value: ClassAdValue) -> int:
     """Return the number of slots of a job, at least 1."""
     if value is UNDEFINED:
         return 1
@@ -193,7 +195,7 @@ def _slots(value: Value) -> int:
     return min(LARGEST, max(1, math.ceil(value)))
 
 
-def text_of(value: Value) -> str | None:
+def text_of(value: ClassAdValue) -> str | None:
     """Return a value as Grid Engine writes it; None if it has no such value."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.classad import ClassAd
+from negotiator.classad import Ad
 from negotiator.hooks.records import Mask
 from negotiator_bench import ours
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
@@ -37,7 +37,7 @@ Pairs = list[tuple[int, int]]
 class _MatchingRun:
     """What one cold run gave: seconds of matching, seconds of ranking and choosing on top, and what was found."""
 
-    jobs: Sequence[ClassAd]
+    jobs: Sequence[Ad]
     matched: Matched
     chosen: Sequence[Rows]
     match_seconds: float

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle import Bundle, load_bundle
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
@@ -69,7 +69,7 @@ def read(blocks: Iterable[str]) -> Table:
     """
     dictionary = pool_dictionary()
 
-    def ads() -> Iterator[ClassAd]:
+    def ads() -> Iterator[Ad]:
         for result in read_long(larger_blocks(blocks), "input", dictionary):
             if isinstance(result, Problem):
                 raise NotReadError(str(result))
@@ -78,18 +78,18 @@ def read(blocks: Iterable[str]) -> Table:
     return Table.from_ads(ads(), dictionary)
 
 
-def read_jobs() -> tuple[ClassAd, ...]:
+def read_jobs() -> tuple[Ad, ...]:
     """Read all job classes, one ad each."""
     return read(f"{job_class(k)}\n" for k in range(CLASSES)).ads
 
 
-def match(slots: Table, jobs: Sequence[ClassAd]) -> Matched:
+def match(slots: Table, jobs: Sequence[Ad]) -> Matched:
     """Run the station *match* for each job class."""
     matcher, bundle = SlotMatcher.of(OfferedSlots(slots), CYCLE.environment), bare_bundle()
     return Matched(matcher, [station_match(_request(job, 1), matcher, bundle, CYCLE) for job in jobs])
 
 
-def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
+def choose(matched: Matched, jobs: Sequence[Ad], count: int) -> list[Rows]:
     """Run the station *charge* for so many jobs of each class: it ranks the candidates and grants the best."""
     in_use, bundle = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp)), bare_bundle()
     queues = QueueTree.of(bundle.partition.root, CYCLE.now)
@@ -102,13 +102,13 @@ def choose(matched: Matched, jobs: Sequence[ClassAd], count: int) -> list[Rows]:
     return granted
 
 
-def rank(matcher: SlotMatcher, job: ClassAd, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def rank(matcher: SlotMatcher, job: Ad, rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rank these slots for a job: in the pool's order, and by the job's Rank; both of the shape of ``rows``."""
     before, own, *_ = matcher.ranks.of(rows, job, CYCLE.environment)
     return before, own
 
 
-def _request(job: ClassAd, count: int) -> Request:
+def _request(job: Ad, count: int) -> Request:
     return Request(
         submitter="user@example.org",
         schedd="submit.example.org",

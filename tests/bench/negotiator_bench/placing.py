@@ -19,7 +19,7 @@ import numpy as np
 
 from negotiator.bundle import load_bundle
 from negotiator.bundle.model import Bundle
-from negotiator.classad import ClassAd, Table
+from negotiator.classad import Ad, Table
 from negotiator.cycle.applications import applications
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place_idle
@@ -84,10 +84,10 @@ def measure(plan: Plan) -> Measured:
     return Measured((*figures, _swap(plan)))
 
 
-def _jobs(count: int) -> Iterator[ClassAd]:
+def _jobs(count: int) -> Iterator[Ad]:
     for number in range(count):
         user = number % USERS
-        yield ClassAd(
+        yield Ad(
             [
                 ("GlobalJobId", f"schedd@host#{number}.0#1700000000"),
                 ("ClusterId", number),

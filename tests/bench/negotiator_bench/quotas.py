@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle import Bundle, load_bundle
-from negotiator.classad import ClassAd, Table, parse
+from negotiator.classad import Ad, Table, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
@@ -156,7 +156,7 @@ def _bundle(folder: Path, rules: Sequence[str]) -> Bundle:
 
 def _slots(size: Size) -> Table:
     return Table.from_ads(
-        ClassAd(
+        Ad(
             [
                 ("Name", f"slot{number}@host{host}"),
                 ("Machine", f"host{host}"),
@@ -176,7 +176,7 @@ def _requests(size: Size) -> list[Request]:
         Request(
             submitter=f"user{number % USERS}@example.org",
             schedd="submit.example.org",
-            ad=ClassAd([("RequestCpus", 1), ("RequestMemory", number), ("Requirements", _TRUE)]),
+            ad=Ad([("RequestCpus", 1), ("RequestMemory", number), ("Requirements", _TRUE)]),
             count=copies,
             first_job=f"{number}.0",
             queue="root.default",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-from negotiator.classad import ClassAd, Expr, evaluate
+from negotiator.classad import Ad, Expr, evaluate
 from negotiator_bench import ours
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.inputs import SLOTS
@@ -59,7 +59,7 @@ def measure(plan: Plan, library: Worker | None) -> Measured:
     return Measured((figure,), tuple(wrong))
 
 
-def _seconds(tree: Expr, job: ClassAd, slots: list[ClassAd], loops: int) -> float:
+def _seconds(tree: Expr, job: Ad, slots: list[Ad], loops: int) -> float:
     gc.collect()
     start = clock()
     for _ in range(loops):

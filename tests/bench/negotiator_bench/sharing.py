@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from negotiator.bundle import load_bundle
-from negotiator.classad import ClassAd, Table, parse
+from negotiator.classad import Ad, Table, parse
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks.records import Cycle
 from negotiator.pool.snapshot import Snapshot
@@ -80,10 +80,10 @@ def _submitter(number: int) -> str:
     return f"g{number % GROUPS}.u{number}@example.org"
 
 
-def _submitter_ad(number: int) -> ClassAd:
+def _submitter_ad(number: int) -> Ad:
     idle = JOBS * CLASSES // SUBMITTERS
     values = {"Name": f'"{_submitter(number)}"', "ScheddName": f'"{_SCHEDD}"', "IdleJobs": str(idle)}
-    return ClassAd([(name, parse(text)) for name, text in (values | {"RunningJobs": "0"}).items()])
+    return Ad([(name, parse(text)) for name, text in (values | {"RunningJobs": "0"}).items()])
 
 
 def _requests() -> Iterator[str]:

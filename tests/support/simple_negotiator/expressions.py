@@ -3,7 +3,7 @@
 import struct
 from functools import lru_cache
 
-from negotiator.classad import ClassAd, evaluate, is_true, parse
+from negotiator.classad import Ad, evaluate, is_true, parse
 
 LARGEST = 1.7976931348623157e308
 
@@ -35,4 +35,4 @@ def single(value):
 
 def ad_of(values):
     """Return an ad of values."""
-    return ClassAd([]).replaced(values)
+    return Ad([]).replaced(values)

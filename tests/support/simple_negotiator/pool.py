@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 from condor_cases import attribute_ads, job_ads, slot_ads, submitter_values
-from negotiator.classad import ClassAd, parse, unparse
+from negotiator.classad import Ad, parse, unparse
 from simple_negotiator.expressions import is_so, number, value_of
 
 
@@ -51,7 +51,7 @@ def slots_of(content, given, knobs):
     addresses, slots = set(), []
     for each in given["slots"]:
         (ad,) = slot_ads(content, [each]).values()
-        ad = ClassAd([("Name", parse(f'"{each["name"]}"')), *ad.items()])
+        ad = Ad([("Name", parse(f'"{each["name"]}"')), *ad.items()])
         if constraint is None or is_so(constraint, ad):
             address = (each["name"], ad.string("StartdIpAddr"))
             claims = 0 if each["name"] in without or address in addresses else 1
