@@ -73,8 +73,10 @@ class ClaimAmounts:
         """
         if name in self.names and values == [None]:
             return [None]
-        own = np.array([_amount(value) for value in values])
         sizes = self._size(name)[rows]
+        if len(values) == 1 and LEAST.get(name, 0.0) <= (amount := _amount(values[0])) <= sizes.min():
+            return [amount if name in self.names else None]  # the usual case: all slots hold it
+        own = np.array([_amount(value) for value in values])
         with np.errstate(invalid="ignore"):
             if name not in self.names:
                 within = np.where(own > sizes, sizes, np.nan)

@@ -20,6 +20,7 @@ from negotiator.hooks.turn_time import TimeLimit, TurnTime
 #: A submitter and a schedd; empty where a limit is of all.
 _Account: TypeAlias = tuple[str, str]
 _ALL: _Account = ("", "")
+_OF_CYCLE = tuple(limit for limit in TimeLimit if limit.ends_cycle)
 _LONGEST = 200  # characters of a name: the rest does not matter, so that records have names whole
 
 
@@ -71,10 +72,12 @@ class CycleTime(TurnTime):
 
     def ends_cycle(self) -> bool:
         """True if nobody has another turn."""
-        return any(self._is_over(limit, _ALL) for limit in TimeLimit if limit.ends_cycle)
+        return any(self._is_over(limit, _ALL) for limit in _OF_CYCLE)
 
     def reached_last(self, request: Request) -> TimeLimit | None:
         """Return the limit that left the submitter of a request no time, as far as that decided something."""
+        if not self._over:
+            return None
         limits = _limits_of(request.submitter, request.schedd)
         return next((limit for limit, of in limits if (limit, of) in self._over), None)
 

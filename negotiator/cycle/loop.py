@@ -165,17 +165,18 @@ def _run_cycle(
                 time.end_turn(queued.request)
                 continue
             paid = work.for_job(cycle, queued.request.ad)
-            queued = lists.current(queued, paid.environment)
+            env = paid.environment
+            queued = lists.current(queued, env)
             matcher.prefer(queued.scores)
             request = queued.matched()
             begin(Station.MATCH)
             candidates = match(request, matcher, bundle, paid, queued.slots, queued)
-            lists.listed(queued, request.ad, candidates, paid.environment)
+            lists.listed(queued, request.ad, candidates, env)
             begin(Station.CHARGE)
             charges = partial(declared.of, queued.allowed(), paid)
             granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
             job = placed.idle.jobs.ad(int(queued.rows[0]))
-            attributes = matched.of(job, granted.rows, paid.environment) if len(granted.rows) else []
+            attributes = matched.of(job, granted.rows, env) if len(granted.rows) else []
             if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
                 granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
             in_use.end_claims(granted.preempting_rows)

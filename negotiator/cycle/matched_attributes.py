@@ -39,7 +39,7 @@ class MatchedAttributes:
         """
         names, slots = self._names(job), self.slots.take(rows)
         columns = [self._within(name, _values(job, name, slots, env), rows) for name in names]
-        if all(len(column) == 1 for column in columns):  # equal for all slots
+        if max(map(len, columns)) == 1:  # equal for all slots
             return [tuple((name, value) for name, (value,) in zip(names, columns, strict=True))] * len(rows)
         each = zip(*(_repeated(column, len(rows)) for column in columns), strict=True)
         return [tuple(zip(names, found, strict=True)) for found in each]
@@ -62,6 +62,9 @@ class MatchedAttributes:
         if not is_request(name):
             return values
         amounts = self.amounts.of_matches(name, values, rows)
+        if len(values) == len(amounts) == 1:
+            amount = amounts[0]
+            return values if amount is None else [number(amount)]
         size = max(len(values), len(amounts))
         pairs = zip(_repeated(values, size), _repeated(amounts, size), strict=True)
         return [value if amount is None else number(amount) for value, amount in pairs]

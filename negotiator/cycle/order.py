@@ -18,7 +18,7 @@ def feedback_of(
     :param withdrawn: how many of the granted slots no other request may have.
     """
     left = queued.request.count - len(granted.rows)
-    denied = tuple(removal.reason for removal in (*candidates.removals, *granted.removals))
+    denied = tuple([removal.reason for removal in (*candidates.removals, *granted.removals)])
     cause = _cause(queued, candidates, granted, left)
     return Feedback(
         *(queued, granted.rows, granted.copies, left, cause, denied, granted.too_heavy),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import GrantedSlots
+from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
@@ -26,8 +28,10 @@ from negotiator.cycle.text_columns import TextColumn
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Match, Request
+from negotiator.hooks.records import Cycle, Match, PreemptedJob, Request
 from negotiator.records import Reason
+
+_NO_JOBS = JobRanges()
 
 
 @attrs.define(eq=False)
@@ -70,10 +74,10 @@ class Outcomes:
     ) -> None:
         """Add the decisions of one turn, the attributes of its matches, and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
-        removals = [*candidates.removals, *granted.removals]
+        removals = (*candidates.removals, *granted.removals)
         if cause is StopCause.ALLOWANCE:
             refused = candidates.left - len(granted.rows)
-            removals.append(Removal(ALLOWANCE_USED, refused, refused))
+            removals += (Removal(ALLOWANCE_USED, refused, refused),)
         found = self._by_number.get(queued.number)
         if found is None:
             merged = merged_removals((), removals)
@@ -83,7 +87,7 @@ class Outcomes:
             found.queued, found.copies, found.candidates = queued, granted.copies, candidates.left
             found.removals = merged_removals(found.removals, removals)
         if len(granted.rows):
-            matches = list(self._matches(queued, candidates, granted))
+            matches = self._matches(queued, candidates, granted)
             self.journal += self._entries(queued, matches, granted, attributes)
             found.matches += matches
 
@@ -110,11 +114,14 @@ class Outcomes:
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""
         for each in self._by_number.values():
+            served = each.request, tuple(each.matches)
+            if len(each.matches) == each.request.count:
+                yield RequestOutcome(*served, "", each.candidates, each.removals, _NO_JOBS)
+                continue
             left = each.queued.ads_without(each.copies)
             stand_for_one = len({match.job for match in each.matches}) + len(left) == each.request.count
             yield RequestOutcome(
-                request=each.request,
-                matches=tuple(each.matches),
+                *served,
                 first_unmatched=self._first_unmatched(each),
                 candidates=each.candidates,
                 removals=each.removals,
@@ -124,32 +131,57 @@ class Outcomes:
 
     def _matches(
         self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
-    ) -> Iterator[Match]:
-        made = len(self.journal) + 1
-        ids = self._job_ids.at(queued.rows[granted.copies])
-        ads: dict[int, Ad] = {}
-        job_rows, slot_rows = queued.rows[granted.copies].tolist(), granted.rows.tolist()
-        for place, (job_row, job_id, row, rank) in enumerate(
-            zip(job_rows, ids, slot_rows, granted.ranks.tolist(), strict=True)
-        ):
-            job = ads.get(job_row) or ads.setdefault(job_row, self.jobs.ad(job_row))
-            warnings = [reason for reason, mask in candidates.warnings if mask[row]]
-            warnings += (reason for reason, places in granted.warnings if place in places)
-            preempts = ended_job(self.offered, queued.slots, granted.preemptions, place, row)
-            yield Match(
-                id=f"{self.cycle.number}.{made + place}",
-                submitter=queued.request.submitter,
-                schedd=queued.request.schedd,
-                job=job_id,
-                slot=self._slot_names.text(row) or f"slot {row}",
-                job_ad=job,
-                slot_ad=self.slots.ad(row),
+    ) -> list[Match]:
+        """Return the matches of a turn, column by column; they share what is equal for all."""
+        cycle, request, made = self.cycle.number, queued.request, len(self.journal) + 1
+        job_rows = queued.rows[granted.copies]
+        columns = zip(
+            range(made, made + len(job_rows)),
+            self._job_ids.at(job_rows),
+            self._names_of_slots(granted.rows),
+            self._job_ads(job_rows),
+            self.slots.take(granted.rows).ads,
+            granted.ranks.tolist(),
+            _warnings(candidates, granted),
+            self._ended_jobs(queued, granted),
+            strict=True,
+        )
+        return [
+            Match(
+                id=f"{cycle}.{number}",
+                submitter=request.submitter,
+                schedd=request.schedd,
+                job=job,
+                slot=slot,
+                job_ad=job_ad,
+                slot_ad=slot_ad,
                 rank=rank,
-                queue=queued.request.queue,
-                warnings=tuple(warnings),
+                queue=request.queue,
+                warnings=warnings,
                 preempts=preempts,
                 request_attributes=queued.attributes,
             )
+            for number, job, slot, job_ad, slot_ad, rank, warnings, preempts in columns
+        ]
+
+    def _names_of_slots(self, rows: RowNumbers) -> list[str]:
+        names = zip(self._slot_names.texts(rows), rows.tolist(), strict=True)
+        return [name or f"slot {row}" for name, row in names]
+
+    def _job_ads(self, rows: RowNumbers) -> list[Ad]:
+        """Return the ad of each match's job; those of an ad that stands for several jobs share it."""
+        places = rows.tolist()
+        ads = {row: self.jobs.ad(row) for row in dict.fromkeys(places)}
+        return [ads[row] for row in places]
+
+    def _ended_jobs(self, queued: QueuedRequest, granted: GrantedSlots) -> list[PreemptedJob | None]:
+        states = granted.preemptions
+        if states is None:
+            return [None] * len(granted.rows)
+        return [
+            ended_job(self.offered, queued.slots, states, place, row)
+            for place, row in enumerate(granted.rows.tolist())
+        ]
 
     def _entries(
         self,
@@ -157,15 +189,14 @@ class Outcomes:
         matches: Sequence[Match],
         granted: GrantedSlots,
         attributes: Sequence[Attributes],
-    ) -> Iterator[JournalEntry]:
-        """Yield what the matches of a request are charged for."""
-        request, copies = queued.request, granted.copies.tolist()
-        _, ads, jobs = np.unique(queued.rows, return_inverse=True, return_counts=True)
-        shared = (jobs[ads[granted.copies]] > 1).tolist()  # by ads that stand for several jobs
-        for match, copy, values, is_copy in zip(matches, copies, attributes, shared, strict=True):
-            yield JournalEntry(
+    ) -> list[JournalEntry]:
+        """Return what the matches of a request are charged for."""
+        at, request, rows = self.cycle.now, queued.request, queued.rows.tolist()
+        jobs_of_ad, copies = Counter(rows), granted.copies.tolist()
+        return [
+            JournalEntry(
                 id=match.id,
-                at=self.cycle.now,
+                at=at,
                 submitter=request.submitter,
                 schedd=request.schedd,
                 job=match.job,
@@ -176,8 +207,10 @@ class Outcomes:
                 group=request.group,
                 application=request.applications[copy],
                 attributes=values,
-                is_copy=is_copy,
+                is_copy=jobs_of_ad[rows[copy]] > 1,
             )
+            for match, copy, values in zip(matches, copies, attributes, strict=True)
+        ]
 
     def _first_unmatched(self, outcome: _OpenOutcome) -> str:
         """Return the id of the first job that got no slot, empty where all got one."""
@@ -203,3 +236,16 @@ class Outcomes:
     @cached_property
     def _slot_names(self) -> TextColumn:
         return texts(self.slots, "Name")
+
+
+def _warnings(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[Reason, ...]]:
+    """Return, for each match, the reasons of rules that would have refused it if they were enforced."""
+    if not candidates.warnings and not granted.warnings:
+        return [()] * len(granted.rows)
+    return [
+        (
+            *(reason for reason, mask in candidates.warnings if mask[row]),
+            *(reason for reason, places in granted.warnings if place in places),
+        )
+        for place, row in enumerate(granted.rows.tolist())
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 import attrs
@@ -17,7 +17,8 @@ from negotiator.hooks.declarations import Expression
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
 _Name: TypeAlias = tuple[Side, str]
 #: The attributes that expressions name; None if they may read any.
-_Reads: TypeAlias = tuple[_Name, ...] | None
+_Reads: TypeAlias = frozenset[_Name] | None
+_NOTHING: _Reads = frozenset()
 
 #: If an ad has an attribute of such a name, a scope in an expression may mean that attribute instead of an ad.
 SCOPE_NAMES: Final = frozenset({"my", "self", "target", "other"})
@@ -35,6 +36,7 @@ class ReferenceClosure:
     requests: frozenset[str]  # the amounts that jobs request
     _job_reads: dict[int, tuple[Expr, _Reads]] = attrs.field(factory=dict)  # by id of the expression
     _slot_reads: dict[str, _Reads] = attrs.field(factory=dict)  # by name
+    _of_names: dict[_Name, frozenset[str] | None] = attrs.field(factory=dict)  # if jobs have constants only
 
     @classmethod
     def over(cls, slots: Table, jobs: Table) -> ReferenceClosure:
@@ -68,11 +70,35 @@ class ReferenceClosure:
         """
         written = sorted(filter(jobs.has_expressions, names))
         groups, first = jobs.take(rows).group(written)
-        found = [self._of_job(jobs.ad(row), written) for row in rows[first].tolist()]
+        first_rows = rows[first]
+        reads = self._of_each(jobs.take(first_rows), written)
+        # Most jobs differ in constants only: the same names are followed once.
+        common = {each: self._of_reads(each) for each in set(reads)}
+        # Of these names, other expressions may be others in each job.
+        further = {each for each, names in common.items() if _has_others(jobs, names, written)}
+        found = [
+            self._of_job(jobs.ad(row), written) if each in further else common[each]
+            for row, each in zip(first_rows.tolist(), reads, strict=True)
+        ]
         reached = [None if each is None else names | each for each in found]
         is_first = np.zeros(len(rows), np.bool_)
         is_first[first] = True
         return [(reached[group], own) for group, own in zip(groups.tolist(), is_first.tolist(), strict=True)]
+
+    def _of_reads(self, reads: Iterable[_Reads]) -> frozenset[str] | None:
+        """Return the job attributes that expressions with these reads reach, those that are constants in jobs."""
+        found: set[str] = set()
+        for each in reads:
+            if each is None:
+                return None
+            for name in each:
+                if name not in self._of_names:
+                    self._of_names[name] = self._follow([name], None)
+                reached = self._of_names[name]
+                if reached is None:
+                    return None
+                found |= reached
+        return frozenset(found)
 
     def _of_job(self, job: Ad, names: Sequence[str]) -> frozenset[str] | None:
         return self._follow([(_JOB, name) for name in names], job)
@@ -89,17 +115,26 @@ class ReferenceClosure:
                 continue
             seen.add(item)
             owner, name = item
-            reads = self._of_slots(name) if owner is _SLOT else self._of_expression(job, name)
+            if owner is _SLOT:
+                reads = self._of_slots(name)
+            else:
+                reads = self._of_expression(None if job is None else job.folded(name))
             if reads is None:
                 return None
             pending += reads
         return frozenset(name for side, name in seen if side is _JOB)
 
-    def _of_expression(self, job: Ad | None, name: str) -> _Reads:
-        """Return what the expression of an attribute of a job reads."""
-        expr = None if job is None else job.folded(name)
+    def _of_each(self, jobs: Table, names: Sequence[str]) -> list[tuple[_Reads, ...]]:
+        """Return, for each job, what each of the attributes reads."""
+        if not names:
+            return [()] * len(jobs)
+        columns = [[self._of_expression(expr) for expr in jobs.expressions(name)] for name in names]
+        return list(zip(*columns, strict=True))
+
+    def _of_expression(self, expr: Expr | None) -> _Reads:
+        """Return what the expression of an attribute of a job reads; None is none."""
         if expr is None or type(expr) is Literal:
-            return ()
+            return _NOTHING
         if id(expr) not in self._job_reads:  # the entry holds the tree, so that its id stays its own
             self._job_reads[id(expr)] = expr, self._reads(_JOB, (scan(expr),))
         return self._job_reads[id(expr)][1]
@@ -113,7 +148,12 @@ class ReferenceClosure:
     def _reads(self, owner: Side, scans: Sequence[ReferenceScan]) -> _Reads:
         if any(found.opaque for found in scans):
             return None
-        return tuple({name for found in scans for name in _reached(owner, found, exact=self.exact)})
+        return frozenset([name for found in scans for name in _reached(owner, found, exact=self.exact)])
+
+
+def _has_others(jobs: Table, names: frozenset[str] | None, written: Collection[str]) -> bool:
+    """True if some of the names, other than those that are ``written``, are expressions in jobs."""
+    return names is not None and any(map(jobs.has_expressions, names.difference(written)))
 
 
 def _central_expressions(bundle: Bundle) -> Iterator[tuple[Side, ReferenceScan]]:

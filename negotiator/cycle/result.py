@@ -75,11 +75,13 @@ class Removal:
     rejected: int
 
 
-def merged_removals(earlier: Sequence[Removal], last: Sequence[Removal]) -> tuple[Removal, ...]:
+def merged_removals(earlier: Sequence[Removal], last: tuple[Removal, ...]) -> tuple[Removal, ...]:
     """Return the removals of several turns of one request: those of earlier turns alone, then those of the last turn.
 
     A reason of several turns is listed once, with the largest counts. An allowance counts for its own turn only.
     """
+    if not earlier and len({each.reason.text for each in last}) == len(last):
+        return last  # the usual case: a first turn, whose reasons all differ
     merged = {_identity(each.reason): each for each in earlier if each.reason not in OF_ALLOWANCE}
     for each in last:
         key = _identity(each.reason)

@@ -41,6 +41,11 @@ class TextColumn:
         code = int(self.codes[row])
         return self.column.pool.strings[code] if code != NO_TEXT else ""
 
+    def texts(self, rows: NDArray[np.intp]) -> list[str]:
+        """Return the texts of some rows, empty where missing."""
+        strings = self.column.pool.strings
+        return [strings[code] if code != NO_TEXT else "" for code in self.codes[rows].tolist()]
+
     def mapped(self, name: str, function: Callable[[str], str]) -> TextColumn:
         """Return the texts that a function returns for them; it is called once for each text in all tables.
 

@@ -37,7 +37,9 @@ class WaitReasons:
 
     def of_allowance(self, queued: QueuedRequest, removals: tuple[Removal, ...]) -> tuple[Removal, ...]:
         """Return the removals of a request's turns with the order's reason why its allowance ended, if it has one."""
-        if not any(each.reason in OF_ALLOWANCE for each in removals):
+        # Most reasons are not WAITING: that is found out faster than that they differ.
+        waiting = [each.reason for each in removals if each.reason.verdict is Verdict.WAITING]
+        if not any(each in OF_ALLOWANCE for each in waiting):
             return removals
         found = self.order.wait_reason(queued)
         if found is None:

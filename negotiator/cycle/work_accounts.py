@@ -41,6 +41,8 @@ class WorkAccounts:
     steps_each_machine: int = STEPS_EACH_MACHINE
     _owners: dict[str, Allowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
+    # The last job and its owner's: a turn looks the same one up several times.
+    _last: tuple[AttributeMap, Allowance] | None = attrs.field(default=None, init=False)
 
     @classmethod
     def of(cls, slots: Table, jobs: Table) -> WorkAccounts:
@@ -54,7 +56,7 @@ class WorkAccounts:
 
     def for_job(self, cycle: Cycle, job: AttributeMap) -> Cycle:
         """Return the cycle for matching one job: its owner pays for the job's expressions, each machine for its own."""
-        return attrs.evolve(cycle, payers=Payers(self.machine, self.owner(job)))
+        return Cycle(cycle.number, cycle.now, cycle.digest, Payers(self.machine, self.owner(job)))
 
     def before_matching(self, requests: int) -> None:
         """Give each machine the steps for being matched with so many requests."""
@@ -63,7 +65,11 @@ class WorkAccounts:
 
     def owner(self, job: AttributeMap) -> Allowance:
         """Return the allowance of the owner of a job."""
-        name = owner_of(job)
+        if self._last is None or self._last[0] is not job:
+            self._last = job, self._of_owner(owner_of(job))
+        return self._last[1]
+
+    def _of_owner(self, name: str) -> Allowance:
         found = self._owners.get(name)
         if found is None:
             each = STEPS_EACH_AD + self.slots // SLOTS_OF_STEP

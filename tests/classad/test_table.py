@@ -105,6 +105,20 @@ def test_taking_rows_that_do_not_exist_is_an_error():
         MIXED.take(np.array([len(MIXED)]))
     with pytest.raises(IndexError):
         MIXED.take(np.array([True, False]))
+    with pytest.raises(IndexError):
+        MIXED.take(np.array([0, -len(MIXED) - 1]))
+
+
+def test_rows_may_be_counted_from_the_end():
+    """As in NumPy, whether they are taken from a whole table or from some of its rows."""
+    for table in (MIXED, MIXED.take(np.arange(len(MIXED)))):
+        assert table.take(np.array([-1, 0])).ads == (MIXED.ad(len(MIXED) - 1), MIXED.ad(0))
+
+
+def test_the_expressions_of_an_attribute_are_those_of_the_ads():
+    """In the order of the rows, None for ads without the attribute."""
+    taken = MIXED.take(np.array([8, 4, 0, 9, 8]))
+    assert taken.expressions("a") == [ad.get("A") for ad in taken.ads]
 
 
 def test_groups_of_many_distinct_values():

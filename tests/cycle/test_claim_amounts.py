@@ -73,3 +73,15 @@ def test_a_match_with_a_dynamic_slot_counts_at_least_what_the_slot_has(amounts, 
     changed = amounts.of_claim(ad, row)
     assert {name: changed.integer(name) for name in expected} == expected
     assert (changed is ad) is (not expected)
+
+
+@pytest.mark.parametrize("name", ["requestcpus", "requestgpus", "requestlicence"])
+@pytest.mark.parametrize("value", [2, 9, 0, -1, 1.5, 1e300, "2", True])
+def test_one_value_of_all_matches_counts_as_it_would_at_each(amounts, name, value):
+    """Also where all slots hold it, which is found without a look at each."""
+    rows = np.array([CARVED, STATIC])
+    found = amounts.of_matches(name, [value], rows)
+    each = [
+        amount for row in rows for amount in amounts.of_matches(name, [value, value], np.array([row, row]))
+    ]
+    assert (found * 2 if len(found) == 1 else found) == each

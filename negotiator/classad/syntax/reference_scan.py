@@ -67,10 +67,11 @@ def scan(expr: Expr) -> ReferenceScan:
     while pending:
         node, level, outside, before_dot = pending.pop()
         size += 1
-        depth = max(depth, level)
+        if level > depth:  # noqa: PLR1730 - a call for each node
+            depth = level
         if type(node) is Attr:
             name = fold(node.name)
-            side = scope_side(node.scope) if outside else None
+            side = scope_side(node.scope) if outside and node.scope is not None else None
             names[side][name] += 1
             moves_scope |= name in _PLACES
             opaque |= node.absolute or (not before_dot and name in PREDEFINED_NAMES)

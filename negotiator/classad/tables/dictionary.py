@@ -390,7 +390,7 @@ class RowExpressions(Sequence["Expr"]):
     def __init__(self, dictionary: AdDictionary, layout: AdLayout) -> None:
         self.dictionary = dictionary
         self.layout = layout
-        self._known: dict[int, Expr] = {}
+        self._known: dict[int, Expr] | None = None  # made when it is needed: most ads are never read
 
     @abstractmethod
     def row(self) -> Row:
@@ -420,9 +420,11 @@ class RowExpressions(Sequence["Expr"]):
             return tuple([self[each] for each in range(len(self))[place]])
         if place < 0:
             place += len(self)
+        if self._known is None:
+            self._known = {}
         known = self._known.get(place)
         if known is None:
-            if not 0 <= place < len(self):
+            if not 0 <= place < len(self.layout.attributes):
                 raise IndexError(place)
             known = self._known[place] = self.expr(place)
         return known

@@ -311,24 +311,24 @@ class _StoredExpressions(RowExpressions):
     __slots__ = ("_place", "_store", "_version")
 
     def __init__(self, store: RowStore, layout: AdLayout, place: int) -> None:
-        super().__init__(store.dictionary, layout)
+        # Without super(): one ad is made for each match.
+        self.dictionary = store.dictionary
+        self.layout = layout
+        self._known = None
         self._store = store
         self._place = place
         self._version = store.version
 
     def row(self) -> Row:
         """Return the row."""
-        found = [self._code(name) for name in self.layout.attributes]
+        found = [self.code(place) for place in range(len(self))]
         return pack_row(self.layout.spellings, np.array(found, np.int64))
 
     def code(self, place: int) -> int:
         """Return the code of one of the expressions."""
-        return self._code(self.layout.attributes[place])
-
-    def _code(self, name: str) -> int:
         if self._version != self._store.version:
             raise StaleError
-        return self._store.code(name, self._place)
+        return self._store.code(self.layout.attributes[place], self._place)
 
 
 _EMPTY = np.zeros(0, np.int64)

@@ -189,7 +189,7 @@ class AttributeTable:
     def ads(self) -> tuple[Ad, ...]:
         """The ads, row by row."""
         rows = range(len(self)) if self._rows is None else self._rows.tolist()
-        return tuple([self._current().ad(row) for row in rows])
+        return tuple(map(self._current().ad, rows))
 
     def ad(self, row: int) -> Ad:
         """Return the ad of a row."""
@@ -226,6 +226,8 @@ class AttributeTable:
         picked = np.asarray(rows)
         if picked.dtype != np.bool_:
             picked = picked.astype(np.int64)
+            if self._rows is None:
+                return _checked(picked, len(self))
         own = np.arange(len(self)) if self._rows is None else self._rows
         indices: IndexArray = own[picked]
         return indices
@@ -275,6 +277,13 @@ class AttributeTable:
     def _part(self, expr: Expr | None, rows: IndexArray) -> ExpressionRows:
         return ExpressionRows(expr, rows, self if len(rows) == len(self) else self.take(rows))
 
+    def expressions(self, name: str) -> list[Expr | None]:
+        """Return an attribute of each ad, None for ads without it."""
+        encoded = self._encoded(fold(name))
+        codes: list[int] = np.broadcast_to(encoded.codes, (len(self),)).tolist()
+        found = {code: encoded.entries.expr(code) for code in set(codes)}
+        return [found[code] for code in codes]
+
     def has_expressions(self, name: str) -> bool:
         """True if the attribute is an expression other than a literal in any of the ads."""
         key = fold(name)
@@ -318,3 +327,16 @@ class AttributeTable:
         """Return the canonical code of each row's expression, and the entries that the codes refer to."""
         encoded = self._encoded(key)
         return np.broadcast_to(encoded.canonical_codes(), (len(self),)), encoded.entries
+
+
+def _checked(rows: IndexArray, size: int) -> IndexArray:
+    """Return rows of a table of this size, counted from 0, without an array of all its rows.
+
+    :raises IndexError: a row does not exist.
+    """
+    if not len(rows):
+        return rows
+    low, high = int(rows.min()), int(rows.max())
+    if low < -size or high >= size:
+        raise IndexError(f"rows {low} to {high} of a table of {size}")
+    return rows if low >= 0 else rows % size

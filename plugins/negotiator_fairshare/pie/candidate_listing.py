@@ -32,9 +32,18 @@ class CandidateListing:
         )
 
     def turn(
-        self, queued: QueuedRequest, slots: SlotAllowance, recheck: CandidateRecheck | None
+        self,
+        queued: QueuedRequest,
+        allowance: int,
+        slots: SlotAllowance,
+        recheck: CandidateRecheck | None,
     ) -> QueuedRequest:
         """Return the turn of a request with these candidates."""
-        if slots.claimed is not None:
+        if slots.claimed is not None and slots.claimed.used_before != self.used:
             slots = attrs.evolve(slots, claimed=attrs.evolve(slots.claimed, used_before=self.used))
-        return attrs.evolve(queued, slots=slots, attributes=self.attributes, recheck=recheck)
+        return QueuedRequest(
+            *(queued.number, queued.request, queued.rows, allowance, queued.ads, slots, queued.kind),
+            scores=queued.scores,
+            attributes=self.attributes,
+            recheck=recheck,
+        )

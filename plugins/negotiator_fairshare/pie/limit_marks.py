@@ -19,18 +19,19 @@ from negotiator.plugin import Feedback, Mask, QueuedRequest, QuotaQuery, QuotaRe
 CODE = "concurrency_limit"
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class SlotScan:
     """The slots that a request could have got, and what the turn could take, when condor_negotiator looked at them.
 
-    ``candidates`` (S,) are the slots, ``used`` is what the turn had taken of ``allowance``, and ``refusals`` are of the
+    ``listed`` (S,) are the slots, ``used`` is what the turn had taken of ``allowance``, and ``refusals`` are of the
     limits that are tested slot by slot.
     """
 
     allowance: SlotAllowance
-    candidates: Mask
+    listed: Mask
     used: float
     refusals: Sequence[QuotaRefusal] = ()
+    _granted: list[NDArray[np.intp]] = attrs.field(factory=list, init=False)
 
     @classmethod
     def of(
@@ -46,22 +47,30 @@ class SlotScan:
         if every_job and len(feedback.slots):
             earlier = feedback.slots[:-1]
             used = sum(allowance.weights[earlier].tolist(), used)
-            return cls(allowance, candidates, used, refusals).without(earlier)
+            found = cls(allowance, candidates, used, refusals)
+            found.remove(earlier)
+            return found
         return cls(allowance, candidates, used, refusals)
 
-    def without(self, granted: NDArray[np.intp]) -> SlotScan:
-        """Return the scan without candidates that were granted."""
-        candidates = self.candidates.copy()
-        candidates[granted] = False
-        return attrs.evolve(self, candidates=candidates)
+    def remove(self, granted: NDArray[np.intp]) -> None:
+        """Remove candidates that were granted."""
+        self._granted.append(granted)
+
+    @property
+    def candidates(self) -> Mask:
+        """The slots that are left, (S,): made when it is read, which few turns do."""
+        left = self.listed.copy()
+        for rows in self._granted:
+            left[rows] = False
+        return left
 
     @property
     def within_limit(self) -> Mask:
         """The candidates that the submitter's limit does not refuse, (S,)."""
-        allowed = self.used + self.allowance.weights <= self.allowance.limit
-        if self.used <= 0 < self.allowance.limit:
-            return self.candidates
-        return self.candidates & allowed
+        candidates = self.candidates
+        if not self.used <= 0 < self.allowance.limit:
+            candidates &= self.used + self.allowance.weights <= self.allowance.limit
+        return candidates
 
     @property
     def is_limited(self) -> bool:
@@ -138,10 +147,10 @@ class LimitMarks:
         if scan is None or self._kind != kind or self.every_job or anew:
             self.forget()
             self._kind = kind
-            scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
+            scan = self._scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
             if scan.refusals:
                 self._refused = self._note_each(scan.refusals, scan.within_limit)
-        self._scan = scan.without(feedback.slots)
+        scan.remove(feedback.slots)
 
     def reject_by_slot(self, rest: QueuedRequest) -> bool:
         """Return whether limits are the reason that a request got no more slots.
@@ -150,7 +159,7 @@ class LimitMarks:
         """
         scan, reached = self._scan, self.by_slot(rest)
         if scan is not None and reached:
-            left = scan.within_limit.copy()
+            left = scan.within_limit
             for each in scan.refusals:
                 left &= ~_slots(each)
             self._note_each(reached, left)

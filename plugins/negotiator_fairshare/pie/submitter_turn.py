@@ -6,7 +6,6 @@ from collections.abc import Generator
 from typing import TypeAlias
 
 import attrs
-import numpy as np
 
 from negotiator.plugin import (
     CandidateRecheck,
@@ -138,7 +137,7 @@ class SubmitterTurn:
         Candidates are listed once for jobs alike, and again once only slots that prefer them are left. What expressions read of
         the submitter is of that time. Without a cache each job has a list of its own.
         """
-        queued, settings = attrs.evolve(queued, allowance=allowance), self.cycle.settings
+        settings = self.cycle.settings
         recheck = None
         if settings.keep_candidates and not (settings.requirements_stable and settings.rank_stable):
             recheck = CandidateRecheck(not settings.requirements_stable, not settings.rank_stable, CHANGING)
@@ -146,9 +145,9 @@ class SubmitterTurn:
         if left is None or not settings.keep_candidates or not left.serves(queued, slots):
             left = self._listing = self._list_now(queued)
         elif recheck is not None:
-            anew = self._list_now(queued).turn(queued, slots, recheck)
+            anew = self._list_now(queued).turn(queued, allowance, slots, recheck)
             recheck = attrs.evolve(recheck, anew=anew)
-        return left.turn(queued, slots, recheck)
+        return left.turn(queued, allowance, slots, recheck)
 
     def _list_now(self, queued: QueuedRequest) -> CandidateListing:
         attributes = self._submitter_attributes()
@@ -195,15 +194,13 @@ class SubmitterTurn:
 
     def _count(self, feedback: Feedback) -> None:
         """Count the matches of a turn."""
-        free = np.ones(len(feedback.slots), np.bool_)
+        weights, free = self.cycle.take(self.submitter.name, feedback), [True] * len(feedback.slots)
         if feedback.preemptions is not None:
-            free = feedback.preemptions == Preemption.NONE
-        for weight, is_free in zip(
-            self.cycle.take(self.submitter.name, feedback), free.tolist(), strict=True
-        ):
+            free = (feedback.preemptions == Preemption.NONE).tolist()
+        for weight, is_free in zip(weights, free, strict=True):
             self.used += weight
             self.used_free += weight * is_free
-        if not free.all():
+        if not all(free):
             self.cycle.hopeless.clear()
         self.matched += len(feedback.slots)
 
