@@ -46,16 +46,18 @@ class CandidateSet:
     @property
     def left(self) -> int:
         """The number of slots that are left."""
-        return self._packed().count
+        return self.rows.count
 
-    def _packed(self) -> TrueRows:
+    @property
+    def rows(self) -> TrueRows:
+        """The slots that are left, a bit for each."""
         if self._mask is not None:
             self._bits, self._mask = TrueRows.from_mask(self._mask), None
         return self._bits
 
     def restrict(self, truth: TrueRows) -> int:
         """Keep the slots on which a condition of all slots is true; return how many are removed."""
-        before = self._packed()
+        before = self.rows
         found = TrueRows.all_of((before, truth))
         self._bits = before if found is None else found
         return before.count - self._bits.count
@@ -92,7 +94,7 @@ class CandidateSet:
         false = np.flatnonzero(~truth.rows)
         codes = codes[false]
         rejected = np.bincount(codes, minlength=conditions)
-        removed = np.bincount(codes[self._packed().at(rows[false])], minlength=conditions)
+        removed = np.bincount(codes[self.rows.at(rows[false])], minlength=conditions)
         self.restrict(truth.extended(rows, len(self.slots)))
         return removed, rejected
 
@@ -104,7 +106,7 @@ class CandidateSet:
         """Remove slots as ``remove`` does."""
         if not gone.count:
             return
-        before = self._packed()
+        before = self.rows
         after = before.without(gone)
         self.removals.append(Removal(reason, before.count - after.count, gone.count))
         if reason.mode is Mode.ENFORCE:

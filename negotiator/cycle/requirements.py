@@ -53,9 +53,7 @@ class Requirements:
 
     def names_read(self, job: Ad) -> frozenset[str]:
         """Return the attributes of the last job, in lower case, that its conditions read."""
-        return frozenset[str]().union(
-            *(each.dependencies.names_read(job) for each in (self.cache, *self._all_caches))
-        )
+        return self.dependencies.values.names_read(job)
 
     def of_job(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield each conjunct of a job's Requirements with the slots on which it is true; none without Requirements.
@@ -143,14 +141,17 @@ class Requirements:
         return self._caches[key]
 
     def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
-        cache = ColumnCache(DependencyIndex(slots), self._env, self._of_some_slots, self._budget)
+        dependencies = DependencyIndex(slots, self.dependencies.values)
+        cache = ColumnCache(dependencies, self._env, self._of_some_slots, self._budget)
         cache.meter = self._meter
         self._all_caches.append(cache)
         return cache
 
     def _of_some_slots(self, column: Column) -> TrueRows:
         """Return a result for some slots, with the memory for its extension to all of them (``TrueRows.extended``)."""
-        return attrs.evolve(TrueRows.from_column(column), reserved=len(self._slots) // 8)
+        found = TrueRows.from_column(column)
+        found.reserved = len(self._slots) // 8
+        return found
 
 
 @attrs.frozen(eq=False)

@@ -78,6 +78,7 @@ class AnswerDecoder:
 
     def decode(self, content: bytes) -> FoundAnswer:
         """Return an answer. The bytes are those of a process that runs this program for this one."""
+        unshared = self._conditions.unshared
         new, values = pickle.loads(content)  # noqa: S301 - written by a fork of this process, or by a worker of the site's cluster
         self._known += new
         number, steps, common, machine, *rest = values
@@ -91,7 +92,8 @@ class AnswerDecoder:
             tuple([(self._known[reason], self._rows(mask)) for reason, mask in warnings]),
             None if best is None else _best(*best),
         )
-        return FoundAnswer(number, found, self._known[reads], steps, common, machine, len(content))
+        nbytes = len(content) + self._conditions.unshared - unshared
+        return FoundAnswer(number, found, self._known[reads], steps, common, machine, nbytes)
 
     def _rows(self, sent: SentConditions) -> TrueRows:
         return TrueRows.all_of(self._conditions.decode(sent)) or TrueRows(self.size, self.size, None)

@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from negotiator.classad import Environment
 from negotiator.classad.columnar import EvaluationMeter, TrueRows
 from negotiator.cycle.conditions import BestSlots, FoundConditions, apply_conditions
 from negotiator.engines.condition_task import ConditionTask
@@ -25,7 +26,7 @@ class FoundAnswer:
 
     ``reads`` are the attributes of the job, in lower case, that conditions and ranks read. ``steps`` is the most that the owner of the
     job would have paid for it in any order of requests, ``common`` for what is the same for all requests so far, and ``machine`` the
-    most that one machine has paid so far. ``nbytes`` is the size of the answer as it was sent.
+    most that one machine has paid so far. ``nbytes`` is the memory that the answer takes in the cycle's process, about.
     """
 
     number: int
@@ -44,7 +45,7 @@ class ConditionFinder:
     """
 
     def __init__(self, task: ConditionTask, taken: Mask) -> None:
-        self._task, self._taken = task, taken
+        self._task, self._taken, self._idle = task, taken, ~task.running
         self._meter = EvaluationMeter()
         task.requirements.measure(self._meter)
         task.ranks.measure(self._meter)
@@ -62,7 +63,7 @@ class ConditionFinder:
         reads = task.requirements.names_read(job)  # ranks may forget them
         if meter.opaque or owner.exhausted or task.ranks.is_random(job):
             return FoundAnswer(number, None)
-        best = self._best(number, candidates.keep)
+        best = self._best(number, candidates.rows, paid.environment)
         found = FoundConditions(
             tuple(candidates.conditions),
             tuple(candidates.removals),
@@ -78,12 +79,10 @@ class ConditionFinder:
             task.work.most_of_machine(),
         )
 
-    def _best(self, number: int, kept: Mask) -> BestSlots:
+    def _best(self, number: int, kept: TrueRows, env: Environment) -> BestSlots:
         task = self._task
-        job = task.jobs[number]
-        free = kept & ~task.running & ~self._taken
+        free = kept.rows & (self._idle > self._taken)
         left = int(np.count_nonzero(free))
         count = min(MOST_LISTED, LEAST_LISTED + LISTED_EACH * task.copies[number])
-        paid = task.work.for_job(task.cycle, job)
-        rows, ranks = task.ranks.choose(job, free, min(count, left), paid.environment)
+        rows, ranks = task.ranks.choose(task.jobs[number], free, min(count, left), env)
         return BestSlots(rows, ranks, complete=len(rows) == left)

@@ -51,6 +51,22 @@ def test_a_condition_that_was_sent_is_a_number():
     assert isinstance(encoder.encode([above(10)])[0], int)
 
 
+def test_a_condition_that_was_sent_as_another_object_after_one_of_as_many_slots_is_a_number():
+    encoder = ConditionEncoder(SIZE)
+    reverse = TrueRows.from_mask(above(10).rows[::-1])
+    first = encoder.encode([above(10), reverse])
+    assert [isinstance(each, int) for each in first] == [False, False]
+    assert encoder.encode([reverse, above(10)]) == [2, 1]
+
+
+def test_memory_of_conditions_that_later_ones_do_not_refer_to_is_counted(monkeypatch):
+    monkeypatch.setattr(sent_conditions, "MOST_REMEMBERED", above(10).bits.nbytes)
+    encoder, decoder = ConditionEncoder(SIZE), ConditionDecoder(SIZE)
+    for limit, unshared in ((10, 0), (20, 1), (10, 1), (20, 2)):
+        decoder.decode(encoder.encode([above(limit)]))
+        assert decoder.unshared == unshared * above(10).bits.nbytes
+
+
 def test_conditions_with_near_limits_take_few_bytes():
     encoder = ConditionEncoder(100_000)
     sizes = [

@@ -7,16 +7,17 @@ expression, and once more for each set of expressions that the other ad has in t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from negotiator.classad.columnar.ad_values import AdValues, Values
 from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint, is_in_all_rows
 from negotiator.classad.columnar.partial import keeps_scope
 from negotiator.classad.columnar.paying_rows import PayingRows
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.scalar import Ad
-from negotiator.classad.syntax import Expr, Literal, Side, literal_value, scan, tree_key
+from negotiator.classad.syntax import Expr, Side, scan, tree_key
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ MAX_BYTES: Final = 64 << 20
 MAX_NAMES: Final = 200
 """An expression that depends on more attributes of the other ad is not cached."""
 
-Values: TypeAlias = tuple[object, ...]
-"""Type and value of each attribute, two items for each; (None, None) if the ad has no such attribute."""
-
 _BYTES_OF_DEPENDENCIES: Final = 4000
 _BYTES_OF_ALIAS: Final = 500
 """Approximate bytes of the dependencies of an expression, and of one more key that leads to them."""
@@ -40,7 +38,6 @@ _MAX_TURNS: Final = 8
 """Turns of a search for dependencies that other ads left, before they are found for one ad alone."""
 
 _SMALL: Final = CostBounds(depth=150, steps=400_000)
-_PLAIN: Final = frozenset({int, str, bool})
 _SHADOWS: Final = ("my", "target")
 
 
@@ -85,40 +82,32 @@ class DependencyIndex:
     """The dependencies of expressions over one table.
 
     Expressions are looked up by identity first, which costs next to nothing, and then by their tree. A hostile user may
-    send any number of expressions, so the index is emptied when it is full: a new ``epoch``. Numbers of trees are never
-    reused, so that values from an earlier epoch cannot be taken for others.
+    send any number of expressions, so the index is emptied when it is full: a new ``epoch``.
     """
 
     __slots__ = (
         "_by_id",
         "_by_tree",
-        "_cells",
-        "_last",
-        "_numbers",
-        "_numbers_by_id",
-        "_other",
         "_parts",
         "_shadowed",
-        "_shadows",
         "_shaped",
         "_size",
         "epoch",
         "evaluated",
         "paying",
         "table",
+        "values",
     )
 
-    def __init__(self, table: AttributeTable) -> None:
+    def __init__(self, table: AttributeTable, values: AdValues | None = None) -> None:
         self.table = table
+        #: Those of the other ad; indexes of several tables may share them.
+        self.values = values or AdValues()
         self._shadowed = any(table.column(name).kind is not Kind.ABSENT for name in _SHADOWS)
         self.epoch = 0
         #: Attributes of the rows that are the same for all other ads, by name in lower case.
         self.evaluated: dict[str, EvaluatedAttribute] = {}
         self.paying = PayingRows(table)
-        self._last = 0
-        self._other: Ad | None = None
-        self._shadows = False
-        self._cells: dict[str, tuple[object, object]] = {}
         self._parts: dict[int, DependencyIndex] = {}
         self._shaped: dict[str, tuple[ExpressionRows, ...]] = {}
         self._clear()
@@ -127,8 +116,6 @@ class DependencyIndex:
         self._size = 0
         self._by_id: dict[tuple[int, bool, bool], tuple[Expr, Dependencies]] = {}
         self._by_tree: dict[tuple[str, bool, bool], Dependencies] = {}
-        self._numbers_by_id: dict[int, tuple[Expr, int]] = {}
-        self._numbers: dict[str, int] = {}
 
     def add_memory(self, size: int) -> None:
         """Count bytes that are held here, or elsewhere until this epoch ends; begin a new epoch if they are too many."""
@@ -137,20 +124,9 @@ class DependencyIndex:
             self.epoch += 1
         self._size += size
 
-    def _set_other(self, other: Ad) -> None:
-        """Forget the values of the previous ad; many expressions in a row are looked up for the same ad."""
-        self._other, self._cells = other, {}
-        self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
-
-    def names_read(self, other: Ad) -> frozenset[str]:
-        """Return the attributes of an ad, in lower case, that expressions were looked up by since it was the last ad."""
-        return frozenset(self._cells) if other is self._other else frozenset()
-
     def shadowed(self, other: Ad) -> bool:
         """True if this ad or a row has an attribute called MY or TARGET."""
-        if other is not self._other:
-            self._set_other(other)
-        return self._shadowed or self._shadows
+        return self._shadowed or self.values.shadowed(other)
 
     def without_other_ad(self, expr: Expr, *, on_rows: bool, shadowed: bool) -> Dependencies:
         """Return the dependencies of an expression if the other ad has constants only."""
@@ -182,7 +158,7 @@ class DependencyIndex:
         # Ads with equal expressions share the extended dependencies, so the search runs once for a class of jobs. One
         # search follows all expressions of the ad: a long chain of references takes one turn, not one for each link.
         for _ in range(_MAX_TURNS):
-            values, expressions = self._values(dependencies.names, other)
+            values, expressions = self.values.of(dependencies.names, other)
             if expressions == dependencies.expressions:
                 return dependencies, values
             extended = dependencies.extended.get(expressions)
@@ -191,7 +167,7 @@ class DependencyIndex:
             dependencies = extended
         # Many ads that differ only deep in their chains: found for this ad alone.
         found = self._extended(dependencies, other)
-        return found, self._values(found.names, other)[0]
+        return found, self.values.of(found.names, other)[0]
 
     def _extended(self, dependencies: Dependencies, other: Ad) -> Dependencies:
         """Return the dependencies of the same expression with all expressions of the other ad followed."""
@@ -200,7 +176,7 @@ class DependencyIndex:
             dependencies.expr, other, on_rows=dependencies.on_rows, shadowed=dependencies.shadowed
         )
         # Every attribute that was followed is among the names, so ads with these expressions have these dependencies.
-        return attrs.evolve(found, expressions=self._values(found.names, other)[1])
+        return attrs.evolve(found, expressions=self.values.of(found.names, other)[1])
 
     def footprint(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Footprint:
         """Return the footprint of an expression over this table, computed at most once."""
@@ -221,7 +197,7 @@ class DependencyIndex:
         known = self._parts.get(id(table))
         if known is None:
             # The index holds the table, so that the id is not reused.
-            known = self._parts[id(table)] = DependencyIndex(table)
+            known = self._parts[id(table)] = DependencyIndex(table, self.values)
         return known
 
     def _find(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Dependencies:
@@ -268,42 +244,3 @@ class DependencyIndex:
                 uses += sum(mentioned.values())
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
         return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)
-
-    def _values(self, names: tuple[str, ...], other: Ad) -> tuple[Values, Values]:
-        """Return the values of these attributes, and those of them that are expressions: names and numbers."""
-        if other is not self._other:
-            self._set_other(other)
-        cells = self._cells
-        values: list[object] = []
-        expressions: list[object] = []
-        for name in names:
-            cell = cells.get(name)
-            if cell is None:
-                cell = cells[name] = self._cell(other.folded(name))
-            values += cell
-            if cell[0] is Expr:
-                expressions += (name, cell[1])
-        return tuple(values), tuple(expressions)
-
-    def _cell(self, expr: Expr | None) -> tuple[object, object]:
-        if expr is None:
-            return None, None
-        value = expr.value if type(expr) is Literal else literal_value(expr)
-        if value is None:
-            return Expr, self._number(expr)
-        kind = type(value)
-        return kind, value if kind in _PLAIN else repr(value)  # -0.0 and 0.0 differ by repr only
-
-    def _number(self, expr: Expr) -> int:
-        """Return the number of a tree: the same for equal trees, and never reused."""
-        known = self._numbers_by_id.get(id(expr))
-        if known is None:
-            tree = tree_key(expr)
-            self.add_memory(_BYTES_OF_ALIAS)
-            number = self._numbers.get(tree)
-            if number is None:
-                self.add_memory(len(tree))
-                self._last += 1
-                number = self._numbers[tree] = self._last
-            known = self._numbers_by_id[id(expr)] = expr, number
-        return known[1]

@@ -71,8 +71,8 @@ class TrueRows:
         if never is not None:
             return never
         varying = [each.bits for each in conditions if each.bits is not None]
-        if not varying:
-            return conditions[0]
+        if len(varying) < 2:  # nothing to combine, or to count
+            return next((each for each in conditions if each.bits is not None), conditions[0])
         return cls.of_bits(conditions[0].size, reduce(and_, varying))
 
     @classmethod
