@@ -37,6 +37,7 @@ from negotiator.hooks.declarations import Section
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
+from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
 
@@ -296,11 +297,11 @@ class BundleLoader:
         """Ask plugins for constraints and attributes; failures of plugins whose settings are invalid are ignored."""
         constraints = hooks.ask(specs.negotiator_constraints, settings=settings)
         attributes, failures = hooks.job_attributes(settings)
-        failed = (each for each in (*constraints.failures, *failures) if each.plugin not in wrong)
-        self.problems += failure_problems(hooks, failed)
         placement = placement.bound()
         queues = read_queues(self._queues(), placement, hooks)
-        self.problems += queues.problems
+        unused = hooks.leave_out_unused(QueueTree.of(queues.partition.root, 0.0), settings)
+        failed = (each for each in (*constraints.failures, *failures, *unused) if each.plugin not in wrong)
+        self.problems += (*failure_problems(hooks, failed), *queues.problems)
         resources, required = resource_expressions(placement, queues.partition)
         return Bundle(
             folder=self.folder,

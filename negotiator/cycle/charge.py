@@ -239,6 +239,8 @@ def _divided(candidates: MatchCandidates, consumption: Consumption) -> MatchCand
 
 def _unspecified(request: Request, charges: Charges) -> Reason | None:
     """Return the reason for a job that does not specify its amount of a limited resource; None if it does."""
+    if not request.unknown:
+        return None
     for each in charges.sums:
         quota = quota_of(each)
         if quota.resource in request.unknown and each.record.limit is not None:

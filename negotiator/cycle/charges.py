@@ -45,12 +45,14 @@ class Charges:
     @cached_property
     def is_uniform(self) -> bool:
         """True if a quota that refuses one slot refuses all, so that only the best slots need to be examined."""
-        return not any(
-            isinstance(each.record.counter, Grouping)
-            or isinstance(each.record.limit, np.ndarray)
-            or (isinstance(each.record.amount, np.ndarray) and each.record.limit is not None)
-            for each in self.sums
-        )
+        for each in self.sums:
+            record = each.record
+            amount, limit = record.amount, record.limit
+            if type(record.counter) is Grouping or isinstance(limit, np.ndarray):
+                return False
+            if limit is not None and isinstance(amount, np.ndarray):
+                return False
+        return True
 
     def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
         """Return which rows and copies fit; nothing is charged."""

@@ -24,7 +24,7 @@ from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.conditions import SharedWorkError
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, RecordedTime
-from negotiator.cycle.declared_charges import DeclaredCharges, QuotaRefusals
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.engine import LOCAL, Engine, MatchingTask
 from negotiator.cycle.guarded_order import GuardedOrder
@@ -36,6 +36,7 @@ from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher, untimed, unwatched
 from negotiator.cycle.queued_requests import queued_requests
+from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason

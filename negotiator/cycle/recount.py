@@ -18,12 +18,12 @@ from negotiator.classad import Table
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.exceeded_quotas import QuotaInUse, overfills
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
-from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import Attributed, HookFailure
@@ -86,21 +86,13 @@ def recount(
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
-    limits = LimitsInUse(ledger.counters())
+    limits, declared = LimitsInUse(ledger.counters()), DeclaredCharges(slots, pool.state.queues, bundle)
     found = []
     for claims in claim_requests(pool, slots, bundle, cycle):
         request, rows = claims.request, claims.slots
         found.append(claims)
         paid = work.for_job(cycle, request.ad)
-        answers = bundle.hooks.ask(
-            specs.negotiator_charges,
-            request=request,
-            slots=slots,
-            queues=pool.state.queues,
-            cycle=paid,
-            order=bundle.ordering.name,
-            settings=bundle.settings,
-        )
+        answers = declared.of(request, paid)
         for failure in answers.failures:
             uncertain[request.user] = failure
         if is_exceeded(paid):

@@ -73,10 +73,18 @@ class Guarded:
         """
         if self.tally.switched_off:
             return None
-        taken = {name: arguments[name] for name in self.implementation.arguments}
-        start = self.clock()
-        answer = self._guarded_call(taken, arguments, check)
-        seconds = self.clock() - start
+        implementation, clock = self.implementation, self.clock
+        taken = {name: arguments[name] for name in implementation.arguments}
+        answer: tuple[T, ...] | _Raised
+        start = clock()
+        token = inside_plugin.set(PluginCall(implementation))
+        try:
+            answer = check(implementation.function(**taken), arguments)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its failure
+            answer = self._raised(error)
+        finally:
+            inside_plugin.reset(token)
+        seconds = clock() - start
         self._count(seconds, answer, arguments)
         if self.tracer is not None:
             from negotiator.hooks.tracing import describe_answer, describe_call  # noqa: PLC0415 - imports NumPy
@@ -94,20 +102,12 @@ class Guarded:
         tally.slow.clear()
         return slow
 
-    def _guarded_call(
-        self, taken: Mapping[str, Any], arguments: Mapping[str, Any], check: AnswerCheck[T]
-    ) -> tuple[T, ...] | _Raised:
-        token = inside_plugin.set(PluginCall(self.implementation))
-        try:
-            return check(self.implementation.function(**taken), arguments)
-        except BaseException as error:
-            raise_if_interrupted(error)
-            import logging  # noqa: PLC0415 - no start imports it; failures are rare
+    def _raised(self, error: BaseException) -> _Raised:
+        raise_if_interrupted(error)
+        import logging  # noqa: PLC0415 - no start imports it; failures are rare
 
-            logging.getLogger(__name__).debug("%s", self._label(), exc_info=error)
-            return _Raised(error)
-        finally:
-            inside_plugin.reset(token)
+        logging.getLogger(__name__).debug("%s", self._label(), exc_info=error)
+        return _Raised(error)
 
     def _count(self, seconds: float, answer: tuple[Any, ...] | _Raised, arguments: Mapping[str, Any]) -> None:
         tally = self.tally

@@ -68,6 +68,7 @@ class Hook(Generic[P, R]):
 
     ``batch`` names the argument that holds all that one call is about, empty if none does. ``own`` are the
     arguments of which each plugin is passed its own value. ``on_failure`` is the effect of a failure.
+    ``may_be_unused``: a plugin may declare that it has nothing to do under a bundle.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Hook(Generic[P, R]):
     batch: str
     own: tuple[str, ...]
     check_answer: AnswerCheck[R]
+    may_be_unused: bool = False
 
     @property
     def enforces(self) -> bool:
@@ -85,13 +87,16 @@ class Hook(Generic[P, R]):
         return self.on_failure is not OnFailure.REPORT
 
 
+@attrs.frozen
+class _Deferred(Generic[R]):
+    """A check that is looked up when there is a record to check."""
+
+    find: Callable[[], RecordCheck[R]]
+
+
 def deferred(find: Callable[[], RecordCheck[R]]) -> RecordCheck[R]:
     """Return a check that is looked up, and with it imported, when there is a record to check."""
-
-    def check(record: Any, arguments: Arguments) -> R:
-        return find()(record, arguments)
-
-    return check
+    return cast("RecordCheck[R]", _Deferred(find))
 
 
 @overload
@@ -107,6 +112,7 @@ def hookspec(
     on_failure: OnFailure,
     batch: str = "",
     own: tuple[str, ...] = ("settings",),
+    may_be_unused: bool = False,
 ) -> Callable[[Callable[P, Any]], Hook[P, R]]: ...
 def hookspec(
     noun: str = "",
@@ -116,6 +122,7 @@ def hookspec(
     on_failure: OnFailure,
     batch: str = "",
     own: tuple[str, ...] = ("settings",),
+    may_be_unused: bool = False,
 ) -> Callable[[Callable[P, Any]], Hook[P, Any]]:
     """Declare a hook by its function, which has the arguments, their types and the documentation.
 
@@ -125,6 +132,7 @@ def hookspec(
     :param on_failure: the effect of a failure.
     :param batch: the argument that holds all that one call is about.
     :param own: the arguments of which each plugin is passed its own value, where the hook has them.
+    :param may_be_unused: a plugin may declare that it has nothing to do under a bundle.
     """
 
     def declare(function: Callable[P, Any]) -> Hook[P, Any]:
@@ -138,6 +146,7 @@ def hookspec(
             batch=batch,
             own=tuple(name for name in own if name in arguments),
             check_answer=_answer_check(shape, check, noun, batch),
+            may_be_unused=may_be_unused,
         )
 
     return declare
@@ -151,16 +160,19 @@ def hooks_of(contract: ModuleType) -> Mapping[str, Hook[..., Any]]:
 def _answer_check(shape: AnswerShape, check: RecordCheck[R] | None, noun: str, batch: str) -> AnswerCheck[R]:
     if check is None:
         return _nothing
-    record_check = check
+    find = _finder(check)
     match shape:
         case AnswerShape.ONE:
-            return lambda answer, arguments: (record_check(answer, arguments),)
+            return lambda answer, arguments: (find()(answer, arguments),)
         case AnswerShape.ONE_EACH:
-            return lambda answer, arguments: _one_each(
-                answer, record_check, arguments, noun, len(arguments[batch])
-            )
+            return lambda answer, arguments: _one_each(answer, find(), arguments, noun, len(arguments[batch]))
         case _:
-            return lambda answer, arguments: _many(answer, record_check, arguments, noun, batch)
+            return lambda answer, arguments: _many(answer, find, arguments, noun, batch)
+
+
+def _finder(check: Any) -> Callable[[], RecordCheck[Any]]:
+    """Return what looks up a check: once an answer, however many records it has."""
+    return check.find if isinstance(check, _Deferred) else lambda: check
 
 
 def _nothing(answer: object, arguments: Arguments) -> tuple[()]:
@@ -170,12 +182,14 @@ def _nothing(answer: object, arguments: Arguments) -> tuple[()]:
     return ()
 
 
-def _many(answer: Any, check: RecordCheck[R], arguments: Arguments, noun: str, batch: str) -> tuple[R, ...]:
+def _many(
+    answer: Any, find: Callable[[], RecordCheck[R]], arguments: Arguments, noun: str, batch: str
+) -> tuple[R, ...]:
     if type(answer) is tuple and not answer:
         return ()
     items = arguments[batch] if batch else ()
     limit = max(MAX_RECORDS, len(items)) if isinstance(items, tuple) else MAX_RECORDS
-    records = _take(answer, check, arguments, noun, limit)
+    records = _take(answer, find(), arguments, noun, limit)
     if len(records) > limit:
         raise WrongAnswerError(f"expected at most {limit} records, got more")
     return records

@@ -30,6 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 HOOKS = hooks_of(specs)
+_MAY_BE_UNUSED = tuple(name for name, hook in HOOKS.items() if hook.may_be_unused)
 
 
 @attrs.frozen
@@ -67,6 +68,7 @@ class HookManager:
             )
             for name, hook in HOOKS.items()
         }
+        self._used = dict(self._guarded)  # without those that have nothing to do under the bundle
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -90,18 +92,31 @@ class HookManager:
         """
         if args:
             raise TypeError("the arguments of a hook are given by name")
-        given: dict[str, Any] = arguments
-        records: list[Attributed[R]] = []
-        failures: list[HookFailure] = []
-        for guarded in self._guarded[hook.name]:
-            plugin, version = guarded.implementation.plugin, guarded.version
-            own = {name: _value_of(given[name], plugin) for name in hook.own}
-            answer = guarded.call({**given, **own} if own else given, hook.check_answer)
-            if isinstance(answer, HookFailure):
-                failures.append(answer)
-            elif answer is not None:
-                records += [Attributed(record, plugin, version) for record in answer]
-        return Answers(tuple(records), tuple(failures))
+        return _ask(self._used[hook.name], hook, arguments)
+
+    def ask_all(self, hook: Hook[P, R], /, *args: P.args, **arguments: P.kwargs) -> Answers[R]:
+        """Do the same, but call also the implementations that have nothing to do under the bundle as it is configured."""
+        if args:
+            raise TypeError("the arguments of a hook are given by name")
+        return _ask(self._guarded[hook.name], hook, arguments)
+
+    def leave_out_unused(self, queues: QueueTree, settings: Mapping[str, Any]) -> tuple[HookFailure, ...]:
+        """Ask plugins which of their hooks have nothing to do, and no longer call these. The caller refuses the bundle on a failure.
+
+        :param queues: the queues as the bundle configures them.
+        """
+        hook = specs.negotiator_unused_hooks
+        answers = self.ask(hook, queues=queues, settings=settings)
+        failures = list(answers.failures)
+        for name, plugin, version in answers.records:
+            own = [each for each in _MAY_BE_UNUSED if plugin in self.plugins_with(HOOKS[each])]
+            if name in own:
+                used = self._used[name]
+                self._used[name] = tuple(each for each in used if each.implementation.plugin != plugin)
+            else:
+                message = f"expected names of own hooks ({', '.join(own)}), got {name!r}"
+                failures.append(HookFailure(plugin, version, hook.name, message))
+        return tuple(failures)
 
     def implements(self, hook: Hook[..., Any]) -> bool:
         """True if a plugin implements a hook; for a hook without any, its arguments need not be computed."""
@@ -234,6 +249,27 @@ class HookManager:
             status=_status(own),
             last_failure=failed[-1] if failed else "",
         )
+
+
+def _ask(implementations: Iterable[Guarded], hook: Hook[..., R], given: dict[str, Any]) -> Answers[R]:
+    """Call some implementations of a hook one after the other.
+
+    :param given: the arguments by name; those of which each plugin is passed its own value are replaced for each call.
+    """
+    shared = [(name, given[name]) for name in hook.own]
+    records: list[Attributed[R]] = []
+    failures: list[HookFailure] = []
+    for guarded in implementations:
+        plugin = guarded.implementation.plugin
+        for name, argument in shared:
+            given[name] = _value_of(argument, plugin)
+        answer = guarded.call(given, hook.check_answer)
+        if isinstance(answer, HookFailure):
+            failures.append(answer)
+        elif answer:
+            version = guarded.version
+            records += [Attributed(record, plugin, version) for record in answer]
+    return Answers(tuple(records), tuple(failures))
 
 
 def _value_of(argument: Any, plugin: str) -> Any:

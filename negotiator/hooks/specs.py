@@ -137,6 +137,29 @@ def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[
     """
 
 
+@hookspec("hook names", check=declarations.checked_hook_name, on_failure=OnFailure.REFUSE_BUNDLE)
+def negotiator_unused_hooks(queues: QueueTree, settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
+    """Name the hooks of this plugin that have nothing to do under the bundle, so that no cycle calls them.
+
+    A hook may be named if each answer of it would be empty, for any request: ``negotiator_filter_slots`` and
+    ``negotiator_charges``. Do not name a hook whose charges have no limit but are reported as usage.
+
+    Called once when a bundle is loaded. A cycle whose queues differ from those of the bundle, since one still drains or
+    has the settings of a template, calls ``negotiator_charges`` all the same. A failure refuses the bundle.
+
+    Example::
+
+        @hookimpl
+        def negotiator_unused_hooks(queues):
+            if not any(queue.config.max for queue in queues):
+                yield "negotiator_charges"
+
+    :param queues: the queues as the bundle configures them.
+    :param settings: this plugin's part of the bundle.
+    :return: names of hooks that this plugin implements; an empty list means that all are called.
+    """
+
+
 @hookspec("PlacementRule", check=declarations.checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.
@@ -330,7 +353,13 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     """
 
 
-@hookspec("Filter", check=deferred(lambda: checks.checked_filter), on_failure=OnFailure.DENY, batch="slots")
+@hookspec(
+    "Filter",
+    check=deferred(lambda: checks.checked_filter),
+    on_failure=OnFailure.DENY,
+    batch="slots",
+    may_be_unused=True,
+)
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
     """Decide which slots a request may be matched with.
 
@@ -353,7 +382,13 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     """
 
 
-@hookspec("Charge", check=deferred(lambda: checks.checked_charge), on_failure=OnFailure.DENY, batch="slots")
+@hookspec(
+    "Charge",
+    check=deferred(lambda: checks.checked_charge),
+    on_failure=OnFailure.DENY,
+    batch="slots",
+    may_be_unused=True,
+)
 def negotiator_charges(  # type: ignore[empty-body]
     request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle, order: str
 ) -> Iterable[Charge | KeyCharge]:

@@ -130,6 +130,17 @@ class QueueTree:
         modes = (own_mode(queue.config.properties, key) for queue in queues)
         return next(filter(None, modes), Mode.ENFORCE)
 
+    def follows(self, root: QueueConfig) -> bool:
+        """True if each queue is as a configuration has it, or was created by a rule and has no settings.
+
+        False if a queue still drains, or has settings of a template.
+        """
+        configured = {each.path: each for each in root.walk()}
+        return all(
+            queue.config == (configured.get(path) or QueueConfig(path, queue.leaf))
+            for path, queue in self._queues.items()
+        )
+
     def has_children(self, path: str) -> bool:
         """True if a queue has children."""
         return bool(self._children.get(path))

@@ -67,7 +67,7 @@ def requested_limits(
     request: Request, slots: Table, compatible: LimitCompatibility, cycle: Cycle
 ) -> Iterator[RequestedLimits]:
     """Yield the lists of a request, or those of a claim: the lists in its slot's ad take precedence over the job's own."""
-    held = [request.claim.string(name) for name in (ATTRIBUTE, PREEMPTING)]
+    held = [request.claim.string(name) for name in (ATTRIBUTE, PREEMPTING)] if len(request.claim) else ()
     if any(held):
         for text in filter(None, held):
             yield RequestedLimits(parse_limits(text, compatible))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from negotiator_fairshare.hooks import negotiator_orders as negotiator_orders
     from negotiator_fairshare.hooks import negotiator_reports as negotiator_reports
     from negotiator_fairshare.hooks import negotiator_section as negotiator_section
+    from negotiator_fairshare.hooks import negotiator_unused_hooks as negotiator_unused_hooks
     from negotiator_fairshare.hooks import negotiator_usage as negotiator_usage
 else:
     __getattr__, __dir__ = lazy_names(
@@ -22,7 +23,7 @@ else:
         {
             "negotiator_fairshare.hooks": (
                 "negotiator_charges negotiator_commands negotiator_job_attributes negotiator_orders "
-                "negotiator_reports negotiator_section negotiator_usage"
+                "negotiator_reports negotiator_section negotiator_unused_hooks negotiator_usage"
             ),
         },
     )

@@ -75,6 +75,12 @@ def negotiator_job_attributes() -> Iterable[str]:
 
 
 @hookimpl
+def negotiator_unused_hooks(settings: FairShareSettings) -> Iterable[str]:
+    """Charge nothing if there are no accounting groups."""
+    return ["negotiator_charges"] if settings.groups.tree.is_flat else ()
+
+
+@hookimpl
 def negotiator_charges(
     request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle, order: str
 ) -> Iterable[Charge]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from negotiator.plugin import Charge, KeyCharge, Request, SubjectKind, upwards
+from negotiator.plugin import Charge, KeyCharge, Request, SubjectKind
 from negotiator_limits.limit_index import LimitIndex
 
 
@@ -17,12 +17,12 @@ def charges_of(request: Request, limits: LimitIndex) -> Iterator[Charge | KeyCha
     Every counter is charged, with a limit or without one: usage is reported for all, and a later configuration may
     limit any of them. An application without a group is charged for its user alone.
     """
-    queues = [*upwards(request.queue.lower())]
-    levels = [limits.level(SubjectKind.USER, request.user, queue) for queue in queues]
+    levels = limits.levels(SubjectKind.USER, request.user, request.queue)
     if request.group:
-        levels += [limits.level(SubjectKind.GROUP, request.group, queue) for queue in queues]
+        levels = (*levels, *limits.levels(SubjectKind.GROUP, request.group, request.queue))
+    resources = request.resources.items()
     for level in levels:
-        for resource, amount in request.resources.items():
+        for resource, amount in resources:
             counted = level.of(resource)
             yield Charge(counted.counter, amount, counted.most, counted.quota)
     for level in levels:

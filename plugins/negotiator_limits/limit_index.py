@@ -6,7 +6,7 @@ rules create have no limits of their own; those of the queues above hold for the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from negotiator.plugin import (
@@ -47,7 +47,7 @@ class LimitIndex:
             kind: frozenset(name for limits in queues.values() for name in limits)
             for kind, queues in self._limits.items()
         }
-        self._level = lru_cache(_MAX_LEVELS)(self._new_level)
+        self._levels = lru_cache(_MAX_LEVELS)(self._new_levels)
 
     def _add(
         self, queue: str, kind: SubjectKind, names: Collection[str], limit: QueueLimit, mode: Mode
@@ -79,12 +79,13 @@ class LimitIndex:
         limits = self._limits[kind].get(queue, {})
         return limits.get(name) or (limits.get(WILDCARD) if kind is SubjectKind.USER else None)
 
-    def level(self, kind: SubjectKind, name: str, queue: str) -> LimitedLevel:
-        """Return a user or a group in a queue, with its counters and their quotas."""
-        return self._level(kind, name, queue)
+    def levels(self, kind: SubjectKind, name: str, queue: str) -> Sequence[LimitedLevel]:
+        """Return a user or a group in a queue and in each queue above, with its counters and their quotas."""
+        return self._levels(kind, name, queue)
 
-    def _new_level(self, kind: SubjectKind, name: str, queue: str) -> LimitedLevel:
-        return LimitedLevel(kind, name, queue, self.limit(kind, name, queue))
+    def _new_levels(self, kind: SubjectKind, name: str, queue: str) -> Sequence[LimitedLevel]:
+        paths = upwards(queue.lower())
+        return tuple(LimitedLevel(kind, name, path, self.limit(kind, name, path)) for path in paths)
 
     def names_group(self, group: str, queue: str) -> bool:
         """True if a limit of a queue, or of one above it, names a group."""

@@ -56,6 +56,13 @@ def negotiator_job_attributes() -> Iterable[str]:
 
 
 @hookimpl
+def negotiator_unused_hooks(queues: QueueTree) -> Iterable[str]:
+    """Charge nothing if no queue has a maximum, nor can get one by a template."""
+    parts = [each for queue in queues for each in (queue.config, queue.config.template) if each is not None]
+    return () if any(each.max or each.applications for each in parts) else ["negotiator_charges"]
+
+
+@hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge each queue from the leaf to the root that has a maximum."""
     from negotiator.plugin import Charge, KeyCharge, Quota

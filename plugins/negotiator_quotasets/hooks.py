@@ -50,6 +50,12 @@ def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
 
 
 @hookimpl
+def negotiator_unused_hooks(settings: QuotaSettings) -> Iterable[str]:
+    """Filter and charge nothing if nothing is limited."""
+    return () if settings.limits_anything else ["negotiator_filter_slots", "negotiator_charges"]
+
+
+@hookimpl
 def negotiator_filter_slots(
     request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
 ) -> Iterable[Filter]:

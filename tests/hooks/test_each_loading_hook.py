@@ -12,7 +12,7 @@ from negotiator.plugin import (
     ConstraintSide,
     QueueTarget,
 )
-from negotiator.testing import rule
+from negotiator.testing import cycle_record, queues, request, rule, table
 
 
 def test_negotiator_section_has_the_name_and_version_of_the_plugin(plugins):
@@ -271,3 +271,78 @@ def test_negotiator_reports_that_cannot_be_served_are_refused(plugins, wrong, me
     answers = plugins.load().ask(specs.negotiator_reports, settings={})
     assert answers.records == ()
     assert message in str(answers.failures[0])
+
+
+IDLE = """
+@hookimpl
+def negotiator_job_attributes(): return []
+@hookimpl
+def negotiator_filter_slots(): raise ValueError("filter")
+@hookimpl
+def negotiator_charges(): raise ValueError("charges")
+@hookimpl
+def negotiator_unused_hooks(queues, settings): return {hooks}
+"""
+
+
+def ask_both(manager, ask="ask"):
+    """Return the hooks that were called, by the messages of their failures."""
+    asked = getattr(manager, ask)
+    given = {"request": request(), "slots": table(""), "cycle": cycle_record(), "settings": {}}
+    failures = asked(specs.negotiator_filter_slots, **given).failures
+    failures += asked(specs.negotiator_charges, **given, queues=queues(), order="names").failures
+    return [failure.message.removeprefix("ValueError: ") for failure in failures]
+
+
+@pytest.mark.parametrize(
+    ("hooks", "called"),
+    [
+        ([], ["filter", "charges"]),
+        (["negotiator_filter_slots"], ["charges"]),
+        (["negotiator_charges", "negotiator_filter_slots"], []),
+    ],
+)
+def test_negotiator_unused_hooks_are_called_no_more(plugins, hooks, called):
+    """All are called for queues that are not those of the bundle, and are still listed."""
+    plugins.write("a.py", IDLE.format(hooks=hooks))
+    manager = plugins.load()
+    assert ask_both(manager) == ["filter", "charges"]
+    assert manager.leave_out_unused(queues(), {}) == ()
+    assert ask_both(manager) == called
+    assert ask_both(manager, "ask_all") == ["filter", "charges"]
+    assert manager.plugins[0].hooks[-2:] == ("negotiator_filter_slots", "negotiator_charges")
+
+
+def test_negotiator_unused_hooks_are_those_of_the_plugin_only(plugins):
+    """The same hook of another plugin is called."""
+    plugins.write("a.py", IDLE.format(hooks=["negotiator_charges"]))
+    plugins.write("b.py", IDLE.format(hooks=["negotiator_filter_slots"]))
+    manager = plugins.load()
+    manager.leave_out_unused(queues(), {})
+    assert ask_both(manager) == ["filter", "charges"]
+
+
+@pytest.mark.parametrize(
+    ("hooks", "message"),
+    [
+        (["negotiator_gate_ads"], "got 'negotiator_gate_ads'"),
+        (["negotiator_unused_hooks"], "got 'negotiator_unused_hooks'"),
+        (["negotiator_charge"], "got 'negotiator_charge'"),
+        ([7], "expected a string as name of a hook, got int"),
+        ("negotiator_charges", "expected an iterable of hook names, got str"),
+    ],
+)
+def test_negotiator_unused_hooks_refuses_other_names(plugins, hooks, message):
+    """A hook of another kind, an unknown one, and one that the plugin does not implement are failures, and all hooks are called."""
+    plugins.write("a.py", IDLE.format(hooks=repr(hooks)))
+    manager = plugins.load()
+    (failure,) = manager.leave_out_unused(queues(), {})
+    assert (failure.plugin, failure.hook) == ("a", "negotiator_unused_hooks")
+    assert message in failure.message
+    assert ask_both(manager) == ["filter", "charges"]
+
+
+def test_negotiator_unused_hooks_refuses_a_hook_that_the_plugin_does_not_implement(plugins):
+    plugins.write("a.py", "@hookimpl\ndef negotiator_unused_hooks(): return ['negotiator_charges']\n")
+    (failure,) = plugins.load().leave_out_unused(queues(), {})
+    assert failure.message == "expected names of own hooks (), got 'negotiator_charges'"

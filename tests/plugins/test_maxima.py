@@ -2,6 +2,8 @@
 
 import pytest
 
+from negotiator.cycle.loop import run_cycle
+from negotiator.plugin import Cycle
 from pools import cycle, denials, matched, slot, snapshot
 from queueing import app, bundle
 
@@ -87,3 +89,29 @@ def test_a_queue_with_a_long_path_does_not_make_the_plugin_fail(decide):
     assert result.failures == ()
     assert matched(result)
     assert "1.0" in clusters(result)
+
+
+def test_a_queue_that_drains_keeps_its_maximum(tmp_path):
+    """The queues of the new bundle have no maxima, so that the plugin does nothing for these."""
+    plain = "partitions: [{name: default, queues: [{name: root, submitacl: '*'}]}]"
+    before, after = bundle(tmp_path / "a", QUEUES), bundle(tmp_path / "b", plain)
+    pool = snapshot([slot(number) for number in range(9)], [request(1, proc) for proc in range(7)])
+    first = cycle(pool, before)
+    assert len(first.matches) == 5
+    state = first.state.under(after, first.now)
+    second = run_cycle(pool, after, Cycle(2, first.now, after.digest), state)
+    assert second.matches == ()
+    assert denials(second)[0][2] == "queue root.other: vcore uses 5, needs 1, may have 5"
+
+
+def test_no_charges_are_asked_for_without_maxima(tmp_path):
+    """Nor is another hook that has nothing to do under the settings of the bundle called in a cycle."""
+    unlimited = (
+        "partitions: [{name: default, queues: [{name: root, submitacl: '*', queues: [{name: other}]}]}]"
+    )
+    plain = bundle(tmp_path / "b", unlimited)
+    calls = {each.name: each.calls for each in plain.hooks.plugins}
+    assert cycle(snapshot([slot(1)], [request(1)]), plain).matches
+    called = {each.name for each in plain.hooks.plugins if each.calls > calls[each.name]}
+    assert not called & {"maxima", "quotasets", "fairshare"}
+    assert "limits" in called

@@ -17,12 +17,13 @@ _STRINGS = {str}
 
 def checked_charge(record: Any, arguments: Mapping[str, Any]) -> Charge | KeyCharge:
     """Return a Charge over the ``slots``, or a KeyCharge for the jobs of the ``request``, with a Quota as its label."""
-    if type(record) is KeyCharge:
-        _check_key_charge(record, len(arguments["request"].applications))
-    else:
-        check_exactly(record, Charge, "a Charge or a KeyCharge")
+    if type(record) is Charge:
         _check_charge(record, len(arguments["slots"]))
-    check_exactly(record.label, Quota, "a Quota as label of a Charge")
+    else:
+        check_exactly(record, KeyCharge, "a Charge or a KeyCharge")
+        _check_key_charge(record, len(arguments["request"].applications))
+    if type(record.label) is not Quota:  # there are several charges for each request
+        check_exactly(record.label, Quota, "a Quota as label of a Charge")
     return record  # type: ignore[no-any-return]
 
 
@@ -56,7 +57,8 @@ def _check_charge(record: Charge, slots: int) -> None:
         _check_countable(record.amount)
     if type(record.limit) is not int:
         _check_amount(record.limit, slots, "limit of a Charge", may_be_none=True)
-    check_exactly(record.probes, bool, "a bool as probes of a Charge")
+    if record.probes is not False:
+        check_exactly(record.probes, bool, "a bool as probes of a Charge")
 
 
 def _check_counter(key: Any) -> None:

@@ -106,6 +106,12 @@ def checked_attribute(record: Any, arguments: Mapping[str, Any]) -> str:
     return record.lower()
 
 
+def checked_hook_name(record: Any, arguments: Mapping[str, Any]) -> str:
+    """Return the name of a hook; the manager knows which hooks a plugin implements."""
+    del arguments
+    return checked_name(record, "name of a hook")
+
+
 def checked_placement_rule(record: Any, arguments: Mapping[str, Any]) -> PlacementRule:
     """Return a PlacementRule with a name that a configuration may give, and functions that can be called."""
     del arguments
