@@ -107,11 +107,11 @@ class AheadConditions:
         for place, answer in self.workers.answers(number):
             self._known[answer.number] = answer
             if answer.found is not None:
-                self._held += answer.nbytes
+                self._held += answer.memory
                 self._common[place], self._machines[place] = answer.common, answer.machine
 
     def _drop_used(self) -> None:
         for number in np.flatnonzero(self.served).tolist():
             answer = self._known.pop(number, None)
             if answer is not None and answer.found is not None:
-                self._held -= answer.nbytes
+                self._held -= answer.memory

@@ -92,8 +92,8 @@ class AnswerDecoder:
             tuple([(self._known[reason], self._rows(mask)) for reason, mask in warnings]),
             None if best is None else _best(*best),
         )
-        nbytes = len(content) + self._conditions.unshared - unshared
-        return FoundAnswer(number, found, self._known[reads], steps, common, machine, nbytes)
+        memory = len(content) + self._conditions.unshared - unshared
+        return FoundAnswer(number, found, self._known[reads], steps, common, machine, len(content), memory)
 
     def _rows(self, sent: SentConditions) -> TrueRows:
         return TrueRows.all_of(self._conditions.decode(sent)) or TrueRows(self.size, self.size, None)

@@ -26,7 +26,8 @@ class FoundAnswer:
 
     ``reads`` are the attributes of the job, in lower case, that conditions and ranks read. ``steps`` is the most that the owner of the
     job would have paid for it in any order of requests, ``common`` for what is the same for all requests so far, and ``machine`` the
-    most that one machine has paid so far. ``nbytes`` is the memory that the answer takes in the cycle's process, about.
+    most that one machine has paid so far. ``nbytes`` is the size of the answer as it was sent, and ``memory`` about what it takes in the
+    cycle's process.
     """
 
     number: int
@@ -36,6 +37,7 @@ class FoundAnswer:
     common: int = 0
     machine: int = 0
     nbytes: int = 0
+    memory: int = 0
 
 
 class ConditionFinder:
