@@ -1,5 +1,6 @@
 """``make bench-curve``: its exponents, its table and its picture."""
 
+import itertools
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -47,6 +48,14 @@ def test_a_picture_has_every_point_within_it_and_its_names_as_text():
     assert all(0 < x < width and 0 < y < height for x, y in dots)
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"a < b", "c", "T & U", "slots", "s", "10", "1,000"} <= set(texts)
+
+
+def test_the_names_of_lines_that_end_together_are_below_each_other():
+    lines = [Line(name, ((10, 1), (1000, 40))) for name in "abc"]
+    root = ET.fromstring(draw("T", "slots", "s", lines))  # noqa: S314 - our own
+    heights = sorted(float(text.get("y")) for text in root.iter(f"{SVG}text") if text.text in {"a", "b", "c"})
+    assert all(after - before >= 12 for before, after in itertools.pairwise(heights))
+    assert len(heights) == 3
 
 
 def test_a_small_curve_is_measured_printed_and_drawn(tmp_path):

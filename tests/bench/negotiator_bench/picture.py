@@ -11,16 +11,22 @@ import attrs
 
 _WIDTH, _HEIGHT = 720, 440
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 220, 50, 50  # margins; the names of lines are at the right
+_LINE_HEIGHT: Final = 14
 _STYLE: Final = 'font-family="sans-serif" font-size="12" role="img"'
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
 
 
 @attrs.frozen
 class Line:
-    """A line: a name, and points of positive numbers by the first of them."""
+    """A line: a name, and points of positive numbers by the first of them.
+
+    ``colour``: the number of one of a few colours; None for a colour of its own. ``dashed``: its points were not measured.
+    """
 
     name: str
     points: tuple[tuple[float, float], ...]
+    colour: int | None = None
+    dashed: bool = False
 
 
 def draw(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
@@ -39,13 +45,18 @@ def draw(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
     ]
     for power in x_powers:
         x = x_of(10.0**power)
-        parts += [_rule(x, _TOP, x, _HEIGHT - _BOTTOM), _text(x, _HEIGHT - 30, f"{10.0**power:,g}", "middle")]
+        parts += [
+            _rule(x, _TOP, x, _HEIGHT - _BOTTOM),
+            _text(x, _HEIGHT - 30, f"{10.0**power:,.0f}", "middle"),
+        ]
     for power in y_powers:
         y = y_of(10.0**power)
         parts += [_rule(_LEFT, y, _WIDTH - _RIGHT, y), _text(_LEFT - 8, y + 4, f"{10.0**power:g}", "end")]
-    for number, line in enumerate(lines):
-        places = [(x_of(x), y_of(y)) for x, y in line.points]
-        parts += _drawn(line.name, places, _COLOURS[number % len(_COLOURS)])
+    drawn = [[(x_of(x), y_of(y)) for x, y in line.points] for line in lines]
+    heights = _apart([places[-1][1] + 4 for places in drawn])
+    for number, (line, places, height) in enumerate(zip(lines, drawn, heights, strict=True)):
+        colour = _COLOURS[(number if line.colour is None else line.colour) % len(_COLOURS)]
+        parts += _drawn(line, places, colour, height)
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -58,14 +69,22 @@ def _axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[
     )
 
 
-def _drawn(name: str, places: Sequence[tuple[float, float]], colour: str) -> list[str]:
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Return the heights of names, moved down as far as they would overlap."""
+    found, lowest = list(heights), -math.inf
+    for number in sorted(range(len(heights)), key=heights.__getitem__):
+        found[number] = lowest = max(heights[number], lowest + _LINE_HEIGHT)
+    return found
+
+
+def _drawn(line: Line, places: Sequence[tuple[float, float]], colour: str, height: float) -> list[str]:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
-    x, y = places[-1]
+    dashes = ' stroke-dasharray="5 4"' if line.dashed else ""
     return [
-        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>',
         *dots,
-        _text(max(x + 8, _WIDTH - _RIGHT + 8), y + 4, name),
+        _text(max(places[-1][0] + 8, _WIDTH - _RIGHT + 8), height, line.name),
     ]
 
 

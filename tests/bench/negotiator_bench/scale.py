@@ -222,12 +222,19 @@ def print_progress(point: ScalePoint) -> None:
 
 
 def lines_of(points: Sequence[ScalePoint]) -> list[Line]:
-    """Return a line for each engine and number of classes, by slots."""
-    groups: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    """Return a line for each engine and number of classes, by slots: a colour for each engine, dashed if extrapolated."""
+    groups: dict[tuple[str, int], list[ScalePoint]] = {}
     for point in sorted(points, key=lambda point: point.slots):
-        groups.setdefault((point.engine, point.classes), []).append((point.slots, point.seconds))
+        groups.setdefault((point.engine, point.classes), []).append(point)
+    colours = {engine: number for number, (engine, _) in enumerate(_by_engine(points))}
     return [
-        Line(f"{engine}, {classes:,} classes", tuple(found)) for (engine, classes), found in groups.items()
+        Line(
+            f"{engine}, {classes:,} classes",
+            tuple((point.slots, point.seconds) for point in group),
+            colours[engine],
+            dashed=all(point.figures is None for point in group),
+        )
+        for (engine, classes), group in groups.items()
     ]
 
 
