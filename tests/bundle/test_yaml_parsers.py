@@ -184,7 +184,7 @@ def is_read_by_libyaml(text):
 
 
 @given(text=IN_ORDER)
-@settings(max_examples=200)
+@settings(max_examples=80)
 @example(text=QUEUES)
 @example(text=QUEUES.replace("\n", "\r\n"))
 @example(text="# nothing\n")
@@ -196,7 +196,7 @@ def test_libyaml_reads_valid_files_as_pyyaml_does(text):
 
 
 @given(text=broken())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_a_broken_file_has_the_same_problems_with_libyaml(text):
     """Every message, place and hint is the same, and the same nodes if there is no problem."""
     assert read(text, libyaml=True) == read(text, libyaml=False)

@@ -205,7 +205,7 @@ CLAUSES = st.sampled_from(
 REQUIREMENTS = st.lists(CLAUSES, min_size=1, max_size=3).map(" && ".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),
     st.lists(st.tuples(ADS, REQUIREMENTS), min_size=1, max_size=4),

@@ -53,7 +53,7 @@ def outcome(result):
     return matches, [(each.request.first_job, each.removals) for each in result.outcomes]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(slots)
 def test_matches_and_reasons_are_those_of_each_conjunct_by_itself(chosen):
     found = pool(chosen, JOBS)

@@ -24,7 +24,7 @@ from random_pools import CONTENT, pools, unstable_pools
 # Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 
-KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "6"))
+KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "3"))
 SLOW = settings(
     derandomize=True,
     max_examples=POOLS,

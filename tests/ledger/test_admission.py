@@ -129,7 +129,7 @@ def force(patch, way):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_admission_equals_row_by_row_admission(way, data):
     """For any charges: nested and crossing groups, shared counters, columns, and numbers near the largest."""
@@ -174,7 +174,7 @@ def random_charge(random, number, slots, *, constant):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 2**32))
 def test_larger_requests_are_admitted_alike(way, seed):
     """With enough groups and candidates for several rounds."""

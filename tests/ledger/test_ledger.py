@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -103,3 +104,4 @@ class LedgerComparison(RuleBasedStateMachine):
 
 
 TestBeside = LedgerComparison.TestCase
+TestBeside.settings = settings(max_examples=40)
