@@ -64,6 +64,10 @@ bench-large: $(VENV)/test.stamp ## a cycle over 100,000 slots and 1,000,000 job 
 bench-service: $(VENV)/test.stamp ## cycles while 200 others read pages, and pages of 2,000 queues; SERVICE="--rounds 1"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.service $(SERVICE)
 
+.PHONY: pictures
+pictures: $(VENV)/test.stamp ## the picture of the README, from what its commands print now
+	PYTHONPATH=tests/support $(BIN)/python -m terminal_picture
+
 .PHONY: mutate
 mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
 	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)
