@@ -51,13 +51,12 @@ nb_execution_timeout = 60
 
 myst_heading_anchors = 4
 highlight_language = "text"
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
 
 html_theme = "furo"
 html_title = "negotiator"
 html_static_path = ["site"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
