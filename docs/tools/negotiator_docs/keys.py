@@ -33,6 +33,8 @@ Every key of a [policy bundle](../bundle.md) and of [the service](../service.md)
 into. A dot leads into a part (`audit.matches` is `matches:` below `audit:`), `[]` is each entry of a list, and `NAME` stands for
 names that a site chooses. Settings of HTCondor's own configuration: [condor-settings.md](../condor-settings.md).
 """
+_PROPERTIES = """Names of `properties` that have an effect: [modes](../queues.md#modes), [the order of queues](../queue-order.md#properties).
+"""
 _SERVICE = """The settings of the service, which are also options of `negotiator serve`: [service.md](../service.md).
 """
 _COLUMNS = ("key", "value", "default", "documented in")
@@ -84,7 +86,7 @@ def keys_page() -> str:
         if own or patterns:
             page = _PLUGIN_PAGES.get(plugin, "bundle.md")
             parts += [f"### Plugin {plugin}\n", _table([*own, *patterns], mentions, page)]
-    parts += ["## queues.yaml\n", _table(_keys(ConfigurationEntry), mentions, "queues.md")]
+    parts += ["## queues.yaml\n", _PROPERTIES, _table(_keys(ConfigurationEntry), mentions, "queues.md")]
     for plugin, section in _sections():
         for name in section.apart:
             wanted = next(each.field.type for each in keys_of(section.schema) if each.name == name)
