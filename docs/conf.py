@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "site"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 project = "negotiator"
@@ -48,13 +50,15 @@ suppress_warnings = ["misc.highlighting_failure"]  # JSON that is shortened by a
 nb_execution_mode = "force"  # notebooks are stored without output
 nb_execution_raise_on_error = True
 nb_execution_timeout = 60
+nb_custom_formats = {".ipynb": "notebooks.read"}
+nb_ipywidgets_js = {}  # the site loads nothing from other sites
 
 myst_heading_anchors = 4
 highlight_language = "text"
 
 html_theme = "furo"
 html_title = "negotiator"
-html_static_path = ["site"]
+html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_copy_source = False
