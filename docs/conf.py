@@ -28,6 +28,8 @@ root_doc = "docs/index"
 include_patterns = [
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/*.md",
     "docs/reference/*.md",
     "examples/**/*.md",
@@ -70,15 +72,16 @@ linkcheck_timeout = 20
 linkcheck_retries = 2
 linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|[\w.-]*example\.org)"]
 
-#: The pages by chapter, as the menu shows them; without the ending and relative to docs/.
+#: The pages by chapter, as the menu shows them; without the ending and relative to docs/. A page that is not there is left out.
 NAVIGATION = {
-    "Begin": "from-htcondor from-yunikorn from-gridengine ../examples/first-pool/first-hour plugin-tutorial auditors",
+    "Begin": "install from-htcondor from-yunikorn from-gridengine ../examples/first-pool/first-hour plugin-tutorial auditors",
     "Policies": "bundle expressions queues placement quota-sets fair-share queue-order policy-tests rollout ../policies/README",
     "Decisions": "cycle explain what-if recorded-cycles audit report",
     "Operation": "live-pool service state several-negotiators engines pages rest api security speed",
+    "Python": "python classads ../examples/notebooks/first-pool",
     "Plugins and design": "hooks architecture specifications ../examples/maintenance/README ../examples/csv-matches/README",
-    "Reference": "reference/commands reference/keys condor-settings reference/reasons reference/hooks reference/program glossary",
-    "Project": "../README ../CHANGELOG ../examples/first-pool/README ../examples/prometheus/README ../examples/systemd/README",
+    "Reference": "reference/commands reference/keys condor-settings reference/reasons reference/hooks reference/program formats glossary",
+    "Project": "../README ../CHANGELOG ../CONTRIBUTING ../SECURITY ../examples/first-pool/README ../examples/prometheus/README ../examples/systemd/README",
 }
 
 _REDIRECT = '<!doctype html><html lang="en"><meta charset="utf-8"><title>negotiator</title><meta http-equiv="refresh" content="0; url=docs/index.html"><a href="docs/index.html">Documentation</a></html>\n'
@@ -88,12 +91,17 @@ def add_navigation(app: Sphinx, docname: str, source: list[str]) -> None:
     """Add the menu to the first page, which on a forge is read without it; pages that it does not name come last."""
     if docname != root_doc:
         return
-    named = {posixpath.normpath(f"docs/{page}") for pages in NAVIGATION.values() for page in pages.split()}
-    others = " ".join(f"/{page}" for page in sorted(app.project.docnames - named - {root_doc}))
-    for caption, pages in (NAVIGATION | {"More": others}).items():
-        if pages:
-            listed = "\n".join(pages.split())
+    menu = {caption: [_docname(page) for page in pages.split()] for caption, pages in NAVIGATION.items()}
+    present = app.project.docnames - {root_doc}
+    menu["More"] = sorted(present.difference(*menu.values()))
+    for caption, pages in menu.items():
+        listed = "\n".join(f"/{page}" for page in pages if page in present)
+        if listed:
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{listed}\n```\n"
+
+
+def _docname(page: str) -> str:
+    return posixpath.normpath(f"docs/{page}")
 
 
 def add_policy_files(_app: Sphinx, docname: str, source: list[str]) -> None:
