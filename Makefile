@@ -25,6 +25,10 @@ $(VENV)/mutate.stamp: requirements/mutate.txt $(VENV)/test.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mutate.txt
 	@touch $@
 
+$(VENV)/docs.stamp: requirements/docs.txt $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	@touch $@
+
 .PHONY: run
 run: $(VENV)/run.stamp ## one negotiation cycle over the example pool
 	$(BIN)/negotiator run examples/first-pool
@@ -72,12 +76,27 @@ pictures: $(VENV)/test.stamp ## the picture of the README, from what its command
 mutate: $(VENV)/mutate.stamp ## changes of one token that no test notices; MUTATE="--room ledger --sample 40 --seed 7"
 	PYTHONPATH=tests/mutation $(BIN)/python -m negotiator_mutation $(MUTATE)
 
+SPHINX = $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --fresh-env --quiet --conf-dir docs --doctree-dir build/doctrees
+
+.PHONY: docs
+docs: $(VENV)/docs.stamp ## the documentation as a site, in build/docs; a warning or a broken link inside it is an error
+	$(SPHINX) . build/docs
+
+.PHONY: docs-links
+docs-links: $(VENV)/docs.stamp ## look up the links of the documentation to other sites
+	$(SPHINX) --builder linkcheck . build/links
+
+.PHONY: docs-reference
+docs-reference: $(VENV)/test.stamp ## renew the generated reference pages, and the output of commands that tutorials show
+	PYTHONPATH=docs/tools $(BIN)/python -m negotiator_docs
+
 .PHONY: lock
 lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/run.txt pyproject.toml requirements/run.in requirements/test.in -o requirements/test.txt
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/test.txt requirements/mutate.in -o requirements/mutate.txt
+	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes -c requirements/test.txt requirements/docs.in -o requirements/docs.txt
 
 .PHONY: clean
 clean: ## remove the environment and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -29,7 +29,7 @@ from negotiator_groups.settings import GroupSources
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 
