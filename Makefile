@@ -14,6 +14,7 @@ $(BIN)/python:
 # Each stamp says: the environment holds what this lock file asks for.
 $(VENV)/run.stamp: requirements/run.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip uninstall --quiet --yes negotiator 2>/dev/null # the distribution's name until November 2026
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -90,6 +91,21 @@ docs-links: $(VENV)/docs.stamp ## look up the links of the documentation to othe
 docs-reference: $(VENV)/test.stamp ## renew the generated reference pages, and the output of commands that tutorials show
 	PYTHONPATH=docs/tools $(BIN)/python -m negotiator_docs
 
+# The time of all files in the distributions: two builds of one commit have the same bytes.
+share dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+
+.PHONY: share
+share: $(VENV)/test.stamp ## man pages and completions of shells, in release/share
+	$(BIN)/python release/shared_files.py
+
+.PHONY: dist
+dist: share ## wheel, sdist, SBOM and checksums in dist/; the man pages and completions are part of the first two
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/cyclonedx-py requirements requirements/run.txt --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --of JSON -o dist/pool-negotiator.cdx.json
+	cd dist && sha256sum * > SHA256SUMS
+
 .PHONY: lock
 lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
 	$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes pyproject.toml requirements/run.in -o requirements/run.txt
@@ -99,4 +115,4 @@ lock: $(VENV)/test.stamp ## make the pinned, hashed lock files anew
 
 .PHONY: clean
 clean: ## remove the environment and the caches
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist release/share .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

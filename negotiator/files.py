@@ -13,6 +13,7 @@ import stat
 from collections.abc import Collection
 from pathlib import Path
 
+from negotiator import posix
 from negotiator.errors import NegotiatorError
 
 _MODE = 0o644  # of a new file
@@ -49,7 +50,7 @@ def check_not_world_writable(path: Path, status: os.stat_result) -> None:
 
     :raises UntrustedError: everybody may.
     """
-    if status.st_mode & stat.S_IWOTH and not os.statvfs(path).f_flag & os.ST_RDONLY:
+    if posix.HAS_OWNERS and status.st_mode & stat.S_IWOTH and not posix.is_on_read_only_system(path):
         raise UntrustedError(path, "world-writable, so any user could have written it", f"chmod o-w {path}")
 
 
@@ -58,8 +59,8 @@ def check_owner(path: Path, status: os.stat_result, owners: Collection[int] = ()
 
     :raises UntrustedError: it belongs to another user.
     """
-    caller = os.geteuid()
-    if status.st_uid not in {0, caller, *owners}:
+    caller = posix.effective_user()
+    if posix.HAS_OWNERS and status.st_uid not in {0, caller, *owners}:
         message = f"belongs to user {status.st_uid}, neither to root nor to the caller (user {caller})"
         raise UntrustedError(path, message, f"chown {caller} {path}")
 
@@ -83,11 +84,11 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY) -> int:
 
     :raises OSError: it cannot be opened, or is anything but a regular file.
     """
-    flags |= os.O_CLOEXEC | os.O_NOCTTY
+    flags |= posix.O_CLOEXEC | posix.O_NOCTTY
     check_regular(path)  # before it is opened, which would have an effect on some devices
     if _OWN_DESCRIPTOR.fullmatch(str(path)):
         return os.open(path, flags)
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    descriptor = os.open(path, flags | posix.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise _not_regular(path)
@@ -100,11 +101,14 @@ def open_lock(path: Path) -> int:
     Everybody who may open a file may lock it, and keep it locked. So only the owner of the folder may open it, and the group
     of the folder if it may write the folder.
 
-    :raises OSError: it cannot be opened, is not a regular file, or other users may open it and that cannot be changed.
+    :raises OSError: it cannot be opened, is not a regular file, or other users may open it and that cannot be changed; or the system has no
+        locks of files.
     """
+    if not posix.HAS_OWNERS:
+        raise posix.missing("locks of files")
     folder = path.parent.stat()
     mode = 0o600 | (0o060 if folder.st_mode & stat.S_IWGRP else 0)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    flags = os.O_RDWR | os.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_NOCTTY
     descriptor = os.open(path, flags, 0o600)
     try:
         _make_private(descriptor, path, folder, mode)
@@ -145,15 +149,18 @@ def replace_file(
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     beside.unlink(missing_ok=True)  # of a process that was killed
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(
+        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600
+    )
     try:
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(content)
             opened.flush()
-            if like is not None:
+            if like is not None and posix.HAS_OWNERS:
                 with contextlib.suppress(PermissionError):
                     os.fchown(opened.fileno(), like.st_uid, like.st_gid)
-            os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else mode)
+            if posix.HAS_OWNERS:
+                os.fchmod(opened.fileno(), like.st_mode & 0o777 if like else mode)
             if durable:
                 os.fsync(opened.fileno())
         beside.replace(path)
@@ -165,8 +172,10 @@ def replace_file(
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Make the names in a folder durable; Windows cannot open a folder for that."""
+    if not posix.HAS_OWNERS:
+        return
+    descriptor = os.open(folder, os.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import grp
+import getpass
 import os
-import pwd
+
+from negotiator import posix
 
 
 def caller() -> tuple[str, tuple[str, ...]]:
-    """Return the name and the groups of the process's real user, the primary group first."""
+    """Return the name and the groups of the process's real user, the primary group first; on Windows no group is known."""
+    if not posix.HAS_OWNERS:
+        return getpass.getuser(), ()
+    import pwd  # noqa: PLC0415 - missing on Windows
+
     uid, gid = os.getuid(), os.getgid()
     try:
         name = pwd.getpwuid(uid).pw_name
@@ -18,6 +23,8 @@ def caller() -> tuple[str, tuple[str, ...]]:
 
 
 def _group(gid: int) -> str:
+    import grp  # noqa: PLC0415 - missing on Windows
+
     try:
         return grp.getgrgid(gid).gr_name
     except KeyError:

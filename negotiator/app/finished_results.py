@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, Final
 
 import attrs
 
+from negotiator import posix
 from negotiator.errors import CommandError
 from negotiator.files import open_regular
 
@@ -70,7 +70,7 @@ def finished_results(path: Path | None) -> Iterator[FinishedResults]:
         ) from None
     with opened:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            posix.lock_file(opened.fileno())
         except OSError:
             raise CommandError(f"{path}: another process uses this file for its finished results") from None
         found: dict[tuple[str, str], Any] = {}

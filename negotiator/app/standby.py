@@ -21,7 +21,9 @@ from negotiator.runtime.status_file import NegotiatorStatus, write_status
 
 _LONGEST_POLL: Final = 3.0  # seconds between two attempts to lead
 _ATTEMPTS: Final = 5  # within the timeout of the database
-_ENDINGS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+_ENDINGS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGQUIT") if hasattr(signal, name)
+)
 
 
 @attrs.define(eq=False)

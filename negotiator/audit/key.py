@@ -6,6 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from negotiator import posix
 from negotiator.audit.errors import AuditError, naming
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def read_key(path: Path) -> bytes:
     """
     with (
         naming(path, "read the key"),
-        os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream,
+        os.fdopen(os.open(path, os.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC), "rb") as stream,
     ):
         mode = os.fstat(stream.fileno()).st_mode
         if not stat.S_ISREG(mode):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
+from negotiator import posix
 from negotiator.audit import bundles, chain
 from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
@@ -25,7 +25,7 @@ _LOCK = "audit.lock"
 _FILE_MODE = 0o640
 _FOLDER_MODE = 0o750
 # Not O_APPEND: writes have explicit offsets, since a repair has to overwrite.
-_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS = os.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 
 @attrs.frozen
@@ -249,7 +249,7 @@ def _locked(path: Path) -> int:
     with naming(path, "lock the audit log"):
         fd = open_lock(path)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            posix.lock_file(fd)
         except BlockingIOError:
             os.close(fd)
             raise AuditBusyError(

@@ -235,7 +235,7 @@ def _library() -> ModuleType:
     try:
         import duckdb  # noqa: PLC0415 - optional, and slow to import
     except ImportError as error:
-        raise CommandError(f"this needs DuckDB ({error}): pip install 'negotiator[sql]'") from None
+        raise CommandError(f"this needs DuckDB ({error}): pip install 'pool-negotiator[sql]'") from None
     return duckdb
 
 

@@ -31,7 +31,7 @@ def dask_client(address: str, seconds: float = TIMEOUT) -> Iterator[Client]:
         from distributed import Client  # noqa: PLC0415 - optional, and slow to import
     except ImportError as error:
         raise EngineUnavailableError(
-            f"engine dask needs the package distributed ({error}): pip install 'negotiator[dask]'"
+            f"engine dask needs the package distributed ({error}): pip install 'pool-negotiator[dask]'"
         ) from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # who calls reports what is lost
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from negotiator import posix
 from negotiator.defaults import SERVICE_FILE
 
 #: The file with the settings of the service.
@@ -65,7 +65,7 @@ def _of_owner(context: click.Context, parameter: click.Parameter, value: Any) ->
     In a set-user-ID program, whose owner is not the caller, the system's own file alone may have it.
     """
     written = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
-    if os.getuid() != os.geteuid() and context.get_parameter_source(parameter.name or "") in written:
+    if posix.is_set_user_id() and context.get_parameter_source(parameter.name or "") in written:
         raise click.BadParameter("refused in a set-user-ID program", context, parameter)
     return value
 

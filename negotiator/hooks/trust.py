@@ -15,13 +15,14 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from negotiator import posix
 from negotiator.files import UntrustedError as UntrustedError
 from negotiator.files import check_owner, check_trusted
 
 MAX_BYTES = 4_000_000
 MAX_LINKS = 40
 
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_OPEN = os.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
 
 def read_trusted(file: Path, root: Path) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Protocol
 
 import attrs
 
+from negotiator import posix
 from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle, BundleCheck
 from negotiator.bundle.folder import QUEUES
@@ -169,12 +169,12 @@ def _right(name: str) -> AccessKind:
 
 def _is_owner(state: StateLocation, folder: Path) -> bool:
     """True if the negotiator's state belongs to the caller, or, without a state, the bundle."""
-    if os.getuid() != os.geteuid():  # a set-user-ID program: the files belong to another user than the caller
+    if posix.is_set_user_id():  # a set-user-ID program: the files belong to another user than the caller
         return False
     try:
         if StateStore.exists(state):
             return StateStore.is_owned(state)
-        return folder.stat().st_uid == os.geteuid()
+        return folder.stat().st_uid == posix.effective_user()
     except (StateError, OSError):
         return False
 

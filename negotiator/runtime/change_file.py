@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator import posix
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.folder import leads_out
 from negotiator.errors import CommandError
@@ -107,7 +107,7 @@ def _take(descriptor: int, folder: Path) -> None:
     """Take the lock; wait for at most 30 seconds."""
     for _ in range(_TRIES):
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            posix.lock_file(descriptor)
         except BlockingIOError:
             time.sleep(_PAUSE)
         else:

@@ -52,10 +52,10 @@ class CycleTimer:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._handle(signal.SIGHUP, self._hang_up)
             endings = [signal.SIGTERM, signal.SIGINT]
-            if self.intervals is not None:
-                endings.append(signal.SIGQUIT)
+            if hasattr(signal, "SIGHUP"):  # Windows has none of these
+                self._handle(signal.SIGHUP, self._hang_up)
+                endings += [signal.SIGQUIT] if self.intervals is not None else []
             for number in endings:
                 if self.intervals is not None or signal.getsignal(number) is not signal.SIG_IGN:
                     self._handle(number, self._end)
@@ -64,7 +64,7 @@ class CycleTimer:
 
     def __exit__(self, *_: object) -> None:
         self.trigger.use_signals(are_handled=False)
-        if signal.SIGALRM in self._before:
+        if getattr(signal, "SIGALRM", None) in self._before:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             signal.signal(number, handler)
@@ -145,8 +145,9 @@ class CycleTimer:
                 signal.signal(number, signal.SIG_DFL)
                 os.kill(os.getpid(), number)
 
-        self._handle(signal.SIGALRM, look)
-        signal.setitimer(signal.ITIMER_REAL, interval, interval)
+        if hasattr(signal, "setitimer"):  # not on Windows
+            self._handle(signal.SIGALRM, look)
+            signal.setitimer(signal.ITIMER_REAL, interval, interval)
 
 
 def _write(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -12,6 +11,7 @@ from typing import Any, Final, Self
 import attrs
 from attrs.validators import instance_of, optional
 
+from negotiator import posix
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
 from negotiator.runtime import stored_fields
@@ -145,13 +145,13 @@ def _status(values: Any) -> NegotiatorStatus:
 def is_locked(folder: Path) -> bool | None:
     """Return whether a process uses the state in a folder; None if this user may not look at the lock."""
     try:
-        lock = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        lock = os.open(folder / _LOCK, os.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     except OSError:
         return None
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # a negotiator that starts now waits for it
+        posix.lock_file(lock, shared=True)  # a negotiator that starts now waits for it
     except BlockingIOError:
         return True
     finally:

@@ -8,8 +8,8 @@ is always on it, and may act on any application. The configuration of queues can
 
 from __future__ import annotations
 
+import getpass
 import os
-import pwd
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -214,6 +214,10 @@ def _short(path: str) -> str:
 
 @cache
 def _owner() -> str:
+    if not hasattr(os, "geteuid"):  # Windows
+        return getpass.getuser()
+    import pwd  # missing on Windows
+
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:  # for example in a container: the number is the name, as it is for callers of commands

@@ -6,9 +6,7 @@ server that does not answer: both are unknown users, and are queried again when 
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 from collections.abc import Callable, Iterable
 from functools import cache
 
@@ -59,6 +57,8 @@ class SystemGroups:
 def _groups_of(user: str, name_of: Callable[[int], str | None]) -> tuple[str, ...] | None:
     if not is_name(user):
         return None
+    import pwd  # noqa: PLC0415 - missing on Windows
+
     try:
         entry = pwd.getpwnam(user)
     except (
@@ -71,6 +71,8 @@ def _groups_of(user: str, name_of: Callable[[int], str | None]) -> tuple[str, ..
 
 
 def _group_name(number: int) -> str | None:
+    import grp  # noqa: PLC0415 - missing on Windows
+
     try:
         name = grp.getgrgid(number).gr_name
     except KeyError:

@@ -262,7 +262,7 @@ def test_without_duckdb_the_error_names_the_extra(folder, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(CommandError, match=r"needs DuckDB.*pip install 'negotiator\[sql\]'"):
+    with pytest.raises(CommandError, match=r"needs DuckDB.*pip install 'pool-negotiator\[sql\]'"):
         LogTables(folder)
 
 

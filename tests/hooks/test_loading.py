@@ -27,7 +27,7 @@ def install(folder, name, value, *, by="", source=None):
         (folder / f"{value.split(':')[0]}.py").write_text(source)
 
 
-OURS = tuple(entry.name for entry in distribution("negotiator").entry_points.select(group="negotiator"))
+OURS = tuple(entry.name for entry in distribution("pool-negotiator").entry_points.select(group="negotiator"))
 
 
 def load(**settings):
@@ -376,7 +376,9 @@ def test_bundled_plugins_are_loaded_by_their_entry_points():
     manager, _ = load_plugins(PluginSettings())
     origins = {info.name: info.origin for info in manager.plugins}
     assert origins.keys() >= set(OURS)
-    assert origins["expressions"].startswith("entry point expressions = negotiator_expressions (negotiator ")
+    assert origins["expressions"].startswith(
+        "entry point expressions = negotiator_expressions (pool-negotiator "
+    )
 
 
 def dropped_in():

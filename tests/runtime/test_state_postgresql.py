@@ -70,7 +70,7 @@ def test_only_the_owner_of_the_folder_of_a_negotiator_leads(location):
 
 def test_a_missing_psycopg_is_named_with_what_installs_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StateError, match=r"pip install 'negotiator\[postgresql\]'"):
+    with pytest.raises(StateError, match=r"pip install 'pool-negotiator\[postgresql\]'"):
         StateStore.open(StateLocation(tmp_path, DatabaseUrl("postgresql://h/d")))
 
 

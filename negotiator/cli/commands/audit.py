@@ -290,7 +290,7 @@ def sql_command(**given: Any) -> None:
     The tables are records (a row for each record, with the reason that decided), reasons (a row for each reason of a denial and each
     warning of a match) and log (each record as JSON); "DESCRIBE records" prints the columns. PATH may also be a file of
     negotiator audit export. The query cannot write, and reads no other file; it takes at most 2 GB of memory. DuckDB is needed: pip install
-    'negotiator[sql]'. The chain of the log is not verified: see negotiator audit verify.
+    'pool-negotiator[sql]'. The chain of the log is not verified: see negotiator audit verify.
 
     \b
     Examples:
@@ -320,7 +320,7 @@ def export_command(**given: Any) -> None:
     """Write the records of the audit log in the folder PATH to FILE, as Parquet: the table records of negotiator audit sql.
 
     An old FILE is replaced once the new one is complete. Like the log, FILE is not open to everybody. DuckDB is needed: pip install
-    'negotiator[sql]'.
+    'pool-negotiator[sql]'.
 
     \b
     Example:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from negotiator import posix
 from negotiator.files import open_lock
 
 LOCK_FILE: Final = "state.lock"
@@ -33,7 +33,7 @@ class FolderLock:
             descriptor = open_lock(self.folder / LOCK_FILE)
             undo.callback(os.close, descriptor)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                posix.lock_file(descriptor)
             except BlockingIOError:
                 return False
             undo.pop_all()

@@ -15,6 +15,7 @@ from typing import Final, Self
 
 import attrs
 
+from negotiator import posix
 from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state.connection import Connection, Leader, StateDatabase
@@ -88,7 +89,7 @@ class PostgresqlDatabase(StateDatabase):
     def is_owned(cls, location: StateLocation) -> bool:
         """True if the folder of a negotiator belongs to this user: others write requests only."""
         try:
-            return location.folder.stat().st_uid == os.geteuid()
+            return location.folder.stat().st_uid == posix.effective_user()
         except OSError:
             return False
 

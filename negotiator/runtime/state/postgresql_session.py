@@ -38,7 +38,7 @@ def connect(database: DatabaseUrl) -> DatabaseSession:
         import psycopg  # noqa: PLC0415 - optional, and slow to import
     except ImportError as error:
         raise StateError(
-            f"{database}: a state in PostgreSQL needs psycopg ({error}): pip install 'negotiator[postgresql]'"
+            f"{database}: a state in PostgreSQL needs psycopg ({error}): pip install 'pool-negotiator[postgresql]'"
         ) from None
     timeout = database.timeout
     try:

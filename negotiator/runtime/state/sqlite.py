@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 
 import attrs
 
+from negotiator import posix
 from negotiator.errors import StateError
 from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state.connection import Connection, StateDatabase, Value
@@ -147,7 +148,7 @@ class SqliteDatabase(StateDatabase):
     def is_owned(cls, location: StateLocation) -> bool:
         """True if the state belongs to the user of this process; see ``StateDatabase.is_owned``."""
         with describing_errors(location.folder, "look at"):
-            return (location.folder / FILE).stat().st_uid == os.geteuid()
+            return (location.folder / FILE).stat().st_uid == posix.effective_user()
 
     def hold_lock(self) -> bool:
         """Take the lock of the negotiator; False if another process holds it.
@@ -247,7 +248,7 @@ def _make(file: Path) -> None:
     its other connections; SQLite then takes the state for unused and removes the log that they write.
     """
     try:
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE))
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | posix.O_CLOEXEC, _FILE_MODE))
     except FileExistsError:
         if not stat.S_ISREG(file.lstat().st_mode):  # such as a link to a file that does not exist
             raise StateError(f"{file}: the state is refused: not a regular file") from None

@@ -19,7 +19,9 @@ from negotiator_quotasets.qconf.files import read_text
 FAILED = "edit failed"
 _FILE = "quotasets.rqs"
 _LONG_AGO = 1_000_000_000  # seconds since the epoch: no editor saves then
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows lacks one
 
 
 def edit(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -48,6 +47,8 @@ def _opened(folder: Path) -> int:
 
 def _locked(descriptor: int) -> bool:
     """Try once to take the lock; pause after a failure."""
+    import fcntl  # noqa: PLC0415 - missing on Windows, where open_lock has failed already
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,0 +1,128 @@
+"""The objects of Grid Engine that quota sets refer to, as ``qconf`` prints them and as ``gridengine.yaml`` has them.
+
+Source: complex(5), access_list(5), hostgroup(5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Self
+
+import attrs
+
+from negotiator.app.new_bundle.flow_values import flow
+from negotiator.app.new_bundle.quota_names import QuotaNames
+
+_COMPLEXES: Final = re.compile(r"^#?name\s+shortcut\s+type\b", re.MULTILINE)
+_HOSTGROUP: Final = re.compile(r"^group_name\s+@?(\S+)", re.MULTILINE)
+_HOSTS: Final = re.compile(r"^hostlist\s+(.*)", re.MULTILINE)
+_USERSET: Final = re.compile(r"^name\s+(\S+)", re.MULTILINE)
+_ENTRIES: Final = re.compile(r"^entries\s+(.*)", re.MULTILINE)
+_COLUMNS: Final = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
+#: Complexes of a fresh installation, which the quota sets know without a declaration.
+_STANDARD_NAMES: Final = (
+    "arch calendar cpu display_win_gui h_core h_cpu h_data h_fsize h_rss h_rt h_stack h_vmem hostname load_avg load_long"
+    " load_medium load_short m_core m_socket m_thread m_topology m_topology_inuse mem_free mem_total mem_used"
+    " min_cpu_interval np_load_avg np_load_long np_load_medium np_load_short num_proc qname rerun s_core s_cpu s_data"
+    " s_fsize s_rss s_rt s_stack s_vmem seq_no slots swap_free swap_rate swap_rsvd swap_total swap_used tmpdir"
+    " virtual_free virtual_total virtual_used"
+)
+_STANDARD: Final = frozenset(_STANDARD_NAMES.split())
+
+
+def is_objects(text: str) -> bool:
+    """True for the output of ``qconf -sc``, ``-su`` or ``-shgrp``."""
+    if _COMPLEXES.search(text) or _HOSTGROUP.search(text):
+        return True
+    return "{" not in text and bool(_USERSET.search(text) and _ENTRIES.search(text))
+
+
+def _words(match: re.Match[str] | None) -> list[str]:
+    words = re.split(r"[\s,]+", match[1].strip()) if match else []
+    return [] if words == ["NONE"] else words
+
+
+@attrs.frozen
+class GridEngineObjects:
+    """Complexes, user sets and host groups by name; a complex is its columns."""
+
+    complexes: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
+    usersets: Mapping[str, list[str]] = attrs.field(factory=dict)
+    hostgroups: Mapping[str, list[str]] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Return the objects in the output of ``qconf``."""
+        complexes: dict[str, Mapping[str, str]] = {}
+        usersets: dict[str, list[str]] = {}
+        hostgroups: dict[str, list[str]] = {}
+        for printed in texts:
+            text = printed.replace("\\\n", " ")
+            if _COMPLEXES.search(text):
+                complexes |= {each["name"]: each for each in _complexes(text)}
+            elif group := _HOSTGROUP.search(text):
+                hostgroups[group[1]] = _words(_HOSTS.search(text))
+            elif userset := _USERSET.search(text):
+                usersets[userset[1]] = _words(_ENTRIES.search(text))
+        return cls(complexes, usersets, hostgroups)
+
+    def is_consumed_number(self, name: str) -> bool:
+        """True for a complex that jobs request as a number and that is consumed; one that is not declared is taken for such."""
+        columns = self.complexes.get(name)
+        if columns is None:
+            return self.is_guess(name)
+        return columns["consumable"] in {"YES", "JOB"} and columns["type"] in {"INT", "DOUBLE"}
+
+    def is_guess(self, name: str) -> bool:
+        """True for a complex that is neither declared nor one of a fresh installation."""
+        return name not in self.complexes and name not in _STANDARD
+
+    def completed(self, names: QuotaNames) -> str:
+        """Return the text of ``gridengine.yaml``: these objects, and a line to fill in for each other one that quota sets name."""
+        return "\n".join((*self._complex_lines(names), *self._set_lines(names), *_name_lines(names))) + "\n"
+
+    def _complex_lines(self, names: QuotaNames) -> Iterator[str]:
+        guessed = [name for name in names.complexes if self.is_guess(name)]
+        if not self.complexes and not guessed:
+            return
+        yield "complexes:                        # as lines of qconf -sc"
+        for columns in self.complexes.values():
+            yield f"  - {flow(columns)}"
+        for name in guessed:
+            values = (name, name, "INT", "<=", "YES", "YES", "0")
+            yield f"  # A guess, as the quota sets limit {name}: compare it with qconf -sc."
+            yield f"  - {flow(dict(zip(_COLUMNS, values, strict=True)))}"
+
+    def _set_lines(self, names: QuotaNames) -> Iterator[str]:
+        usersets = {**dict.fromkeys(names.usersets), **self.usersets}
+        if usersets:
+            yield "usersets:                         # a member @NAME is a Unix group"
+            for name, members in usersets.items():
+                yield _members(name, members, f"qconf -su {name}")
+        hostgroups = {**dict.fromkeys(names.hostgroups), **self.hostgroups}
+        if hostgroups:
+            yield "hostgroups:                       # names of hosts may have wildcards"
+            for name, members in hostgroups.items():
+                yield _members(f"@{name}", members, f"qconf -shgrp @{name}")
+
+
+def _complexes(text: str) -> Iterator[Mapping[str, str]]:
+    for line in text.splitlines():
+        columns = line.partition("#")[0].split()
+        if len(columns) >= len(_COLUMNS) and columns[0] != _COLUMNS[0]:
+            yield dict(zip(_COLUMNS, columns, strict=False))
+
+
+def _members(name: str, members: list[str] | None, command: str) -> str:
+    if members is None:
+        return f"  {flow(name)}: []  # nobody yet: write the members that {command} prints"
+    return f"  {flow(name)}: {flow(members)}"
+
+
+def _name_lines(names: QuotaNames) -> Iterator[str]:
+    if names.projects:
+        yield f"projects: {flow(list(names.projects))}"
+    if names.pes:
+        yield "pes:                              # parallel environments and their allocation rules"
+        yield from (f"  {flow(name)}: $pe_slots" for name in names.pes)
