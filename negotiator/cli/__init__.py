@@ -32,9 +32,9 @@ def main(context: click.Context, *, debug: bool) -> None:
 
     \b
     Examples:
-      negotiator run examples/first-pool          one cycle over the ads of a pool, with the reasons
-      negotiator check policies/default           every problem of a policy bundle
-      negotiator audit verify var/audit           has the audit log been tampered with?
+      negotiator run examples/first-pool   one cycle, with the reasons
+      negotiator check policies/default    every problem of a policy bundle
+      negotiator audit verify var/audit    was the audit log changed?
     """
     if os.environ.get("NO_COLOR"):
         context.color = False

@@ -29,7 +29,7 @@ PLUGINS = {
 #: The commands of each plugin, with their lines in the list of commands. Each is in the module of its name in ``commands``.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "fairshare": {
-        "userprio": "Show and set priorities and usage of submitters, as condor_userprio does.",
+        "userprio": "Show and set priorities and usage, as condor_userprio does.",
     },
     "quotasets": {
         "qconf": "Show and change resource quota sets, as Grid Engine does.",
