@@ -42,7 +42,7 @@ def laid_out(text: str) -> str:
     :raises yaml.YAMLError: it is not valid YAML.
     """
     text = text.replace("\r\n", "\n")
-    tokens = list(yaml.scan(text, Loader=yaml.SafeLoader))  # type: ignore[no-untyped-call]
+    tokens = list(yaml.scan(text, Loader=yaml.SafeLoader))
     lines = Lines.of(text)
     _Layout(text, lines).run(tokens)
     return lines.text()

@@ -88,7 +88,7 @@ class Lines:
         return "\n".join((*found, "")) if found else ""
 
     def _indent_comments(self) -> None:
-        """Indent each comment like the line of its column: the next one, or one before it."""
+        """Indent each comment like the next line, if it has its column, or else like the line that it is below."""
         following: Line | None = None
         for number, line in reversed([*enumerate(self.lines)]):
             if line.is_comment:
@@ -99,11 +99,11 @@ class Lines:
     def _column(self, number: int, line: Line, following: Line | None) -> int:
         if following is not None and following.indent == line.indent:
             return following.new_indent or 0
+        # One that is deeper than the next line belongs to what is before it.
         for before in self._before(number):
-            if before.indent == line.indent:
+            if before.indent <= line.indent:
                 return before.new_indent or 0
-        nearest = following or next(self._before(number), None)
-        return line.indent if nearest is None else nearest.new_indent or 0
+        return 0 if following is None else following.new_indent or 0
 
     def _before(self, number: int) -> Iterator[Line]:
         """Yield the lines of tokens before a line, the nearest first."""
