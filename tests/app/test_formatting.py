@@ -144,7 +144,7 @@ policies:
       t
 
 
-    # of the list
+  # of the list
 other:
   deep:
     - - 1

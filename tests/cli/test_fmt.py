@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from negotiator.cli import main
 
 MESSY = "policies:\n- name:  slow   # why\n  applies_to: match\n  expression: MY.a>1\n"
-CLEAN = "policies:\n  - name: slow     # why\n    applies_to: match\n    expression: MY.a > 1\n"
+CLEAN = "policies:\n  - name: slow    # why\n    applies_to: match\n    expression: MY.a > 1\n"
 
 
 @pytest.fixture
