@@ -58,10 +58,10 @@ def bundled_commands() -> dict[str, click.Command] | None:
 
     Return None if there are other plugins than those of the program, or if the entry points cannot be read.
     """
-    import importlib.metadata  # noqa: PLC0415 - the program's own commands need it not
+    from negotiator.hooks.entry_points import installed_plugins  # noqa: PLC0415 - the program's own commands need it not
 
     try:
-        found = {(entry.name, entry.value) for entry in importlib.metadata.entry_points(group="negotiator")}
+        found = {(entry.name, entry.value) for entry in installed_plugins()}
     except Exception:  # noqa: BLE001 - any broken distribution; loading the plugins reports it
         return None
     if not found <= PLUGINS.items():
