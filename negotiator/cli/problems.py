@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.cells import cell_len
 
+from negotiator.cli.cells import cell_len
 from negotiator.cli.render import printable
 from negotiator.records import Problem, Severity
 

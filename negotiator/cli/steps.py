@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 
 import click
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from negotiator.classad import ERROR, UNDEFINED
 from negotiator.classad.context import excerpt_value
 from negotiator.classad.scalar import Trace, TraceStep
 from negotiator.classad.syntax import excerpt
+from negotiator.cli.cells import cell_len, set_cell_size
 from negotiator.cli.render import printable
 from negotiator.pool.secrets import is_safe_to_show, redact
 
