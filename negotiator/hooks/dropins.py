@@ -19,6 +19,7 @@ from types import ModuleType
 
 import attrs
 
+from negotiator.hooks.source_code import SourceCode as SourceCode
 from negotiator.hooks.trust import check_folder, read_trusted
 
 PREFIX = "_negotiator_dropin_"
@@ -26,19 +27,6 @@ PREFIX = "_negotiator_dropin_"
 _TEST = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 
 _numbers = itertools.count(1)
-
-
-@attrs.frozen
-class SourceCode:
-    """The source of one module."""
-
-    file: Path
-    content: bytes
-
-    @property
-    def is_package(self) -> bool:
-        """Whether it may have submodules."""
-        return self.file.name == "__init__.py"
 
 
 @attrs.frozen
