@@ -32,8 +32,9 @@ _SERVICES = frozenset({"repl", "serve", "web"})
 @click.option(
     "--debug", is_flag=True, help="Print the traceback of each failure of a plugin to standard error."
 )
+@click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR in the environment.")
 @click.pass_context
-def main(context: click.Context, *, debug: bool) -> None:
+def main(context: click.Context, *, debug: bool, no_color: bool) -> None:
     """Match the jobs of a compute pool with its slots, under policies that are all plugins.
 
     \b
@@ -42,7 +43,7 @@ def main(context: click.Context, *, debug: bool) -> None:
       negotiator check policies/default    every problem of a policy bundle
       negotiator audit verify var/audit    was the audit log changed?
     """
-    if os.environ.get("NO_COLOR"):
+    if no_color or os.environ.get("NO_COLOR"):
         context.color = False
     if debug:
         from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not

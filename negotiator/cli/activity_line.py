@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import Final, Self
 
@@ -11,7 +12,7 @@ from negotiator.activity import Activity, present_activity
 from negotiator.cli.phrases import duration, number
 from negotiator.cli.status_line import StatusLine
 
-_WIDTH: Final = 20  # of a bar, in columns
+_WIDTH, _SHORT, _NARROW = 20, 8, 75  # columns: of a bar, of one on a narrow terminal, and of that
 _MEGABYTE: Final = 1_000_000
 _SURE: Final = 1.0  # seconds after which the time that is left is estimated
 
@@ -38,20 +39,22 @@ class ActivityLine(StatusLine):
         now = time.monotonic()
         if found is not self._activity:
             self._activity, self._since = found, now
-        return activity_text(found, seconds, now - self._since)
+        width = _SHORT if shutil.get_terminal_size().columns < _NARROW else _WIDTH
+        return activity_text(found, seconds, now - self._since, width)
 
 
-def activity_text(found: Activity, seconds: float, own: float) -> str:
+def activity_text(found: Activity, seconds: float, own: float, width: int = _WIDTH) -> str:
     """Return the line of an activity.
 
     :param seconds: since the line is shown.
     :param own: seconds since the activity began.
+    :param width: of the bar, in columns.
     """
     if not found.total:
         return f"{found.text}, {duration(seconds)}"
     part = min(found.done / found.total, 1.0)
-    filled = int(part * _WIDTH)
-    bar = "━" * filled + "─" * (_WIDTH - filled)
+    filled = int(part * width)
+    bar = "━" * filled + "─" * (width - filled)
     left = f", {duration(own / part - own)} left" if own >= _SURE and 0 < part < 1 else ""
     return f"{found.text} {bar} {part:.0%} of {_amount(found)}{left}"
 

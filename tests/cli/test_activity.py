@@ -119,6 +119,8 @@ def test_the_line_has_a_bar_and_the_time_that_is_left():
     found.done = 50_000_000
     bar = "━" * 5 + "─" * 15
     assert activity_text(found, 9.0, 3.0) == f"reading the ads {bar} 25% of 200.0 MB, 9 s left"
+    short = "━" * 2 + "─" * 6
+    assert activity_text(found, 9.0, 3.0, 8) == f"reading the ads {short} 25% of 200.0 MB, 9 s left"
     assert activity_text(found, 9.0, 0.5) == f"reading the ads {bar} 25% of 200.0 MB"
 
 
