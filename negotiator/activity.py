@@ -1,6 +1,6 @@
-"""What the program is busy with, for somebody who waits: files that are read, a log that is searched, a cycle.
+"""The progress of long operations: reading files, searching a log, deciding a cycle.
 
-Whoever does something long says so and counts what is done; a command on a terminal shows it. Without a watcher this costs nothing.
+An operation reports itself and counts what is done; a command on a terminal shows it. Without a watcher nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Activity:
-    """Something long: its text, and how much of ``total`` is done; 0 if it is not known how much there is.
+    """A long operation: its text, and how much of ``total`` is done; ``total`` is 0 if it is unknown.
 
     ``unit`` is what is counted: ``B`` for bytes, or a noun.
     """
@@ -42,7 +42,7 @@ _watchers: list[Watcher] = []
 
 @contextmanager
 def activity(text: str, total: int = 0, unit: str = "B") -> Iterator[Activity]:
-    """Say what is done until the end of the context; those of other threads than the main one are not shown."""
+    """Report an operation until the end of the context; those of other threads than the main one are not shown."""
     found = Activity(text, total, unit)
     if not _watchers or threading.current_thread() is not threading.main_thread():
         yield found
@@ -65,7 +65,7 @@ def advance(amount: int) -> None:
 
 
 def present_activity() -> Activity | None:
-    """Return the innermost activity that says how much there is, or else the innermost; None between two."""
+    """Return the innermost activity whose total is known, or else the innermost; None between two."""
     found = list(_stack)
     return next((each for each in reversed(found) if each.total), found[-1] if found else None)
 

@@ -25,7 +25,7 @@ from negotiator.audit.verify import verify
 
 @contextmanager
 def searching(folder: Path, text: str = "searching the audit log") -> Iterator[None]:
-    """Say that the log in a folder is read, for somebody who waits."""
+    """Report that the log in a folder is read, as an activity."""
     try:
         total = log_bytes(chain_files(folder))
     except AuditError:

@@ -1,4 +1,4 @@
-"""Shows how far a cycle is, for somebody who waits for its answer."""
+"""The progress of a cycle that answers a question."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The plugins of installed distributions, by their entry points.
 
-Importing ``importlib.metadata`` takes a tenth of the start of a short command, so that what it would find is read without it: the files
-``entry_points.txt`` and ``METADATA`` of folders ``*.dist-info`` on the path. Wherever something else could be meant, it is asked
-itself. Source: "Entry points specification" and "Recording installed projects" of the Python packaging user guide.
+Importing ``importlib.metadata`` takes a tenth of the start of a short command. So the files ``entry_points.txt`` and ``METADATA`` of folders
+``*.dist-info`` on the path are read without it. Wherever it may find something else, such as eggs, it is called. Source: "Entry points specification" and "Recording installed projects" of the Python packaging user guide.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def laid_out(text: str) -> str:
 
 @attrs.define
 class _Layout:
-    """Walks over the tokens of a file, and says what becomes of its lines."""
+    """Walks over the tokens of a file, and decides what becomes of its lines."""
 
     text: str
     lines: Lines
@@ -85,7 +85,7 @@ class _Layout:
                 self.blocks.pop()
 
     def _place(self, token: yaml.Token, line: Line) -> None:
-        """Say in which column a line begins, if the token is its first."""
+        """Set the column in which a line begins, if the token is its first."""
         if isinstance(token, _FLOW_ENDS):
             self.depth -= 1
         if token.start_mark.column == line.indent and line.new_indent is None:
@@ -108,7 +108,7 @@ class _Layout:
         return not block.is_list and token.start_mark.column == block.old
 
     def _end(self, token: yaml.Token) -> None:
-        """Say where the text of a line ends, and what becomes of the further lines of a value."""
+        """Set where the text of a line ends, and what becomes of the further lines of a value."""
         start, end = token.start_mark, token.end_mark
         line = self.lines[start.line]
         if isinstance(token, yaml.ScalarToken) and token.style in {"|", ">"}:
@@ -162,7 +162,7 @@ class _Layout:
                 line.raw = ""
 
     def _gap(self, token: yaml.Token, following: yaml.Token) -> None:
-        """Say what is between two tokens on one line."""
+        """Set what is between two tokens on one line."""
         start, end = token.end_mark, following.start_mark
         if isinstance(token, yaml.ScalarToken) and token.style in {"|", ">"}:
             return

@@ -136,6 +136,6 @@ def _without_default(schema: Mapping[str, Any]) -> JsonSchema:
 
 @cache
 def _declared_outputs() -> frozenset[str]:
-    """Return the names of the records that are declared for outputs only, and say themselves which keys may be missing."""
+    """Return the names of the records that are declared for outputs only: they declare which keys may be missing."""
     values = (vars(module).values() for module in (cycles, policies, queues, reasons, service, why))
     return frozenset(each.__name__ for each in chain(*values) if is_typeddict(each))
