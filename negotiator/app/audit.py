@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
+from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import chain_files, log_bytes
 from negotiator.audit.key import read_key
 from negotiator.audit.newest import AuditPage as AuditPage
 from negotiator.audit.newest import newest_records
@@ -17,6 +21,17 @@ from negotiator.audit.search import AuditQuery as AuditQuery
 from negotiator.audit.search import records_of_job
 from negotiator.audit.verify import Verification as Verification
 from negotiator.audit.verify import verify
+
+
+@contextmanager
+def searching(folder: Path, text: str = "searching the audit log") -> Iterator[None]:
+    """Report that the log in a folder is read, as an activity."""
+    try:
+        total = log_bytes(chain_files(folder))
+    except AuditError:
+        total = 0
+    with activity(text, total):
+        yield
 
 
 @attrs.frozen
@@ -72,4 +87,5 @@ def audit_page(folder: Path, query: AuditQuery, limit: int = 100) -> AuditPage:
 
     :raises AuditError: the log is missing or cannot be read.
     """
-    return newest_records(folder, query, limit)
+    with searching(folder):
+        return newest_records(folder, query, limit)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.audit.sql import SECONDS as SECONDS
 from negotiator.audit.sql import LogTables, RowForm, SqlColumn
 
@@ -51,5 +52,5 @@ def export_records(folder: Path, file: Path, since: float | None = None, until: 
     :raises AuditError: the log is missing or cannot be read, or the file cannot be written; an old file is unchanged.
     :raises CommandError: DuckDB is not installed.
     """
-    with LogTables(folder) as tables:
+    with activity("writing the records"), LogTables(folder) as tables:
         return tables.export(file, since, until)

@@ -9,6 +9,7 @@ import msgspec
 
 from negotiator.app.batches import CycleTask
 from negotiator.app.bundle_choice import BundleChoice
+from negotiator.app.deciding import deciding
 from negotiator.app.pool_changes import NO_CHANGES, PoolChanges
 from negotiator.app.pool_view import pool_paths, read_paths, read_state, require_pool
 from negotiator.app.recordings import RecordedCycle
@@ -120,5 +121,7 @@ def _decided_pool(
     state: CycleState
     state, failures = read_state(targets.state_location, bundle, now).cycle_state(snapshot, now)
     state = changes.state(state, bundle, now)
-    decided = CycleDecisions.of(run_cycle(snapshot, bundle, Cycle(0, now, bundle.digest), state))
+    with deciding() as watch:
+        result = run_cycle(snapshot, bundle, Cycle(0, now, bundle.digest), state, watch=watch)
+    decided = CycleDecisions.of(result)
     return attrs.evolve(decided, failures=(*map(str, failures), *decided.failures))

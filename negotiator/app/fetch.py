@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.app.targets import load
 from negotiator.bundle import Bundle
 from negotiator.errors import CommandError, InvalidCallError, PoolError
@@ -49,7 +50,8 @@ def fetch_pool(
         bundle = _at(bundle, address)
     pool = ShadowPool(lambda: bundle)
     try:
-        with SavedAds(folder, compress=compress, replace=replace) as ads:
+        saving = SavedAds(folder, compress=compress, replace=replace)
+        with saving as ads, activity("fetching the ads of the pool"):
             pool.observe(ads)
             snapshot = ads.snapshot()
             ads.save()

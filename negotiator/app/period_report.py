@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from negotiator.app.audit import searching
 from negotiator.app.cycles import CycleHistory, last_cycles
 from negotiator.app.pool_view import PoolView, pool_paths
 from negotiator.audit.newest import records_backwards
@@ -105,12 +106,13 @@ def pool_report(
 
 def _period(folder: Path, query: AuditQuery, cycle: int | None) -> PeriodFigures | None:
     collector = PeriodCollector()
-    for record in records_backwards(folder, query):
-        number = record.get("cycle", 0)
-        if cycle is not None and number < cycle:
-            break
-        if cycle is None or number == cycle:
-            collector.add(record)
+    with searching(folder, "reading the audit log"):
+        for record in records_backwards(folder, query):
+            number = record.get("cycle", 0)
+            if cycle is not None and number < cycle:
+                break
+            if cycle is None or number == cycle:
+                collector.add(record)
     return collector.figures()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.app.cycle_details import rule_effects
 from negotiator.app.cycles import CycleEntry, last_cycles
 from negotiator.app.cycles import CycleHistory as CycleHistory
@@ -95,7 +96,9 @@ def policy_report(view: PoolView) -> PolicyReport:
 
 def _of_pool(view: PoolView, rules: BundleRules, history: CycleHistory) -> PolicyReport:
     bundle = view.bundle
-    counted = count_rules(view.snapshot, bundle, view.cycle, view.cycle_state)
+    snapshot, state = view.snapshot, view.cycle_state
+    with activity("counting what each rule does"):
+        counted = count_rules(snapshot, bundle, view.cycle, state)
     result = counted.result
     failures = (*view.group_failures, *rules.failures, *result.failures)
     return PolicyReport(

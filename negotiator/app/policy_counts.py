@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from negotiator.activity import activity, advance
 from negotiator.bundle import Bundle
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.classad import Column, Environment, Expr, Kind, Side, Table, bind, evaluate_table
@@ -74,7 +75,12 @@ def policy_counts(bundle: Bundle, pool: Snapshot, now: float) -> tuple[PolicyCou
     """
     ads = tables_by_kind(pool)
     expressions, _ = bundle_expressions(bundle, ads, now)
-    return tuple(count for each in expressions for count in expression_counts(each, ads, now))
+    found: list[PolicyCount] = []
+    with activity("trying the policies on the ads", len(expressions), "expression"):
+        for each in expressions:
+            found += expression_counts(each, ads, now)
+            advance(1)
+    return tuple(found)
 
 
 def expression_counts(

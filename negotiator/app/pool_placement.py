@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.app.placement import chain_of
 from negotiator.app.pool_view import PoolView
 from negotiator.audit.queueing import change_fields, placement_fields
@@ -98,7 +99,8 @@ def place_pool(view: PoolView) -> PoolPlacement:
     state, failures = view.cycle_state, view.group_failures
     work = WorkAccounts.of(view.snapshot.slots, view.snapshot.jobs)
     cycle = work.for_ads(Cycle(1, view.now, view.bundle.digest), AdKind.JOB)
-    admitted = admit(view.snapshot, view.bundle, cycle, work)
-    result = place_idle(admitted.jobs, view.bundle, cycle, state)
+    with activity("placing the applications"):
+        admitted = admit(view.snapshot, view.bundle, cycle, work)
+        result = place_idle(admitted.jobs, view.bundle, cycle, state)
     failures = tuple(dict.fromkeys((*failures, *admitted.failures, *result.failures)))
     return PoolPlacement(view.snapshot, admitted.jobs, result, failures)

@@ -193,9 +193,12 @@ class PoolView:
     @cached_property
     def present_cycle(self) -> CycleResult:
         """What a cycle over the pool decides now, which changes nothing."""
+        from negotiator.app.deciding import deciding
         from negotiator.cycle.loop import run_cycle
 
-        return run_cycle(self.snapshot, self.bundle, self.cycle, self.cycle_state)
+        snapshot, state = self.snapshot, self.cycle_state
+        with deciding() as watch:
+            return run_cycle(snapshot, self.bundle, self.cycle, state, watch=watch)
 
     @cached_property
     def queue_usage(self) -> UsageByQueue:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from negotiator.app.audit import searching
 from negotiator.app.recordings import load_files
 from negotiator.audit.bundles import NoBundleError, bundle_file, read_bundle
 from negotiator.audit.errors import naming
@@ -97,7 +98,8 @@ def rollout_report(
     def rules_of(digest: str) -> BundleRules | None:
         return _rules_of(targets, digest)
 
-    found = read_rollout(targets.audit_log, rules_of, since)
+    with searching(targets.audit_log):
+        found = read_rollout(targets.audit_log, rules_of, since)
     chosen = [each for each in found.rules if not name or name.lower() in _names(each.rule)]
     if name and not chosen:
         known = [each.rule.rule for each in found.rules]

@@ -90,7 +90,7 @@ def _settings(path: Path, top: MapNode, file: SourceText, problems: tuple[Proble
         if key not in KEYS:
             found.append(_unknown(key, entry, file))
             continue
-        value = builder.value(entry.value, _required(types[key]))
+        value = builder.value(entry.value, type_of_value(types[key]))
         wrong = None if value is INVALID else value_problem(key, value)
         if wrong is not None:
             found.append(file.error(entry.value.at, f"{key}: {wrong[0]}", wrong[1]))
@@ -108,7 +108,7 @@ def _without_secret(problem: Problem) -> Problem:
     return attrs.evolve(problem, excerpt="") if has_url else problem
 
 
-def _required(wanted: Any) -> Any:
+def type_of_value(wanted: Any) -> Any:
     """Return the type of the values of a key: a key without a value is not a way to leave it out."""
     return union_members(wanted)[0] if is_union(wanted) else wanted
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
 from negotiator.bundle.folder import MAIN
 from negotiator.errors import BundleError
@@ -33,15 +34,16 @@ def examine(
     :param replaced: contents of files to use instead of those of the folder, by name.
     :param settings: texts that replace keys of ``pool.yaml``, by key.
     """
-    return examine_bundle(
-        bundle_folder(targets),
-        extra_folders=targets.plugins_dirs,
-        disable=targets.disable,
-        tracer=tracer,
-        replaced=replaced,
-        overrides=overrides(targets),
-        trial=settings,
-    )
+    with activity("loading the policy bundle"):
+        return examine_bundle(
+            bundle_folder(targets),
+            extra_folders=targets.plugins_dirs,
+            disable=targets.disable,
+            tracer=tracer,
+            replaced=replaced,
+            overrides=overrides(targets),
+            trial=settings,
+        )
 
 
 def overrides(targets: CommandTargets) -> Mapping[str, str]:

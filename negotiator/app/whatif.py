@@ -61,7 +61,7 @@ class _RowsEntry:
 
 
 @attrs.frozen(kw_only=True)
-class _ScenarioContents:
+class ScenarioContents:
     """The keys of a file of changes."""
 
     slots: list[_RowsEntry] = attrs.field(factory=list)
@@ -77,7 +77,7 @@ def read_scenario(path: Path) -> Scenario:
     :raises SettingsError: it cannot be read, or has errors.
     :raises CommandError: a file that it names cannot be read.
     """
-    found = read_record(path, _ScenarioContents)
+    found = read_record(path, ScenarioContents)
     problems = [each for entry in (*found.slots, *found.jobs) for each in _problems(entry, path)]
     if problems:
         raise SettingsError(problems, str(path))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING
 
 from negotiator.audit.errors import AuditError, naming
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _NAME = re.compile(r"audit-([0-9]{6,12})\.jsonl")
@@ -22,6 +24,15 @@ def number_of(path: Path) -> int:
     """Return the number in a file's name; 0 if it is not the name of a file of a log."""
     found = _NAME.fullmatch(path.name)
     return int(found[1]) if found and path.name == file_name(int(found[1])) else 0
+
+
+def log_bytes(files: Iterable[Path]) -> int:
+    """Return the size of files in bytes; a file that cannot be read counts as empty: reading it says why."""
+    total = 0
+    for file in files:
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size
+    return total
 
 
 def chain_files(folder: Path) -> list[Path]:

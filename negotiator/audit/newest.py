@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from negotiator.activity import advance
 from negotiator.audit.chain import record_head
 from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.search import AuditQuery, log_files, parse_record
@@ -115,6 +116,7 @@ def _backwards(file: Path) -> Iterator[bytes]:
         while end:
             start = max(0, end - _BLOCK)
             stream.seek(start)
+            advance(end - start)
             first, *lines = (stream.read(end - start) + rest).split(b"\n")
             if torn and lines:
                 lines.pop()  # what follows the last line end

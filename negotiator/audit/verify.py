@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from negotiator.activity import activity, advance
 from negotiator.audit import chain
 from negotiator.audit.bundles import AlteredBundleError, NoBundleError, read_bundle
 from negotiator.audit.chain import START, ChainLink, LogLine, Seal, bundles_of
 from negotiator.audit.errors import AuditError, naming
-from negotiator.audit.folder import chain_files
+from negotiator.audit.folder import chain_files, log_bytes
 from negotiator.audit.tail import mismatch
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def verify(path: Path, *, key: bytes | None = None, head: str | None = None) -> 
     walk = ChainWalk(Seal(key), expected)
     bundles: dict[str, _RecordPosition] = {}  # by digest: the first record that names it
     walk.visit = lambda entry: _note_bundles(bundles, walk.place, entry)
-    fault = walk.through(lines_of(files))
+    with activity("verifying the audit log", log_bytes(files)):
+        fault = walk.through(lines_of(files))
     if not fault and walk.last.seq < expected.seq:
         message = f"the log ends with record {walk.last.seq}, but record {expected.seq} was written: the end is cut off"
         file, number = (walk.place.file, walk.place.number) if walk.place else (files[-1].name, 0)
@@ -131,6 +133,7 @@ def lines_of(files: Iterable[Path]) -> Iterator[LineOfLog]:
                 raw = stream.readline(chain.MAX_LINE + 1)
                 if not raw:
                     break
+                advance(len(raw))
                 yield LineOfLog(file.name, number, raw)
 
 

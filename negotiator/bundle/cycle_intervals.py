@@ -24,7 +24,9 @@ _KNOBS: Final = MappingProxyType(
         "delay": ("NEGOTIATOR_CYCLE_DELAY", 0),
     }
 )
-INTERVAL_KNOBS: Final = tuple(name for name, _ in _KNOBS.values())
+#: The least value of each setting in seconds.
+LEAST_SECONDS: Final = MappingProxyType(dict(_KNOBS.values()))
+INTERVAL_KNOBS: Final = tuple(LEAST_SECONDS)
 
 
 @attrs.frozen

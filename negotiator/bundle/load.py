@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -51,7 +50,7 @@ class BundleCheck:
 
 def default_bundle() -> Path:
     """Return the folder of the built-in bundle."""
-    return Path(str(importlib.resources.files("negotiator.bundle"))) / "default"
+    return Path(__file__).parent / "default"
 
 
 def load_bundle(

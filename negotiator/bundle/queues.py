@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 import attrs
 
@@ -70,7 +70,7 @@ def read_queues(
 
 @cache
 def _default() -> SourceText:
-    text = importlib.resources.files("negotiator.bundle").joinpath("default", QUEUES).read_text("utf-8")
+    text = (Path(__file__).parent / "default" / QUEUES).read_text("utf-8")
     return SourceText(f"default {QUEUES}", text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from negotiator import __version__
+from negotiator.activity import watched
+from negotiator.cli.activity import ActivityWatcher
 from negotiator.cli.commands import COMMANDS
 from negotiator.cli.group import PluginGroup
 from negotiator.cli.lazy import LazyCommand
@@ -17,6 +20,9 @@ from negotiator.cli.service_defaults import ServiceDefaults
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
+
+#: Commands that print lines of their own while they run.
+_SERVICES = frozenset({"repl", "serve", "web"})
 
 
 @click.group(
@@ -26,17 +32,18 @@ if TYPE_CHECKING:
 @click.option(
     "--debug", is_flag=True, help="Print the traceback of each failure of a plugin to standard error."
 )
+@click.option("--no-color", is_flag=True, help="Print without colours, as with NO_COLOR in the environment.")
 @click.pass_context
-def main(context: click.Context, *, debug: bool) -> None:
+def main(context: click.Context, *, debug: bool, no_color: bool) -> None:
     """Match the jobs of a compute pool with its slots, under policies that are all plugins.
 
     \b
     Examples:
-      negotiator run examples/first-pool          one cycle over the ads of a pool, with the reasons
-      negotiator check policies/default           every problem of a policy bundle
-      negotiator audit verify var/audit           has the audit log been tampered with?
+      negotiator run examples/first-pool   one cycle, with the reasons
+      negotiator check policies/default    every problem of a policy bundle
+      negotiator audit verify var/audit    was the audit log changed?
     """
-    if os.environ.get("NO_COLOR"):
+    if no_color or os.environ.get("NO_COLOR"):
         context.color = False
     if debug:
         from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
@@ -44,6 +51,8 @@ def main(context: click.Context, *, debug: bool) -> None:
         context.with_resource(plugin_tracebacks())
     if context.default_map is None:
         context.default_map = cast("MutableMapping[str, Any]", ServiceDefaults())
+    if sys.stderr.isatty() and context.invoked_subcommand not in _SERVICES:
+        context.with_resource(watched(ActivityWatcher()))
     command = main.get_command(context, context.invoked_subcommand or "")
     if context.obj is None and not isinstance(command, LazyCommand):
         from negotiator.app.context import ProgramContext  # noqa: PLC0415 - only commands of plugins have it here

@@ -8,10 +8,8 @@ import attrs
 
 from negotiator.app.batches import BatchProgress
 from negotiator.app.policy_tests import PolicyTestProgress
-from negotiator.cli.phrases import number
+from negotiator.cli.phrases import duration, number
 from negotiator.cli.status_line import StatusLine
-
-_MINUTE = 60.0
 
 
 @attrs.define(eq=False)
@@ -62,8 +60,4 @@ def _pace(seconds: float, done: int, left: int) -> tuple[str, ...]:
     if not done:
         return ()
     each = seconds / done
-    return (f"{each:.1f} s each, {_duration(each * left)} left",)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < _MINUTE else f"{seconds / _MINUTE:.0f} min"
+    return (f"{each:.1f} s each, {duration(each * left)} left",)

@@ -29,7 +29,7 @@ PLUGINS = {
 #: The commands of each plugin, with their lines in the list of commands. Each is in the module of its name in ``commands``.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "fairshare": {
-        "userprio": "Show and set priorities and usage of submitters, as condor_userprio does.",
+        "userprio": "Show and set priorities and usage, as condor_userprio does.",
     },
     "quotasets": {
         "qconf": "Show and change resource quota sets, as Grid Engine does.",
@@ -58,10 +58,10 @@ def bundled_commands() -> dict[str, click.Command] | None:
 
     Return None if there are other plugins than those of the program, or if the entry points cannot be read.
     """
-    import importlib.metadata  # noqa: PLC0415 - the program's own commands need it not
+    from negotiator.hooks.entry_points import installed_plugins  # noqa: PLC0415 - the program's own commands need it not
 
     try:
-        found = {(entry.name, entry.value) for entry in importlib.metadata.entry_points(group="negotiator")}
+        found = {(entry.name, entry.value) for entry in installed_plugins()}
     except Exception:  # noqa: BLE001 - any broken distribution; loading the plugins reports it
         return None
     if not found <= PLUGINS.items():

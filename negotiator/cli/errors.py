@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from negotiator.cli.messages import print_message
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
 from negotiator.errors import BundleError, NegotiatorError, SettingsError
@@ -18,7 +17,7 @@ def print_error(error: NegotiatorError) -> ExitCode:
         print_problems(error.problems, folder=error.folder, err=True)
     elif isinstance(error, SettingsError):
         print_problems(error.problems, err=True)
-    click.echo(f"error: {printable(error_text(error))}", err=True)
+    print_message(f"error: {printable(error_text(error))}", err=True)
     return status_of(error).exit_code
 
 
@@ -34,10 +33,10 @@ def error_text(error: NegotiatorError) -> str:
 def print_note(text: str) -> None:
     """Print a sentence to standard error; nothing if it is empty."""
     if text:
-        click.echo(f"note: {printable(text)}", err=True)
+        print_message(f"note: {printable(text)}", err=True)
 
 
 def print_failures(failures: tuple[object, ...]) -> None:
     """Print the failures of plugins to standard error, one a line."""
     for failure in failures:
-        click.echo(f"error: {printable(str(failure))}", err=True)
+        print_message(f"error: {printable(str(failure))}", err=True)

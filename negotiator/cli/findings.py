@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 import click
-from rich.cells import cell_len
 
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
 from negotiator.classad.syntax import shorten
+from negotiator.cli.cells import cell_len
 from negotiator.cli.expressions import UnparsableExpressionError
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable

@@ -11,13 +11,19 @@ from typing import Any
 import click
 
 from negotiator.cli.bundled import bundled_commands
+from negotiator.cli.help_formatter import HelpContext
+from negotiator.cli.help_groups import in_groups
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 
+_MARGINS = 6  # columns: the indentation, the gap, and what click keeps free
+
 
 class PluginGroup(click.Group):
     """The program's commands; commands of plugins are looked up only if the program has none of that name."""
+
+    context_class = HelpContext
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program; the output of plugins in hooks is redirected to standard error."""
@@ -108,6 +114,18 @@ class PluginGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name; None if unknown."""
         return super().get_command(ctx, cmd_name) or self._plugin_commands.get(cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by who needs them, a line each; the lines of all groups are aligned."""
+        found = {
+            name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name))
+        }
+        width = max(map(len, found))
+        room = formatter.width - width - _MARGINS
+        for group, names in in_groups([name for name, command in found.items() if not command.hidden]):
+            with formatter.section(group):
+                rows = [(name.ljust(width), found[name].get_short_help_str(room)) for name in names]
+                formatter.write_dl(rows)
 
 
 def _failed(error: Exception, code: ExitCode, prefix: str = "") -> ExitCode:

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from negotiator.cli.help_formatter import wrap_help
+
 
 class LazyCommand(click.Command):
     """A command with its name and its line in the list of commands; ``load`` returns the command itself."""
@@ -19,4 +21,6 @@ class LazyCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Return the context of the command itself: click goes on with the command of the context."""
-        return self.load().make_context(info_name, args, parent, **extra)
+        command = self.load()
+        wrap_help(command)
+        return command.make_context(info_name, args, parent, **extra)

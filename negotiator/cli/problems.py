@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.cells import cell_len
 
+from negotiator.cli.cells import cell_len
+from negotiator.cli.messages import message_width, wrapped_message
 from negotiator.cli.render import printable
 from negotiator.records import Problem, Severity
 
 MAX_WIDTH = 110  # of an excerpt; of a longer line, the part around the caret is shown
+_INDENT, _NARROWEST = 2, 20  # columns: of an excerpt, and its least width
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTICE: "cyan"}
 
@@ -23,8 +25,9 @@ def print_problems(problems: Iterable[Problem], *, folder: Path | None = None, e
 
     The files of the problems are relative to ``folder``. Colours are used on terminals only.
     """
+    width = message_width(err=err)
     for problem in problems:
-        click.echo(_for_people(problem, folder), err=err)
+        click.echo(_for_people(problem, folder, width), err=err)
 
 
 def problem_json(problem: Problem, folder: Path | None = None) -> dict[str, Any]:
@@ -69,24 +72,26 @@ def located(problem: Problem, folder: Path | None) -> str:
     return str(folder / file)
 
 
-def _for_people(problem: Problem, folder: Path | None) -> str:
+def _for_people(problem: Problem, folder: Path | None, width: int | None) -> str:
     source, severity = problem.source, problem.severity
     place = ":".join(
         [located(problem, folder), *(str(number) for number in (source.line, source.column) if number)]
     )
     kind = click.style(f"{severity}:", fg=_COLOURS[severity], bold=True)
-    lines = [f"{click.style(printable(place), bold=True)}: {kind} {printable(problem.message)}"]
+    head = f"{click.style(printable(place), bold=True)}: {kind} {printable(problem.message)}"
+    lines = [wrapped_message(head, width)]
     if problem.excerpt.strip():
-        lines += _excerpt(problem.excerpt, source.column)
+        room = MAX_WIDTH if width is None else max(min(MAX_WIDTH, width - _INDENT), _NARROWEST)
+        lines += _excerpt(problem.excerpt, source.column, room)
     if problem.hint:
-        lines.append(f"  hint: {printable(problem.hint)}")
+        lines.append(wrapped_message(f"  hint: {printable(problem.hint)}", width))
     return "\n".join(lines)
 
 
-def _excerpt(line: str, column: int) -> Iterable[str]:
-    """Yield the line, or the part of it around the column, and a caret below the column."""
-    start = max(0, column - 1 - MAX_WIDTH * 2 // 3) if len(line) > MAX_WIDTH else 0
-    part = line[start : start + MAX_WIDTH]
+def _excerpt(line: str, column: int, room: int) -> Iterable[str]:
+    """Yield the line, or the part of it around the column that has room, and a caret below the column."""
+    start = max(0, column - 1 - room * 2 // 3) if len(line) > room else 0
+    part = line[start : start + room]
     yield f"  {_flat(part)}".rstrip()
     if start < column <= len(line) + 1:
         before = cell_len(_flat(part[: column - 1 - start]))

@@ -40,8 +40,10 @@ def terminal_columns() -> int | None:
 
 
 def uses_colour() -> bool:
-    """True if standard output is a terminal, unless ``NO_COLOR`` is set."""
-    return terminal_columns() is not None and not os.environ.get("NO_COLOR")
+    """True if standard output is a terminal, unless ``NO_COLOR`` is set or ``--no-color`` given."""
+    context = click.get_current_context(silent=True)
+    refused = os.environ.get("NO_COLOR") or (context is not None and context.color is False)
+    return terminal_columns() is not None and not refused
 
 
 def coloured(header: str, cell: str) -> str:

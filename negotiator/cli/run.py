@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from negotiator.activity import unwatched
 from negotiator.app.recordings import keep_all
 from negotiator.app.runner import run_cycles
 from negotiator.app.targets import bundle_folder
@@ -48,6 +49,7 @@ def run(
     line = ProgressLine(enabled=sys.stderr.isatty() and not trace_hooks)
     output: RunOutput = TableOutput(folder, as_json, selection, line)
     if every is not None:
+        unwatched()
         output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level, line)
     with output.reporting_errors(), line:
         complete = run_cycles(

@@ -12,10 +12,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from negotiator.activity import unwatched
 from negotiator.cli.render import printable
 
 #: Seconds after which something is long.
-DELAY = 2.0
+DELAY = 1.0
 _PER_SECOND = 4
 
 
@@ -41,6 +42,7 @@ class StatusLine(ABC):
         """Count the seconds from now on, if they are not counted yet."""
         if not self.enabled or self._timer is not None:
             return
+        unwatched()  # this line says more than that of all commands
         self._begun = time.monotonic()
         self._timer = threading.Timer(self.delay, self._show)
         self._timer.daemon = True
@@ -61,10 +63,19 @@ class StatusLine(ABC):
     def __exit__(self, *_: object) -> None:
         self.hide()
 
+    def show_now(self) -> None:
+        """Show the line without a delay."""
+        with self._lock:
+            self._begun = time.monotonic()
+            self._start()
+
     def _show(self) -> None:
         with self._lock:
-            if self._timer is not threading.current_thread():  # it has ended
-                return
+            if self._timer is threading.current_thread():  # it has not ended
+                self._start()
+
+    def _start(self) -> None:
+        if self._live is None:
             console = Console(stderr=True)
             self._live = Live(
                 get_renderable=lambda: Text(self._text(), no_wrap=True, overflow="ellipsis"),

@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 
 import click
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -14,7 +13,8 @@ from negotiator.classad import ERROR, UNDEFINED
 from negotiator.classad.context import excerpt_value
 from negotiator.classad.scalar import Trace, TraceStep
 from negotiator.classad.syntax import excerpt
-from negotiator.cli.render import printable
+from negotiator.cli.cells import cell_len, set_cell_size
+from negotiator.cli.render import printable, uses_colour
 from negotiator.pool.secrets import is_safe_to_show, redact
 
 #: The longest text, in characters, if the output is not a terminal.
@@ -30,7 +30,7 @@ _STYLES: dict[object, str] = {True: "green", False: "red", ERROR: "bold red", UN
 
 def print_trace(trace: Trace) -> None:
     """Print the steps of an evaluation; on a terminal in its width, with colours."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, no_color=None if uses_colour() else True)
     for line in trace_lines(trace, console.width if console.is_terminal else None):
         if console.is_terminal:
             console.print(line, soft_wrap=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import attrs
-from rich.cells import cell_len, chop_cells, set_cell_size
+
+from negotiator.cli.cells import cell_len, chop_cells, set_cell_size
 
 GAP = "  "
 #: Before the further lines of a row whose columns do not fit on one line.

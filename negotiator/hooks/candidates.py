@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.metadata
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import TracebackType
 
@@ -15,12 +13,12 @@ import attrs
 
 from negotiator.hooks import dropins
 from negotiator.hooks.answers import clean
+from negotiator.hooks.entry_points import InstalledPlugin, installed_plugins
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.module_trust import check_module
 from negotiator.hooks.trust import UntrustedError
 from negotiator.records import Problem, Severity, Source
 
-GROUP = "negotiator"
 MAX_VERSION = 80
 
 
@@ -65,7 +63,7 @@ def from_entry_points() -> tuple[Candidate, ...]:
     :raises PluginRefusedError: the entry points can't be read; one broken distribution is enough.
     """
     try:
-        found = _installed()
+        found = sorted(installed_plugins())
     except Exception as error:
         message = f"the entry points of installed distributions can't be read: {describe_error(error)}"
         hint = "some installed distribution is broken; pip check may name it"
@@ -73,31 +71,16 @@ def from_entry_points() -> tuple[Candidate, ...]:
     return tuple(
         Candidate(
             entry.name,
-            f"entry point {entry.name} = {entry.value} ({by})",
-            _EntryPointLoad(entry, version),
+            f"entry point {entry.name} = {entry.value} ({_distribution(entry)})",
+            _EntryPointLoad(entry),
             installed=True,
         )
-        for entry, by, version in sorted(found, key=lambda each: (each[0].name, each[0].value, each[1]))
+        for entry in found
     )
 
 
-def _installed() -> list[tuple[EntryPoint, str, str]]:
-    """Return the entry points, each with the name and version of its distribution, and the version alone.
-
-    A distribution parses its metadata anew each time it is asked, so each is asked once.
-    """
-    known: dict[int, tuple[str, str]] = {}
-    found = []
-    for entry in importlib.metadata.entry_points(group=GROUP):
-        if entry.dist is None:
-            found.append((entry, "unknown distribution", ""))
-            continue
-        if id(entry.dist) not in known:
-            metadata = entry.dist.metadata
-            version = metadata["Version"]
-            known[id(entry.dist)] = f"{metadata['Name']} {version}", version
-        found.append((entry, *known[id(entry.dist)]))
-    return found
+def _distribution(entry: InstalledPlugin) -> str:
+    return f"{entry.distribution} {entry.version}" if entry.distribution else "unknown distribution"
 
 
 def from_folder(folder: Path) -> tuple[Candidate, ...]:
@@ -145,12 +128,11 @@ def refusal(candidate: Candidate, error: BaseException) -> Problem:
 
 @attrs.frozen
 class _EntryPointLoad:
-    entry: EntryPoint
-    version: str
+    entry: InstalledPlugin
 
     def __call__(self) -> tuple[object, str]:
         plugin = self.entry.load()
-        return plugin, _version(self.version) or "0"
+        return plugin, _version(self.entry.version) or "0"
 
 
 @attrs.frozen

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.abc import InspectLoader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 import attrs
 
+from negotiator.hooks.source_code import SourceCode as SourceCode
 from negotiator.hooks.trust import check_folder, read_trusted
 
 PREFIX = "_negotiator_dropin_"
@@ -29,19 +27,6 @@ PREFIX = "_negotiator_dropin_"
 _TEST = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 
 _numbers = itertools.count(1)
-
-
-@attrs.frozen
-class SourceCode:
-    """The source of one module."""
-
-    file: Path
-    content: bytes
-
-    @property
-    def is_package(self) -> bool:
-        """Whether it may have submodules."""
-        return self.file.name == "__init__.py"
 
 
 @attrs.frozen
@@ -91,11 +76,13 @@ def read(plugin: DropIn, *, trusted: bool = True) -> Mapping[str, SourceCode]:
 
 def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
     """Execute a plugin and return its module; exceptions of its code are raised unchanged."""
+    from negotiator.hooks.dropin_modules import FINDER  # noqa: PLC0415 - takes long, and few bundles have such plugins
+
     plain = re.sub(r"\W", "_", plugin.name)
     name = f"{PREFIX}{next(_numbers)}_{plain}"
-    _finder.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})
-    if _finder not in sys.meta_path:
-        sys.meta_path.append(_finder)
+    FINDER.code.update({f"{name}.{relative}" if relative else name: each for relative, each in code.items()})
+    if FINDER not in sys.meta_path:
+        sys.meta_path.append(FINDER)
     try:
         return importlib.import_module(name)
     except BaseException:
@@ -106,8 +93,10 @@ def load(plugin: DropIn, code: Mapping[str, SourceCode]) -> ModuleType:
 def unload(names: Iterable[str]) -> None:
     """Forget the modules of plugins, by the names of their first modules, so that nothing is left in ``sys.modules``."""
     for name in names:
-        for loaded in (name, *(each for each in _finder.code if each.startswith(f"{name}."))):
-            _finder.code.pop(loaded, None)
+        from negotiator.hooks.dropin_modules import FINDER  # noqa: PLC0415 - as above
+
+        for loaded in (name, *(each for each in FINDER.code if each.startswith(f"{name}."))):
+            FINDER.code.pop(loaded, None)
             sys.modules.pop(loaded, None)
 
 
@@ -144,43 +133,3 @@ def _files(plugin: DropIn) -> Iterator[tuple[str, Path]]:
             names = parts[:-1] if parts[-1] == "__init__" else parts
             if names and all(name.isidentifier() for name in names):
                 yield ".".join(names), file
-
-
-@attrs.frozen
-class _MemoryLoader(InspectLoader):
-    """Executes a module from memory."""
-
-    code: SourceCode
-
-    def is_package(self, fullname: str) -> bool:  # noqa: ARG002 - the import system's interface
-        return self.code.is_package
-
-    def get_source(self, fullname: str) -> str:  # noqa: ARG002 - the import system's interface
-        return importlib.util.decode_source(self.code.content)
-
-    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - the import system's interface
-        return compile(self.code.content, str(self.code.file), "exec", dont_inherit=True)
-
-
-@attrs.frozen(eq=False)
-class _Finder(MetaPathFinder):
-    """Finds the modules of dropped-in plugins, all of which were read before the first one is executed."""
-
-    code: dict[str, SourceCode] = attrs.field(factory=dict)
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        del path, target  # the name is unique
-        code = self.code.get(fullname)
-        if code is None:
-            return None
-        spec = importlib.util.spec_from_loader(
-            fullname, _MemoryLoader(code), origin=str(code.file), is_package=code.is_package
-        )
-        if spec is not None:
-            spec.has_location = True  # so that the module gets a __file__
-        return spec
-
-
-_finder = _Finder()

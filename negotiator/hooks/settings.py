@@ -9,14 +9,17 @@ import attrs
 
 @attrs.frozen
 class PluginSettings:
-    """The ``plugins:`` part of ``pool.yaml``: the plugins loaded besides the installed ones, and the order of calls."""
+    """The ``plugins:`` part of ``pool.yaml``: the plugins loaded besides the installed ones, and the order of calls.
+
+    ``folders`` have files of plugins, ``modules`` are importable. ``disable`` are plugins that are not loaded. ``order`` names those that
+    are called first. A call that takes longer than ``slow_seconds`` counts as slow. An observer is switched off after
+    ``max_failures`` failures or slow calls in a row. ``isolate`` has the seconds that a call of the worker process of a plugin may take.
+    """
 
     folders: tuple[Path, ...] = ()
     modules: tuple[str, ...] = ()
     disable: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
-    slow_seconds: float = 1.0  # a call that takes longer counts as slow
-    max_failures: int = 3  # so many failures, or slow calls, in a row switch off an observer
-    isolate: dict[str, float] = attrs.field(
-        factory=dict
-    )  # seconds that a call of this plugin's worker process may take
+    slow_seconds: float = 1.0
+    max_failures: int = 3
+    isolate: dict[str, float] = attrs.field(factory=dict)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import attrs
-import re2
 
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import FilterEntry
@@ -118,6 +117,8 @@ def _warn_of_name(subject: str, entry: ScalarText, findings: Findings) -> None:
 
 
 def _expression(subject: str, entry: ScalarText, findings: Findings) -> Names:
+    import re2  # noqa: PLC0415 - takes long, and few filters have regular expressions
+
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_MEMORY

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import numpy as np
 
+from negotiator.activity import advance
 from negotiator.pool.errors import UnreadableError
 from negotiator.pool.limits import BLOCK, MAX_EXPANDED, MAX_EXPANSION
 
@@ -51,6 +52,7 @@ class DecodedText:
 def _chunks(stream: BinaryIO | HashedStream) -> Iterator[bytes]:
     try:
         while data := stream.read(BLOCK):
+            advance(len(data))
             yield data
     except OSError as error:
         raise UnreadableError(error.strerror or str(error)) from None

@@ -32,6 +32,14 @@ class InputFile(NamedTuple):
     path: Path | None
     is_named: bool = False
 
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes; 0 if it is not known."""
+        try:
+            return 0 if self.path is None else self.path.stat().st_size
+        except OSError:  # reading it says why
+            return 0
+
     def open(self, stdin: BinaryIO | None) -> BinaryIO:
         """Open the file for reading.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.classad import Ad
 from negotiator.classad.tables import TooManyNamesError
 from negotiator.pool.ad_cost import charge_ad
@@ -93,12 +94,14 @@ def read_inputs(
     """Read a pool from these files; add the state of those that were read to their end to ``states`` if given."""
     builder = SnapshotBuilder()
     alike = AlikeReader(builder.dictionary, builder.budget)
-    for entry in inputs:
-        if not isinstance(entry, InputFile):
-            builder.add_file("", [entry])
-        else:
-            results = read_file(entry, stdin, alike, keep_claims=True, states=states)
-            builder.add_file(entry.name, results)
+    files = [entry for entry in inputs if isinstance(entry, InputFile)]
+    with activity("reading the ads", sum(entry.size for entry in files)):
+        for entry in inputs:
+            if not isinstance(entry, InputFile):
+                builder.add_file("", [entry])
+            else:
+                results = read_file(entry, stdin, alike, keep_claims=True, states=states)
+                builder.add_file(entry.name, results)
     return builder
 
 

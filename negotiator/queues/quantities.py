@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -74,6 +73,8 @@ def _in_whole_units(resource: str, text: str) -> str:
     form = _OTHER_FORM.fullmatch(plain)
     if form is None or plain.endswith("m"):  # thousandths, or millions: unknown
         return ""
+    from fractions import Fraction  # noqa: PLC0415 - takes long, and is for hints only
+
     unit = form[3][:1].upper().replace("K", "k") + form[3][1:].lower()
     factor = _factor(resource, unit)
     amount = Fraction(f"{form[1] or 0}.{form[2] or 0}") * (factor or 0)

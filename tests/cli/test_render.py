@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.cli import main
 from negotiator.cli.render import print_table
 from negotiator.cli.table_layout import TableColumn, lines_of_columns, row_lines, widths
 
@@ -75,6 +77,15 @@ def test_verdicts_are_coloured_on_a_terminal_only(monkeypatch, capsys):
         print_table(*table)
         text = capsys.readouterr().out
         assert ("\x1b[31mdenied" in text, "\x1b[33mwaiting" in text) == (expected, expected)
+
+
+def test_no_color_prints_without_colours_on_a_terminal_too(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for words, expected in (([], True), (["--no-color"], False)):
+        for command in (["access", "--user", "sue"], ["eval", "--trace", "1 < 2"]):
+            text = CliRunner().invoke(main, [*words, *command], color=True).output
+            assert ("\x1b[3" in text) == expected, (words, command)
 
 
 def test_an_empty_column_is_omitted(terminal):

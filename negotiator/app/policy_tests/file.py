@@ -129,7 +129,7 @@ class PolicyTest:
 
 
 @attrs.frozen(kw_only=True)
-class _Contents:
+class PolicyTestContents:
     """The keys of a file."""
 
     slots: list[AdValues] = attrs.field(factory=list)
@@ -155,11 +155,11 @@ def read_policy_tests(path: Path) -> PolicyTestFile:
 
     :raises SettingsError: it cannot be read, or has errors: all of them, with line and column.
     """
-    built = read_record(path, _Contents)
+    built = read_record(path, PolicyTestContents)
     return PolicyTestFile(path, tuple(_with_defaults(each, built) for each in built.tests))
 
 
-def _with_defaults(test: PolicyTest, of_file: _Contents) -> PolicyTest:
+def _with_defaults(test: PolicyTest, of_file: PolicyTestContents) -> PolicyTest:
     names = ("slots", "running", "schedds", "submitters", "groups", "accounts", "now")
     return attrs.evolve(
         test, **{name: getattr(of_file, name) for name in names if getattr(test, name) is None}

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from negotiator.activity import activity
 from negotiator.app.audit import AuditQuery
 from negotiator.app.cycles import HolderShare as HolderShare
 from negotiator.app.cycles import last_cycles
@@ -59,7 +60,9 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     row = find_job(view.snapshot.jobs, text)
     one = view.snapshot.jobs.take([row])
     (job,), (schedd,), (submitter,) = job_ids(one), schedds(one).tolist(), submitters(one).tolist()
-    alone = explain_alone(view.snapshot, view.bundle, view.cycle, view.cycle_state, row)
+    state = view.cycle_state
+    with activity("explaining the job"):
+        alone = explain_alone(view.snapshot, view.bundle, view.cycle, state, row)
     decided, competing = _decided(view, job, schedd), None
     if alone.decisive is None and decided is None:
         competing = outcome_of(view.present_cycle, job, schedd)

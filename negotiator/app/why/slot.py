@@ -8,6 +8,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from negotiator.activity import activity
 from negotiator.app.audit import AuditQuery
 from negotiator.app.job_lookup import find_slot
 from negotiator.app.pool_view import PoolView, require_pool
@@ -78,7 +79,9 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     require_pool(view.targets)
     row = find_slot(view.snapshot.slots, name)
     ad = view.snapshot.slots.ad(row)
-    alone = explain_jobs(view.snapshot, view.bundle, view.cycle, view.cycle_state, row)
+    state = view.cycle_state
+    with activity("explaining the slot"):
+        alone = explain_jobs(view.snapshot, view.bundle, view.cycle, state, row)
     own, competing = ad.string("Name") or name, None
     if alone.possible:
         competing = slot_outcome(view.present_cycle, own, alone.ids)

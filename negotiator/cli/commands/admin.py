@@ -43,7 +43,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group(short_help="Move, hold, release and kill applications; change the configuration.")
+@click.group(short_help="Move, hold, release and kill applications; change the bundle.")
 def admin() -> None:
     """Act on applications and on the configuration, as an administrator.
 

@@ -39,7 +39,7 @@ def _head(_context: click.Context, _parameter: click.Parameter, value: str | Non
 
 @click.group()
 def audit() -> None:
-    """Verify the audit log, find records in it, and read the bundles that it names.
+    """Verify the audit log, find records, read the bundles they name.
 
     \b
     Examples:
@@ -212,7 +212,7 @@ def who_command(**given: Any) -> None:
     implementation.who(**given)
 
 
-@audit.command("why", short_help="Print what was decided about a job or a slot, and the text of the rules.")
+@audit.command("why", short_help="Print what was decided about a job or a slot, and the rules' texts.")
 @click.argument("subject", metavar="JOB|SLOT")
 @click.argument("folder", metavar="PATH", type=_FOLDER)
 @_SINCE
@@ -294,8 +294,8 @@ def sql_command(**given: Any) -> None:
 
     \b
     Examples:
-      negotiator audit sql "SELECT rule, source, sum(jobs) FROM records WHERE kind = 'denial' AND user = 'sue' GROUP BY ALL ORDER BY 3 DESC" var/audit
-      negotiator audit sql "SELECT user, count(*) FROM records WHERE kind = 'match' GROUP BY ALL" var/audit --csv
+      negotiator audit sql "SELECT rule, sum(jobs) FROM records GROUP BY rule" var/audit
+      negotiator audit sql "SELECT user, count(*) FROM records GROUP BY user" var/audit --csv
 
     \b
     Exit codes:

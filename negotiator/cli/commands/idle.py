@@ -9,7 +9,7 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print why the idle jobs of a pool get no slot, by reason, user or queue.")
+@click.command(short_help="Print why idle jobs get no slot, by reason, user or queue.")
 @options.pool_now
 @click.option(
     "--by",

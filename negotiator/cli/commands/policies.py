@@ -9,7 +9,7 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print what each policy, limit and quota does, and which did nothing.")
+@click.command(short_help="Print what each policy, limit and quota does, if anything.")
 @options.pool_now
 @click.option(
     "--idle",

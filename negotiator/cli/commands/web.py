@@ -13,9 +13,7 @@ from negotiator.hooks.command_options import FOLDER
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(
-    short_help="Serve pages of a pool, and the REST interface for YuniKorn's web UI and other clients."
-)
+@click.command(short_help="Serve pages of a pool, and REST interfaces, YuniKorn's too.")
 @options.targets("bundle", "state", "audit_log", "key_file", "pool", "plugins_dirs", "disable")
 @click.option(
     "--host",

@@ -36,7 +36,7 @@ def _rows(noun: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return lambda command: add(remove(change(command)))
 
 
-@click.command(short_help="Print what a cycle would decide if the pool or the policies were changed.")
+@click.command(short_help="Print what a cycle would decide with another pool or policies.")
 @options.targets(
     "pool",
     "bundle",

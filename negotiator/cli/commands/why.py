@@ -9,7 +9,7 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print why jobs get no slot, or a slot no job, and what would have to change.")
+@click.command(short_help="Print why jobs get no slot, or a slot no job; what would help.")
 @click.argument("word", metavar="JOB|USER|QUEUE|SLOT")
 @click.option("--job", "kind", flag_value="job", help="The word is the id of a job.")
 @click.option("--user", "kind", flag_value="user", help="The word is the name of a user or a submitter.")

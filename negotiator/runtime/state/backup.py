@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import attrs
 
+from negotiator.activity import activity, advance
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
 from negotiator.runtime.state.connection import Connection, StateDatabase, Value
@@ -60,9 +61,11 @@ def write_backup(database: StateDatabase, file: Path, now: float) -> BackupSumma
     with database.reading() as db, gzip.GzipFile(fileobj=content, mode="wb", mtime=0) as stream:
         rows = count_rows(db)
         header = {"format": _FORMAT, "version": VERSION, "made": now, "place": database.name}
-        for line in map(_line, (header, *_lines(db, rows))):
-            digest.update(line)
-            stream.write(line)
+        with activity("writing the backup", sum(rows.values()), "row"):
+            for line in map(_line, (header, *_lines(db, rows))):
+                digest.update(line)
+                stream.write(line)
+                advance(1)
         stream.write(_line({"sha256": digest.hexdigest()}))
     replace_file(file, content.getvalue(), mode=_MODE)
     return BackupSummary(now, database.name, rows)
@@ -90,7 +93,7 @@ def restore_backup(database: StateDatabase, file: Path, *, replace: bool = False
             )
         for table in TABLES:
             db.execute(f"DELETE FROM {table.name}")  # noqa: S608 - constants
-        with _reading(file) as reader:
+        with activity("restoring the state"), _reading(file) as reader:
             for table in TABLES:
                 marks = ", ".join("?" * len(table.columns))
                 insert = f"INSERT INTO {table.name} ({_columns(table)}) VALUES ({marks})"  # noqa: S608 - constants

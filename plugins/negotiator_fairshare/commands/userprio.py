@@ -15,7 +15,7 @@ _FILE = click.Path(path_type=Path, allow_dash=True)
 # -h and the letters of -all are abbreviations and options of condor_userprio: the command has no short switches.
 @click.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
-    short_help="Show and set priorities and usage of submitters, as condor_userprio does.",
+    short_help="Show and set priorities and usage, as condor_userprio does.",
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[OPTION OF CONDOR_USERPRIO|NAME]...")
 @click.option(
@@ -35,23 +35,26 @@ def userprio(program: Any, /, **given: Any) -> None:
 
     \b
     Show (with names: those submitters):
-      -most  -all  -priority  -usage  -quotas  -surplus  -sortkey    columns
-      -groupid  -order                                               columns: numbers of groups
-      -allusers  -activefrom MONTH DAY YEAR                          submitters
-      -hierarchical  -flat  -grouporder                              below their groups, or in one list
-      -grouprollup                                                   groups with the sums of those below
-      -constraint EXPRESSION                                         entries for whose ads it is true
-      -autoformat[:jlhVr,tngTY] EXPRESSION...  (-af)                   lines of attributes
-      -getreslist USER@DOMAIN                                        slots in use (with --pool: those of the pool)
-      -long [-legacy|-modular]                                       ads; condor_userprio -inputfile reads them
+      -most  -all  -priority  -usage     columns
+      -quotas  -surplus  -sortkey        columns
+      -groupid  -order                   columns: numbers of groups
+      -allusers                          all submitters
+      -activefrom MONTH DAY YEAR         submitters since a day
+      -hierarchical  -flat  -grouporder  below their groups, or in one list
+      -grouprollup                       groups with the sums of those below
+      -constraint EXPRESSION             entries for whose ads it is true
+      -autoformat[:jlhVr,tngTY] EXPRESSION...  (-af)  lines of attributes
+      -getreslist USER@DOMAIN            slots in use (--pool: those of the pool)
+      -long [-legacy|-modular]           ads; condor_userprio -inputfile reads them
 
     \b
-    Change (USER@DOMAIN is the full name of a submitter):
-      -setprio USER@DOMAIN VALUE       -setfactor USER@DOMAIN VALUE [-duration SECONDS]
-      -setaccum USER@DOMAIN SECONDS    -setceiling USER@DOMAIN VALUE [-duration SECONDS]
-      -setbegin USER@DOMAIN TIME       -setfloor USER@DOMAIN VALUE [-duration SECONDS]
-      -setlast USER@DOMAIN TIME        -cancelfactorlease, -cancelceilinglease, -cancelfloorlease USER@DOMAIN
-      -delete USER@DOMAIN              -resetusage USER@DOMAIN, -resetall
+    Change (USER is USER@DOMAIN, the full name of a submitter):
+      -setprio USER VALUE           -setfactor USER VALUE [-duration SECONDS]
+      -setaccum USER SECONDS        -setceiling USER VALUE [-duration SECONDS]
+      -setbegin USER TIME           -setfloor USER VALUE [-duration SECONDS]
+      -setlast USER TIME            -cancelfactorlease USER
+      -delete USER                  -cancelceilinglease USER
+      -resetusage USER, -resetall   -cancelfloorlease USER
 
     Administrators of the scheduler (scheduleracl) may change accounts. Every change is in the audit log, a denied one too.
     A running negotiator carries it out between two cycles; if none is running, the command does so itself, provided that

@@ -1,0 +1,34 @@
+"""The groups of ``negotiator --help``: the commands by who needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+#: The commands of each group, in the order of the help. A name without a command is left out.
+GROUPS: Final[Mapping[str, Sequence[str]]] = {
+    "Everyday": (
+        *("run", "why", "why-not", "idle", "queues", "usage", "qquota", "place", "access", "report"),
+    ),
+    "Administrators of policies": (
+        *("init", "check", "fmt", "schema", "test", "diff", "replay", "whatif", "policies", "rollout"),
+        *("admin", "userprio", "qconf"),
+    ),
+    "Administrators of a live pool": ("fetch", "serve", "status", "config", "state", "web", "token"),
+    "Auditors": ("audit",),
+    "Plugin authors": ("new-plugin", "plugins", "eval", "lint", "repl"),
+}
+#: The group of all other commands: those of installed plugins.
+OTHERS: Final = "Plugins"
+
+
+def in_groups(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each group that has commands, and the names of its commands."""
+    left = set(names)
+    for group, members in GROUPS.items():
+        found = [name for name in members if name in left]
+        left -= {*found}
+        if found:
+            yield group, found
+    if left:
+        yield OTHERS, sorted(left)
