@@ -13,7 +13,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad import ParseError
-from negotiator.classad.syntax import InvalidValueError, JsonObject, check_json_name, json_value
+from negotiator.classad.syntax import InvalidAdValueError, JsonObject, check_json_name, json_value
 from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.limits import MAX_LITERAL
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad, shorten
@@ -70,7 +70,7 @@ def _ad(record: BracketedRecord, file: str, *, keep_claims: bool) -> ReadResult:
     claims = [claim for name, value in pairs if keep_claims for claim in claim_ids(name, value)]
     try:
         attributes = [(name, _attribute(name, value)) for name, value in pairs if not is_secret(name)]
-    except InvalidValueError as error:
+    except InvalidAdValueError as error:
         return ad_problem(source, str(error))
     return parsed_ad(attributes, source, tuple(claims))
 
@@ -109,6 +109,6 @@ def _attribute(name: str, value: object) -> Expr:
     try:
         return json_value(value)
     except ParseError as error:
-        raise InvalidValueError(parse_message(name, error)) from None
-    except InvalidValueError as error:
-        raise InvalidValueError(f"{shorten(name)}: {error}") from None
+        raise InvalidAdValueError(parse_message(name, error)) from None
+    except InvalidAdValueError as error:
+        raise InvalidAdValueError(f"{shorten(name)}: {error}") from None

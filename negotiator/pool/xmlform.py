@@ -15,7 +15,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from negotiator.classad import Expr, ParseError
-from negotiator.classad.syntax import InvalidValueError, resolve_escapes, xml_value
+from negotiator.classad.syntax import InvalidAdValueError, resolve_escapes, xml_value
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH, MAX_ELEMENTS
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
@@ -180,7 +180,7 @@ class _XmlHandler:
             return
         try:
             value = xml_value(element.tag, element.name, "".join(element.text), element.values)
-        except InvalidValueError as error:
+        except InvalidAdValueError as error:
             self.fault(str(error))
         except ParseError as error:
             self.fault(parse_message(self.attribute(), error))

@@ -106,11 +106,16 @@ def _constant(value: ClassAdValue) -> Expr:
     return item_expression(value)
 
 
-@attrs.frozen
+@attrs.define
 class _Flattening:
-    """Flattens one tree in the current scope of ``state``."""
+    """Flattens one tree in the current scope of ``state``.
+
+    ``around`` is the ad in which the part is written: the names of a record are looked up there next. The tree that is
+    flattened is in none.
+    """
 
     state: EvaluationState
+    around: AdScope | None = None
 
     def part(self, expr: Expr, *, apart: bool = False) -> _Flat:
         """Flatten a part; with ``apart`` the constant of a chain may stay apart from its rest."""
@@ -189,10 +194,10 @@ class _Flattening:
         return _Flat(UNDEFINED, ListExpr(tuple([self.part(item).expression for item in expr.items])))
 
     def _record(self, expr: RecordExpr) -> _Flat:
-        ad, current = AttributeMap(expr.items), self.state.current
-        self.state.current = AdScope(ad, None, self.state)
+        ad, current, around = AttributeMap(expr.items), self.state.current, self.around
+        self.state.current = self.around = AdScope(ad, around, self.state)
         items = tuple([(name, self.part(item).expression) for name, item in ad.items()])
-        self.state.current = current
+        self.state.current, self.around = current, around
         return _Flat(UNDEFINED, RecordExpr(items))
 
     def _reference(self, expr: Attr) -> _Flat:
@@ -210,7 +215,11 @@ class _Flattening:
         """Return where the name of a reference is looked up, or what the reference is if that is not an ad."""
         if expr.scope is None:
             return root(self.state) if expr.absolute else self.state.current
+        if self.state.levels_left <= 0:
+            return _Flat(ERROR)
+        self.state.levels_left -= 1
         value = self.state.evaluate_argument(expr.scope)
+        self.state.levels_left += 1
         if value is UNDEFINED or isinstance(value, ListValue):
             return _Flat(UNDEFINED, expr)
         return value.scope if isinstance(value, AdValue) else _Flat(ERROR)
@@ -221,9 +230,11 @@ class _Flattening:
             return _Flat(UNDEFINED, expr)
         if self.state.levels_left <= 0:
             raise EvaluationFailed
+        around, self.around = self.around, self.state.current
         self.state.levels_left -= 1
         flat = self.part(found)  # type: ignore[arg-type]
         self.state.levels_left += 1
+        self.around = around
         return flat if flat.tree is None else _Flat(UNDEFINED, expr)
 
     kinds: ClassVar[dict[type, Callable[..., _Flat]]] = {

@@ -23,6 +23,8 @@ Source: TypeAlias = str | IO[str] | Iterable[str]
 """A text, an open file, or texts that are read one after the other."""
 
 _LIST: Final = re.compile(r"(?:[\s,{}]++|//[^\n]*+(?:\n|\Z)|/\*(?s:.*?)\*/)*")
+_COMMENTS: Final = re.compile(r"(?:\s++|//[^\n]*+(?:\n|\Z)|/\*(?s:.*?)\*/)*")
+_TOKEN: Final = re.compile(r"\w+|[=!<>&|]+|(?s:.)")
 _FORMATS: Final = {
     AdFormat.LONG: ParserType.Old,
     AdFormat.JSON: ParserType.JSON,
@@ -112,10 +114,14 @@ def _new_record(text: str, start: int, parser: ParserType) -> tuple[Iterable[tup
 
 def _is_at_end(error: ParseError, record: str, rest: str) -> bool:
     """True if the text ends where an ad does not parse: HTCondor takes that for the end of the ads."""
-    lines = record.split("\n")
-    offset = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
+    beginning = _COMMENTS.match(record)
+    offset = beginning.end() if beginning else 0
+    if record.startswith("[", offset):
+        lines = record.split("\n")
+        offset = sum(len(line) + 1 for line in lines[: error.line - 1]) + error.column - 1
+    token = _TOKEN.match(record, offset)
     unclosed = record.startswith(("//", "/*", '"', "'"), offset)
-    return not rest and (unclosed or offset >= len(record) - 1)
+    return not rest and (unclosed or token is None or token.end() == len(record))
 
 
 def _unreadable(reason: str) -> ClassAdValueError:

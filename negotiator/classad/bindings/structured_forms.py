@@ -12,7 +12,7 @@ from defusedxml.ElementTree import fromstring
 
 from negotiator.classad.bindings.errors import ClassAdValueError
 from negotiator.classad.syntax import (
-    InvalidValueError,
+    InvalidAdValueError,
     JsonObject,
     ParseError,
     check_json_name,
@@ -59,7 +59,7 @@ def _skip(text: str, at: int) -> int:
 
 def _attributes(pairs: object) -> list[tuple[str, Expr]]:
     if not isinstance(pairs, JsonObject):
-        raise InvalidValueError("an ad must be an object in braces")
+        raise InvalidAdValueError("an ad must be an object in braces")
     for name, _ in pairs:
         check_json_name(name)
     return [(name, json_value(value)) for name, value in pairs]
@@ -85,14 +85,14 @@ def xml_records(text: str, start: int = 0) -> Iterator[list[tuple[str, Expr]]]:
         ads = [document] if document.tag == "c" else document.findall("c")
         for ad in ads:
             yield _inside(ad, 0)
-    except (XMLError, DefusedXmlException, ParseError, InvalidValueError, ValueError) as error:
+    except (XMLError, DefusedXmlException, ParseError, InvalidAdValueError, ValueError) as error:
         raise ClassAdValueError(f"Unable to parse input stream into a ClassAd: {error}") from None
 
 
 def _inside(element: Element[Any], depth: int) -> list[tuple[str, Expr]]:
     """Return the names and values in a ``<c>`` or an ``<l>``."""
     if depth > MAX_DEPTH:
-        raise InvalidValueError(f"elements are nested more than {MAX_DEPTH} deep")
+        raise InvalidAdValueError(f"elements are nested more than {MAX_DEPTH} deep")
     if element.tag == "l":
         return [("", _value(each, depth)) for each in element]
     return [_attribute(each, depth) for each in element] if element.tag == "c" else []
@@ -101,7 +101,7 @@ def _inside(element: Element[Any], depth: int) -> list[tuple[str, Expr]]:
 def _attribute(element: Element[Any], depth: int) -> tuple[str, Expr]:
     name = resolve_escapes(element.get("n", ""))
     if element.tag != "a" or not name or len(element) != 1:
-        raise InvalidValueError("an ad consists of <a> elements with a name and one value")
+        raise InvalidAdValueError("an ad consists of <a> elements with a name and one value")
     return name, _value(element[0], depth)
 
 

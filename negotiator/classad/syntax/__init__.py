@@ -18,7 +18,7 @@ from negotiator.classad.syntax.condition_parts import moved_attributes as moved_
 from negotiator.classad.syntax.condition_parts import rejoin as rejoin
 from negotiator.classad.syntax.condition_parts import split as split
 from negotiator.classad.syntax.errors import ClassAdError as ClassAdError
-from negotiator.classad.syntax.errors import InvalidValueError as InvalidValueError
+from negotiator.classad.syntax.errors import InvalidAdValueError as InvalidAdValueError
 from negotiator.classad.syntax.errors import ParseError as ParseError
 from negotiator.classad.syntax.excerpts import excerpt as excerpt
 from negotiator.classad.syntax.excerpts import shorten as shorten

@@ -23,5 +23,5 @@ class ParseError(ClassAdError, ValueError):
         return f"{self.message} at line {self.line}, column {self.column}"
 
 
-class InvalidValueError(ClassAdError, ValueError):
+class InvalidAdValueError(ClassAdError, ValueError):
     """A value in JSON or XML that no ad can hold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from negotiator.classad.syntax.errors import InvalidValueError
+from negotiator.classad.syntax.errors import InvalidAdValueError
 from negotiator.classad.syntax.parser import parse
 from negotiator.classad.syntax.tree import Expr, ListExpr, Literal, RecordExpr
 from negotiator.classad.values import UNDEFINED
@@ -26,7 +26,7 @@ def json_value(value: object) -> Expr:
     """Return the expression for a value, whose objects are ``JsonObject`` or dicts.
 
     :raises ParseError: a text in ``/Expr(...)/`` is invalid.
-    :raises InvalidValueError: no ad can hold the value.
+    :raises InvalidAdValueError: no ad can hold the value.
     """
     if isinstance(value, str):
         return _string(value)
@@ -42,7 +42,7 @@ def json_value(value: object) -> Expr:
         return _record(JsonObject(value.items()))
     if isinstance(value, list | tuple):
         return ListExpr(tuple(map(json_value, value)))
-    raise InvalidValueError(f"an ad cannot hold a Python {type(value).__name__}")
+    raise InvalidAdValueError(f"an ad cannot hold a Python {type(value).__name__}")
 
 
 def _record(pairs: JsonObject) -> RecordExpr:
@@ -62,18 +62,18 @@ def _string(value: str) -> Expr:
 def check_json_name(name: str) -> None:
     """Check the name of an attribute.
 
-    :raises InvalidValueError: no attribute can have it.
+    :raises InvalidAdValueError: no attribute can have it.
     """
     if not name.strip():
-        raise InvalidValueError("an attribute has no name")
+        raise InvalidAdValueError("an attribute has no name")
     _check(name, "the name of an attribute")
 
 
 def _check(text: str, what: str) -> None:
     if "\0" in text:
-        raise InvalidValueError(f"{what} holds the character NUL")
+        raise InvalidAdValueError(f"{what} holds the character NUL")
     if not text.isascii():
         try:
             text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise InvalidValueError(f"{what} holds a character that has no bytes") from None
+            raise InvalidAdValueError(f"{what} holds a character that has no bytes") from None

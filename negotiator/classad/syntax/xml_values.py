@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from negotiator.classad.syntax.errors import InvalidValueError
+from negotiator.classad.syntax.errors import InvalidAdValueError
 from negotiator.classad.syntax.lexer import resolve_escapes
 from negotiator.classad.syntax.parser import parse
 from negotiator.classad.syntax.tree import Expr, ListExpr, Literal, RecordExpr
@@ -26,7 +26,7 @@ def xml_value(tag: str, attribute: str, text: str, inside: Sequence[tuple[str, E
     :param attribute: ``v`` of a ``<b>``.
     :param inside: the names and values of the elements inside it; those in a list have no names.
     :raises ParseError: an expression is invalid.
-    :raises InvalidValueError: the element does not hold a value of its type.
+    :raises InvalidAdValueError: the element does not hold a value of its type.
     """
     match tag:
         case "s":
@@ -51,7 +51,7 @@ def xml_value(tag: str, attribute: str, text: str, inside: Sequence[tuple[str, E
 def _string(text: str) -> str:
     value = resolve_escapes(text)
     if value is None:
-        raise InvalidValueError("a string cannot hold the character NUL")
+        raise InvalidAdValueError("a string cannot hold the character NUL")
     return value
 
 
@@ -65,4 +65,4 @@ def _constant(tag: str, value: str, text: str) -> Exceptional | bool | int | flo
             pass
     if tag == "b" and value in ("t", "f"):
         return value == "t"
-    raise InvalidValueError(f"<{tag}> does not hold a value of its type")
+    raise InvalidAdValueError(f"<{tag}> does not hold a value of its type")
