@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 LAZY = [
     "negotiator.bundle",
     "negotiator.classad",
+    "negotiator.classad.bindings",
     "negotiator.hooks.checks",
     "negotiator.hooks.isolation",
     "negotiator.plugin",

@@ -2,7 +2,10 @@
 
 Text becomes a tree with ``parse`` (new syntax) or ``parse_old`` (right of the ``=`` of a long-form line); a tree is
 evaluated for one ad or a pair with ``evaluate``, and for a whole table of ads at once with ``evaluate_table``, with
-the same values. See ``values`` for the kinds of values. A name is imported when it is used first: what works on tables needs
+the same values. See ``values`` for the kinds of values.
+
+``from negotiator import classad as classad2`` runs scripts that were written for HTCondor's ``classad2``: ``ClassAd``,
+``ExprTree``, ``parseAds`` and so on are the mutable interface of ``bindings``. A name is imported when it is used first: what works on tables needs
 NumPy, and most expressions are parsed only.
 """
 
@@ -11,6 +14,20 @@ from typing import TYPE_CHECKING
 from negotiator.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from negotiator.classad.bindings import ClassAd as ClassAd
+    from negotiator.classad.bindings import ClassAdException as ClassAdException
+    from negotiator.classad.bindings import ClassAdValueError as ClassAdValueError
+    from negotiator.classad.bindings import ExprTree as ExprTree
+    from negotiator.classad.bindings import Parser as Parser
+    from negotiator.classad.bindings import ParserType as ParserType
+    from negotiator.classad.bindings import Value as Value
+    from negotiator.classad.bindings import lastError as lastError
+    from negotiator.classad.bindings import parseAds as parseAds
+    from negotiator.classad.bindings import parseNext as parseNext
+    from negotiator.classad.bindings import parseOne as parseOne
+    from negotiator.classad.bindings import quote as quote
+    from negotiator.classad.bindings import unquote as unquote
+    from negotiator.classad.bindings import version as version
     from negotiator.classad.columnar import Table as Table
     from negotiator.classad.columnar import evaluate_table as evaluate_table
     from negotiator.classad.context import Allowance as Allowance
@@ -46,6 +63,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "negotiator.classad.bindings": (
+                "ClassAd ClassAdException ClassAdValueError ExprTree Parser ParserType Value lastError parseAds parseNext "
+                "parseOne quote unquote version"
+            ),
             "negotiator.classad.columnar": "Table evaluate_table",
             "negotiator.classad.context": "Allowance Environment Payers ClassAdValue unparse_value",
             "negotiator.classad.functions": "function_names wrong_calls",

@@ -12,8 +12,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.classad import UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.syntax import ListExpr, Literal, RecordExpr
+from negotiator.classad import ParseError
+from negotiator.classad.syntax import InvalidAdValueError, JsonObject, check_json_name, json_value
 from negotiator.pool.bracketed import BracketedRecord, split_records
 from negotiator.pool.limits import MAX_LITERAL
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad, shorten
@@ -24,13 +24,9 @@ from negotiator.records import Problem, Severity, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_EXPRESSION: Final = re.compile(r"/Expr\((.*)\)/", re.DOTALL)
+    from negotiator.classad import Expr
+
 _ESCAPED: Final = re.compile(r"\\[uUxN0-7]")  # may hide a letter of a secret's name from is_safe_to_show
-_INT64: Final = range(-(1 << 63), 1 << 63)
-
-
-class _InvalidJsonValueError(Exception):
-    """A value that no ad can hold."""
 
 
 def read_json(text: Iterable[str], file: str, *, keep_claims: bool = False) -> Iterator[ReadResult]:
@@ -74,7 +70,7 @@ def _ad(record: BracketedRecord, file: str, *, keep_claims: bool) -> ReadResult:
     claims = [claim for name, value in pairs if keep_claims for claim in claim_ids(name, value)]
     try:
         attributes = [(name, _attribute(name, value)) for name, value in pairs if not is_secret(name)]
-    except _InvalidJsonValueError as error:
+    except InvalidAdValueError as error:
         return ad_problem(source, str(error))
     return parsed_ad(attributes, source, tuple(claims))
 
@@ -82,7 +78,7 @@ def _ad(record: BracketedRecord, file: str, *, keep_claims: bool) -> ReadResult:
 def _pairs(text: str) -> list[tuple[str, Any]]:
     """Decode an object of JSON or a Python dict into pairs, since names may differ in case only."""
     try:
-        pairs = json.loads(text, object_pairs_hook=_JsonObject)
+        pairs = json.loads(text, object_pairs_hook=JsonObject)
     except json.JSONDecodeError:
         python = _python(text)
         if python is None:
@@ -91,11 +87,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return list(pairs)
 
 
-class _JsonObject(list[tuple[str, Any]]):
-    """The pairs of an object, in order."""
-
-
-def _python(text: str) -> _JsonObject | None:
+def _python(text: str) -> JsonObject | None:
     """Decode a dict literal of Python; return None if the text is something else."""
     if len(text) > MAX_LITERAL:
         return None
@@ -105,7 +97,7 @@ def _python(text: str) -> _JsonObject | None:
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
-    return _JsonObject(value.items()) if isinstance(value, dict) and all(map(_is_string, value)) else None
+    return JsonObject(value.items()) if isinstance(value, dict) and all(map(_is_string, value)) else None
 
 
 def _is_string(value: object) -> bool:
@@ -113,58 +105,10 @@ def _is_string(value: object) -> bool:
 
 
 def _attribute(name: str, value: object) -> Expr:
-    _check_name(name)
+    check_json_name(name)
     try:
-        return _expr(value)
+        return json_value(value)
     except ParseError as error:
-        raise _InvalidJsonValueError(parse_message(name, error)) from None
-    except _InvalidJsonValueError as error:
-        raise _InvalidJsonValueError(f"{shorten(name)}: {error}") from None
-
-
-def _expr(value: object) -> Expr:
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, bool | float):
-        return Literal(value)
-    if isinstance(value, int):
-        return Literal(value if value in _INT64 else 0)  # an integer beyond 64 bits is 0 in ClassAds
-    if value is None:
-        return Literal(UNDEFINED)
-    if isinstance(value, _JsonObject):
-        return _record(value)
-    if isinstance(value, dict) and all(map(_is_string, value)):
-        return _record(_JsonObject(value.items()))
-    if isinstance(value, list | tuple):
-        return ListExpr(tuple(map(_expr, value)))
-    raise _InvalidJsonValueError(f"an ad cannot hold a Python {type(value).__name__}")
-
-
-def _record(pairs: _JsonObject) -> RecordExpr:
-    for name, _ in pairs:
-        _check_name(name)
-    return RecordExpr(tuple((name, _expr(value)) for name, value in pairs))
-
-
-def _string(value: str) -> Expr:
-    expression = _EXPRESSION.fullmatch(value)
-    if expression:
-        return parse(expression[1])
-    _check(value, "a string")
-    return Literal(value)
-
-
-def _check_name(name: str) -> None:
-    if not name.strip():
-        raise _InvalidJsonValueError("an attribute has no name")
-    _check(name, "the name of an attribute")
-
-
-def _check(text: str, what: str) -> None:
-    if "\0" in text:
-        raise _InvalidJsonValueError(f"{what} holds the character NUL")
-    if not text.isascii():
-        try:
-            text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            raise _InvalidJsonValueError(f"{what} holds a character that has no bytes") from None
+        raise InvalidAdValueError(parse_message(name, error)) from None
+    except InvalidAdValueError as error:
+        raise InvalidAdValueError(f"{shorten(name)}: {error}") from None

@@ -9,13 +9,13 @@ import attrs
 
 from negotiator.activity import activity
 from negotiator.classad import Ad
+from negotiator.classad.syntax import AdFormat, detect_format, is_blank
 from negotiator.classad.tables import TooManyNamesError
 from negotiator.pool.ad_cost import charge_ad
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.errors import UnreadableError
-from negotiator.pool.formats import AdFormat, detect_format, is_blank
 from negotiator.pool.hashed_stream import HashedStream
 from negotiator.pool.input_files import InputFile, find_inputs
 from negotiator.pool.jsonform import read_json

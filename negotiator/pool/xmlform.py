@@ -14,8 +14,8 @@ import attrs
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from negotiator.classad import ERROR, UNDEFINED, Expr, ParseError, parse
-from negotiator.classad.syntax import ListExpr, Literal, RecordExpr, resolve_escapes
+from negotiator.classad import Expr, ParseError
+from negotiator.classad.syntax import InvalidAdValueError, resolve_escapes, xml_value
 from negotiator.pool.limits import MAX_AD, MAX_DEPTH, MAX_ELEMENTS
 from negotiator.pool.parsed_ad import ReadResult, abort_problem, ad_problem, parse_message, parsed_ad
 from negotiator.pool.secrets import is_secret
@@ -25,11 +25,6 @@ from negotiator.records import Problem, Severity, Source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from negotiator.classad.values import Exceptional
-
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,30}")
-_REAL: Final = re.compile(r"[+-]?(?:[0-9.]+(?:e[+-]?[0-9]+)?|inf|nan)", re.IGNORECASE)
-_INT64: Final = range(-(1 << 63), 1 << 63)
 _TAGS: Final = frozenset({"c", "a", "i", "r", "s", "b", "e", "un", "er", "l", "at", "rt"})
 _SURROGATES: Final = re.compile("[\udc80-\udcff]")
 
@@ -40,10 +35,6 @@ class _TooDeepError(Exception):
 
 class _NotClassAdsError(Exception):
     """The first element is neither ``<classads>`` nor ``<c>``."""
-
-
-class _InvalidXmlValueError(Exception):
-    """The text of an element is not a valid value of its type."""
 
 
 @attrs.define
@@ -188,11 +179,13 @@ class _XmlHandler:
             self.fault(f"<{element.tag}> must be inside an <a> or <l>")
             return
         try:
-            parent.values.append(("", _value(element)))
-        except _InvalidXmlValueError as error:
+            value = xml_value(element.tag, element.name, "".join(element.text), element.values)
+        except InvalidAdValueError as error:
             self.fault(str(error))
         except ParseError as error:
             self.fault(parse_message(self.attribute(), error))
+        else:
+            parent.values.append(("", value))
 
     def attribute(self) -> str:
         return self.stack[1].name if len(self.stack) > 1 else "a value"
@@ -201,45 +194,3 @@ class _XmlHandler:
         if self.problem is None:
             hint = f"the ad begins at line {self.source.line}"
             self.problem = ad_problem(self.here(), message, hint)
-
-
-def _value(element: _OpenElement) -> Expr:
-    text = "".join(element.text)
-    match element.tag:
-        case "s":
-            return Literal(_string(text))
-        case "c":
-            return RecordExpr(tuple(element.values))
-        case "l":
-            return ListExpr(tuple(expr for _, expr in element.values))
-        case "e":
-            return parse(text)
-        case "un":
-            return Literal(UNDEFINED)
-        case "er":
-            return Literal(ERROR)
-        case "at" | "rt":
-            quoted = text.strip().replace("\\", "\\\\").replace('"', '\\"')
-            return parse(f'{"absTime" if element.tag == "at" else "relTime"}("{quoted}")')
-        case _:
-            return Literal(_constant(element.tag, element.name, text.strip()))
-
-
-def _string(text: str) -> str:
-    value = resolve_escapes(text)
-    if value is None:
-        raise _InvalidXmlValueError("a string cannot hold the character NUL")
-    return value
-
-
-def _constant(tag: str, value: str, text: str) -> Exceptional | bool | int | float:
-    if tag == "i" and _INTEGER.fullmatch(text):
-        return int(text) if int(text) in _INT64 else ERROR  # as in HTCondor; in an expression it would be 0
-    if tag == "r" and _REAL.fullmatch(text):
-        try:
-            return float(text)
-        except ValueError:
-            pass
-    if tag == "b" and value in ("t", "f"):
-        return value == "t"
-    raise _InvalidXmlValueError(f"<{tag}> does not hold a value of its type")

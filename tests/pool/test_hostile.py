@@ -6,8 +6,8 @@ import io
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from negotiator.classad.syntax import is_blank
 from negotiator.pool import Snapshot, read_pool, reading
-from negotiator.pool.formats import is_blank
 
 PIECES = (
     *(

@@ -2,7 +2,7 @@
 
 Run as a script, this file is that process. It reads lines of JSON and answers each with one line: ``[my, target,
 expr]`` with the value, ``[ads, questions]`` with all values, where a question is an expression and the numbers of its
-ads.
+ads, and ``{"call": NAME, "arguments": [...]}`` with what a function of ``classad_interface`` returns.
 """
 
 import importlib
@@ -40,6 +40,10 @@ class Oracle:
         A question is ``[expr, my, target]``, with the numbers of the ads, or None.
         """
         return self._answer([ads, questions])
+
+    def call(self, name, *arguments):
+        """Return what a function of ``classad_interface`` returns for the library; None if it crashes."""
+        return self._answer({"call": name, "arguments": arguments})
 
     def _answer(self, message):
         if self.process is None:
@@ -112,9 +116,15 @@ def serve():
         chosen = [(expr, *(None if at is None else ads[at] for at in sides)) for expr, *sides in questions]
         return [answer(my, target, expr) for expr, my, target in chosen]
 
+    interface = importlib.import_module("classad_interface")
+
+    def reply_to(message):
+        if isinstance(message, dict):
+            return getattr(interface, message["call"])(classad2, *message["arguments"])
+        return answers(*message) if len(message) == 2 else answer(*message)
+
     for line in sys.stdin:
-        message = json.loads(line)
-        reply = answers(*message) if len(message) == 2 else answer(*message)
+        reply = reply_to(json.loads(line))
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from negotiator.classad.columnar import kernels
 from negotiator.classad.columnar.batch import (
+    MAX_SCALAR_STEPS,
     NodeEvaluator,
     NotVectorizableError,
     RowBatch,
@@ -82,6 +83,7 @@ def evaluate_table(
     env: Environment | None = None,
     dependencies: DependencyIndex | None = None,
     owner: Side | None = None,
+    steps: int = MAX_SCALAR_STEPS,
 ) -> Column:
     """Return the value of an expression for each ad of a table, equal to that of ``evaluate``.
 
@@ -90,7 +92,8 @@ def evaluate_table(
     TARGET. The column has as many rows as the table. Errors of
     evaluation are values, as in ``evaluate``. ``dependencies`` is an index over this table, for callers that evaluate many
     expressions. ``owner`` is the side that pays for the expression where the environment has payers: the table's ads
-    (``Side.MY``) or ``other``; by default the side that it is evaluated on.
+    (``Side.MY``) or ``other``; by default the side that it is evaluated on. ``steps`` are those of the scalar evaluator for all
+    rows together, where nobody pays; the values of rows beyond it are errors.
     """
     if type(expr) is Binary and type(expr.right) is Literal:
         name = _name_in_rows(expr.left, side)
@@ -100,7 +103,7 @@ def evaluate_table(
     if side is Side.TARGET and other is None:
         other = Ad()
     on_rows = side is Side.MY
-    work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY)
+    work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY, allowance=Allowance(steps))
     batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
     try:
         return batch.root(expr, on_rows=on_rows)

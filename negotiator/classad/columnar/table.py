@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from negotiator.classad.bindings import ClassAd, ExprTree, current_environment, parsed
+from negotiator.classad.columnar.batch import MAX_SCALAR_STEPS
 from negotiator.classad.columnar.evaluation import evaluate_table
+from negotiator.classad.columnar.python_values import python_values
 from negotiator.classad.context import Allowance, Environment, Payers
+from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Attr, AttributeMap, Literal, fold
 from negotiator.classad.tables import AttributeTable
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Self
+
     from numpy.typing import NDArray
 
-    from negotiator.classad.tables import Column
+    from negotiator.classad.syntax import Expr
+    from negotiator.classad.tables import AdDictionary, Column
 
 #: Steps that reading one attribute of all ads, such as JobPrio, may take for each owner or machine. Its values in further
 #: ads of the same owner are error.
 MAX_STEPS_ALONE: Final = 300_000
+#: Steps of the scalar evaluator for each ad of a table, on average, that ``Table.evaluate`` may take.
+STEPS_PER_AD: Final = 10_000
 #: Who wrote an ad: the first of these that is a string.
 _WRITERS: Final = ("Owner", "User", "Machine", "Name")
 
@@ -29,6 +39,37 @@ class Table(AttributeTable):
     """The ads of a pool as rows, with their attributes as columns, which can be evaluated."""
 
     __slots__ = ()
+
+    @classmethod
+    def from_ads(cls, ads: Iterable[Ad | ClassAd], dictionary: AdDictionary | None = None) -> Self:
+        """Return the table of these ads, one a row, in their order; later changes of a ``ClassAd`` do not reach it.
+
+        For the ``dictionary`` see ``AttributeTable``.
+        """
+        return super().from_ads([ad.to_ad() if isinstance(ad, ClassAd) else ad for ad in ads], dictionary)
+
+    def evaluate(
+        self,
+        expression: str | Expr | ExprTree,
+        target: ClassAd | Ad | None = None,
+        env: Environment | None = None,
+    ) -> NDArray[Any]:
+        """Return the value of an expression in each ad, (N,), as ``ExprTree.eval(ad, target)`` does, but for all at once.
+
+        The array is of ``bool``, ``int64`` or ``float64`` if all values are of that kind, and of objects otherwise. Where
+        ``eval`` would give up, and beyond 10,000 steps for each ad, the value is ``Value.Error``.
+
+        :param expression: its text in the new syntax, or parsed.
+        :param target: the ad that ``TARGET.`` refers to.
+        :param env: the clock and the random numbers; those of now by default.
+        :raises ClassAdException: the text is invalid.
+        """
+        tree = parsed(expression) if isinstance(expression, str) else expression
+        tree = tree.to_expression() if isinstance(tree, ExprTree) else tree
+        other = target.to_ad() if isinstance(target, ClassAd) else target
+        steps = max(MAX_SCALAR_STEPS, STEPS_PER_AD * len(self))
+        column = evaluate_table(tree, self, other, env=env or current_environment(), steps=steps)
+        return python_values(column)
 
     def alone(self, name: str) -> Column:
         """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left."""

@@ -13,6 +13,7 @@ from negotiator.classad.functions import users as users
 from negotiator.classad.functions import versions as versions
 from negotiator.classad.functions.calls import function_names as function_names
 from negotiator.classad.functions.calls import wrong_calls as wrong_calls
+from negotiator.classad.functions.external_references import ExternalReferences as ExternalReferences
 from negotiator.classad.functions.patterns import PatternFailure as PatternFailure
 from negotiator.classad.functions.patterns import check_pattern as check_pattern
 from negotiator.classad.functions.regex import options_of as options_of

@@ -184,10 +184,18 @@ def _around(scope: AdScope) -> Iterator[AdScope]:
 
 
 def _dereference(state: EvaluationState, reference: Attr) -> Node | None:
-    """Return the expression a reference refers to, None if undefined. Moves the current scope to where it was found.
+    """Return the expression a reference refers to, None if undefined or if what selects it fails.
 
-    Not moving the scope back is HTCondor's behaviour and affects the rest of the expression (SEMANTICS section 4).
+    Moves the current scope to where it was found. Not moving it back is HTCondor's behaviour and affects the rest of the
+    expression (SEMANTICS section 4).
     """
+    try:
+        return _selected(state, reference)
+    except EvaluationFailed:
+        return None
+
+
+def _selected(state: EvaluationState, reference: Attr) -> Node | None:
     name = fold(reference.name)
     if reference.scope is None:
         start = root(state) if reference.absolute else state.current

@@ -11,7 +11,10 @@ from negotiator.classad.syntax import AdRef, Attr, Call, ListExpr, RecordExpr, c
 from negotiator.classad.values import UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from negotiator.classad.context import EvaluationState, Node
+    from negotiator.classad.syntax import Expr
 
 _PREFIX = "target."
 
@@ -25,32 +28,43 @@ class ExternalReferences:
 
     def names(self, expr: Node) -> list[str]:
         """Return the sorted names without ``TARGET.``; empty if a limit ends the walk."""
-        if not self._walk(expr, self.state.levels_left):
-            return []
-        names = [self.seen[key] for key in sorted(self.seen)]
+        names = self.full_names(expr) or []
         return [name[len(_PREFIX) :] if fold(name).startswith(_PREFIX) else name for name in names]
+
+    def full_names(self, expr: Node) -> list[str] | None:
+        """Return the sorted names with their scopes; None if a limit ends the walk, or what selects a name is not an ad."""
+        if not self._walk(expr, self.state.levels_left):
+            return None
+        return [self.seen[key] for key in sorted(self.seen)]
 
     def _add(self, name: str) -> bool:
         self.seen.setdefault(to_bytes(fold(name)), name)
         return True
 
     def _walk(self, expr: Node, depth: int) -> bool:
-        self.state.charge(1)
-        if depth <= 0:
-            self.state.mark_level_dependent()
-            return False
-        if isinstance(expr, Attr):
-            return self._reference(expr, depth)
-        if isinstance(expr, ValueNode):
-            if not isinstance(expr.value, AdValue):
+        pending = [expr]
+        while pending:
+            node = pending.pop()
+            self.state.charge(1)
+            if depth <= 0:
+                self.state.mark_level_dependent()
                 return False
-            return all(self._walk(below, depth - 1) for _, below in expr.value.ad.items())
-        if isinstance(expr, RecordExpr):
-            return all(self._walk(below, depth - 1) for _, below in expr.items)
-        if isinstance(expr, ListExpr | Call):
-            below = expr.items if isinstance(expr, ListExpr) else expr.args
-            return all(self._walk(item, depth - 1) for item in below)
-        return all(self._walk(below, depth - 1) for below in children(expr))
+            if isinstance(node, Attr):
+                if not self._reference(node, depth):
+                    return False
+            elif isinstance(node, ValueNode | RecordExpr | ListExpr | Call):
+                below = self._inside(node)
+                if below is None or not all(self._walk(each, depth - 1) for each in below):
+                    return False
+            else:  # an operator, which takes no level: a chain of thousands is ordinary input
+                pending += reversed(children(node))
+        return True
+
+    def _inside(self, node: ValueNode | RecordExpr | ListExpr | Call) -> Iterable[Expr] | None:
+        """Return what an ad, a list or a call consists of; None for a list that a predefined name stands for."""
+        if isinstance(node, ValueNode):
+            return node.value.ad.expressions if isinstance(node.value, AdValue) else None
+        return node.args if isinstance(node, Call) else children(node)
 
     def _reference(self, expr: Attr, depth: int) -> bool:
         state = self.state

@@ -2,6 +2,7 @@
 
 from negotiator.classad.scalar.ad import Ad as Ad
 from negotiator.classad.scalar.ad import parse_ad as parse_ad
+from negotiator.classad.scalar.compiler import compiled as compiled
 from negotiator.classad.scalar.evaluation import Paying as Paying
 from negotiator.classad.scalar.evaluation import evaluate as evaluate
 from negotiator.classad.scalar.evaluation import evaluate_paid as evaluate_paid

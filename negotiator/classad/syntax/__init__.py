@@ -18,9 +18,16 @@ from negotiator.classad.syntax.condition_parts import moved_attributes as moved_
 from negotiator.classad.syntax.condition_parts import rejoin as rejoin
 from negotiator.classad.syntax.condition_parts import split as split
 from negotiator.classad.syntax.errors import ClassAdError as ClassAdError
+from negotiator.classad.syntax.errors import InvalidAdValueError as InvalidAdValueError
 from negotiator.classad.syntax.errors import ParseError as ParseError
 from negotiator.classad.syntax.excerpts import excerpt as excerpt
 from negotiator.classad.syntax.excerpts import shorten as shorten
+from negotiator.classad.syntax.formats import AdFormat as AdFormat
+from negotiator.classad.syntax.formats import detect_format as detect_format
+from negotiator.classad.syntax.formats import is_blank as is_blank
+from negotiator.classad.syntax.json_values import JsonObject as JsonObject
+from negotiator.classad.syntax.json_values import check_json_name as check_json_name
+from negotiator.classad.syntax.json_values import json_value as json_value
 from negotiator.classad.syntax.lexer import BAD as BAD
 from negotiator.classad.syntax.lexer import END as END
 from negotiator.classad.syntax.lexer import LITERAL as LITERAL
@@ -33,9 +40,13 @@ from negotiator.classad.syntax.parser import PRECEDENCE as PRECEDENCE
 from negotiator.classad.syntax.parser import parse as parse
 from negotiator.classad.syntax.parser import parse_old as parse_old
 from negotiator.classad.syntax.parser import parse_record as parse_record
+from negotiator.classad.syntax.printing import length_first as length_first
+from negotiator.classad.syntax.printing import stored_order as stored_order
 from negotiator.classad.syntax.printing import unparse as unparse
 from negotiator.classad.syntax.printing import unparse_constant as unparse_constant
+from negotiator.classad.syntax.printing import unparse_exact as unparse_exact
 from negotiator.classad.syntax.printing import unparse_indented as unparse_indented
+from negotiator.classad.syntax.printing import unparse_name as unparse_name
 from negotiator.classad.syntax.printing import unparse_old as unparse_old
 from negotiator.classad.syntax.reference_scan import OPAQUE_FUNCTIONS as OPAQUE_FUNCTIONS
 from negotiator.classad.syntax.reference_scan import PREDEFINED_NAMES as PREDEFINED_NAMES
@@ -59,3 +70,4 @@ from negotiator.classad.syntax.tree import Side as Side
 from negotiator.classad.syntax.tree import Subscript as Subscript
 from negotiator.classad.syntax.tree import Unary as Unary
 from negotiator.classad.syntax.tree_keys import tree_key as tree_key
+from negotiator.classad.syntax.xml_values import xml_value as xml_value

@@ -21,3 +21,7 @@ class ParseError(ClassAdError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.message} at line {self.line}, column {self.column}"
+
+
+class InvalidAdValueError(ClassAdError, ValueError):
+    """A value in JSON or XML that no ad can hold."""

@@ -36,7 +36,6 @@ from negotiator.classad.syntax.tree import (
 )
 from negotiator.classad.values import AbsTime, Exceptional, RelTime, abs_time_text, rel_time_text, to_bytes
 
-_Items: TypeAlias = Iterable[tuple[str, Expr]]
 _Parts: TypeAlias = Iterator["str | Expr"]
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -65,6 +64,11 @@ def unparse_old(expr: Expr) -> str:
     That form cannot express a line feed in a string, nor a backslash at the end of a string inside a list.
     """
     return _print(expr, _OLD)
+
+
+def unparse_exact(expr: Expr) -> str:
+    """Return the text of an expression in the new syntax with all 17 digits of reals, so that no real changes."""
+    return _print(expr, _EXACT)
 
 
 def unparse_constant(value: LiteralValue) -> str:
@@ -131,7 +135,7 @@ def _parts(expr: Expr, style: _PrintStyle, indent: int) -> _Parts:
         case ListExpr(items):
             yield from _indented_list(items, indent) if style.indented else _list(items)
         case RecordExpr(items):
-            shown = _in_order(items)
+            shown = stored_order(items)
             yield from _indented_record(shown, indent) if style.indented else _record(shown)
         case AdRef(side):
             yield str(side)
@@ -139,7 +143,7 @@ def _parts(expr: Expr, style: _PrintStyle, indent: int) -> _Parts:
 
 def _attribute(expr: Attr) -> _Parts:
     if expr.scope is None:
-        yield f".{_name(expr.name)}" if expr.absolute else _name(expr.name)
+        yield f".{unparse_name(expr.name)}" if expr.absolute else unparse_name(expr.name)
         return
     yield expr.scope
     # HTCondor writes 1.a, and names without quotes here and in calls; its own parser cannot read either.
@@ -156,7 +160,7 @@ def _list(items: tuple[Expr, ...]) -> _Parts:
 def _record(items: Iterable[tuple[str, Expr]]) -> _Parts:
     yield "[ "
     for position, (name, expr) in enumerate(items):
-        yield f"; {_name(name)} = " if position else f"{_name(name)} = "
+        yield f"; {unparse_name(name)} = " if position else f"{unparse_name(name)} = "
         yield expr
     yield " ]"
 
@@ -179,26 +183,28 @@ def _indented_list(items: tuple[Expr, ...], indent: int) -> _Parts:
 def _indented_record(items: Iterable[tuple[str, Expr]], indent: int) -> _Parts:
     yield f"\n{' ' * (indent + 4)}["
     for position, (name, expr) in enumerate(items):
-        yield f"{'; ' if position else ''}\n{' ' * (indent + 8)}{_name(name)} = "
+        yield f"{'; ' if position else ''}\n{' ' * (indent + 8)}{unparse_name(name)} = "
         yield expr
     yield f"\n{' ' * (indent + 4)}]"
 
 
-def _in_order(items: _Items) -> list[tuple[str, Expr]]:
+def stored_order(items: Iterable[tuple[str, Expr]]) -> list[tuple[str, Expr]]:
     """Sort attributes as HTCondor stores them: short names first. Of duplicates the last counts, spelled as the first."""
     distinct: dict[str, tuple[str, Expr]] = {}
     for name, expr in items:
         folded = fold(name)
         distinct[folded] = (distinct[folded][0] if folded in distinct else name, expr)
-    return [distinct[folded] for folded in sorted(distinct, key=_length_first)]
+    return [distinct[folded] for folded in sorted(distinct, key=length_first)]
 
 
-def _length_first(folded: str) -> tuple[int, bytes]:
+def length_first(folded: str) -> tuple[int, bytes]:
+    """Return the key by which HTCondor sorts the attributes of an ad, given a name in lower case."""
     data = to_bytes(folded)
     return len(data), data
 
 
-def _name(name: str) -> str:
+def unparse_name(name: str) -> str:
+    """Return the name of an attribute, in quotes where it needs them."""
     if _PLAIN_NAME.match(name) and fold(name) not in _QUOTED_NAMES:
         return name
     return "'" + _escaped(name, "'") + "'"
@@ -206,7 +212,7 @@ def _name(name: str) -> str:
 
 def _other_name(name: str) -> str:
     """Return the text of a name after a dot or of a function. There ``parent`` needs no quotes."""
-    return name if fold(name) == "parent" else _name(name)
+    return name if fold(name) == "parent" else unparse_name(name)
 
 
 def _constant(value: LiteralValue, style: _PrintStyle) -> str:
@@ -258,4 +264,5 @@ def _real(value: float, spec: str) -> str:
 
 _NEW: Final = _PrintStyle(_new_string, lambda value: _real(value, "1.15E"), {"=?=": " is ", "=!=": " isnt "})
 _INDENTED: Final = attrs.evolve(_NEW, indented=True)
+_EXACT: Final = attrs.evolve(_NEW, real=lambda value: _real(value, "1.16E"))
 _OLD: Final = _PrintStyle(_old_string, lambda value: _real(value, ".16G"), {})

@@ -26,6 +26,7 @@ _TABLES: Final = (
     (Area.MATCHING, "", "Matching, slots by 100 job classes, cold"),
     (Area.RANKING, "", "The same with Rank and the choice of the best, beside matching alone"),
     (Area.SCALAR, "", "Evaluation of parsed Requirements, a pair of ads at a time"),
+    (Area.COLUMNS, "", "One expression over all ads of a table, for each ad, beside ExprTree.eval"),
     (Area.READING, "", "Reading long form, beside parseNext on ready-cut strings"),
     (Area.MEMORY, "", "Memory, by the growth of a process"),
     (Area.PLACING, "", "Placing applications of 1,000 users (YuniKorn: 2.3 to 4.1 us)"),

@@ -15,6 +15,7 @@ class Area(enum.StrEnum):
     MATCHING = "matching"
     RANKING = "ranking"
     SCALAR = "scalar"
+    COLUMNS = "columns"
     READING = "reading"
     MEMORY = "memory"
     PLACING = "placing"

@@ -17,6 +17,8 @@ class Plan:
     best: int  # candidates chosen for each class
     scalar_slots: int
     scalar_loops: int
+    columns: int  # ads over which one expression is evaluated
+    library_columns: int
     read: int  # ads, by us
     library_read: int  # ads, by the library
     compared: int  # ads whose values are compared
@@ -43,6 +45,8 @@ FULL: Final = Plan(
     best=100,
     scalar_slots=200,
     scalar_loops=10,
+    columns=20_000,
+    library_columns=2_000,
     read=10_000,
     library_read=2_000,
     compared=20,
@@ -69,6 +73,8 @@ QUICK: Final = Plan(
     best=10,
     scalar_slots=20,
     scalar_loops=1,
+    columns=200,
+    library_columns=100,
     read=100,
     library_read=50,
     compared=10,

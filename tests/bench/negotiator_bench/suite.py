@@ -9,6 +9,7 @@ import attrs
 
 from negotiator_bench import (
     charging,
+    columns,
     cycles,
     hostile,
     matching,
@@ -88,6 +89,9 @@ def _measurements(plan: Plan, areas: Collection[Area], progress: Callable[[str],
         if Area.SCALAR in areas:
             progress("scalar evaluation")
             yield scalar.measure(plan, library)
+        if Area.COLUMNS in areas:
+            progress(f"one expression over {plan.columns:,} ads")
+            yield columns.measure(plan, library)
         if Area.READING in areas:
             progress(f"reading, {plan.read:,} ads")
             yield reading.measure(plan, library)

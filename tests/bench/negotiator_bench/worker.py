@@ -88,6 +88,16 @@ class Library:
                 tree.eval(job, slot)
         return {"seconds": clock() - start, "true": true}
 
+    def columns(self, text: str, rows: int, *, with_target: bool) -> dict[str, Any]:
+        """Evaluate an expression, parsed, in so many slots, with the first job class as target if asked: seconds, and the values."""
+        tree = self._classad2.ExprTree(text)
+        job = self._classad2.parseNext(job_class(0)) if with_target else None
+        slots = [self._classad2.parseNext(SLOTS["plain"](row)) for row in range(rows)]
+        gc.collect()
+        start = clock()
+        values = [tree.eval(slot, job) for slot in slots]
+        return {"seconds": clock() - start, "values": values}
+
     def read(self, what: str, count: int, checked: Sequence[int]) -> dict[str, Any]:
         """Read ready-cut strings of ads of this kind (a name in ``ADS``): seconds, and the constants of some ads by their folded names."""
         parse = self._classad2.parseNext

@@ -1,0 +1,40 @@
+"""ClassAds for Python users, with the names and the behaviour of HTCondor's ``classad2``.
+
+A name is imported when it is used first: tables need the values only, not the readers of texts.
+"""
+
+from typing import TYPE_CHECKING
+
+from negotiator.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from negotiator.classad.bindings.classad2 import ClassAd as ClassAd
+    from negotiator.classad.bindings.classad2 import ExprTree as ExprTree
+    from negotiator.classad.bindings.classad2 import current_environment as current_environment
+    from negotiator.classad.bindings.classad2 import parsed as parsed
+    from negotiator.classad.bindings.classad2 import to_python as to_python
+    from negotiator.classad.bindings.enumerations import Parser as Parser
+    from negotiator.classad.bindings.enumerations import ParserType as ParserType
+    from negotiator.classad.bindings.enumerations import Value as Value
+    from negotiator.classad.bindings.errors import ClassAdException as ClassAdException
+    from negotiator.classad.bindings.errors import ClassAdValueError as ClassAdValueError
+    from negotiator.classad.bindings.last_error import lastError as lastError
+    from negotiator.classad.bindings.parsing import parseAds as parseAds
+    from negotiator.classad.bindings.parsing import parseNext as parseNext
+    from negotiator.classad.bindings.parsing import parseOne as parseOne
+    from negotiator.classad.bindings.quoting import quote as quote
+    from negotiator.classad.bindings.quoting import unquote as unquote
+    from negotiator.classad.bindings.version import version as version
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "negotiator.classad.bindings.classad2": "ClassAd ExprTree current_environment parsed to_python",
+            "negotiator.classad.bindings.enumerations": "Parser ParserType Value",
+            "negotiator.classad.bindings.errors": "ClassAdException ClassAdValueError",
+            "negotiator.classad.bindings.last_error": "lastError",
+            "negotiator.classad.bindings.parsing": "parseAds parseNext parseOne",
+            "negotiator.classad.bindings.quoting": "quote unquote",
+            "negotiator.classad.bindings.version": "version",
+        },
+    )
