@@ -17,7 +17,7 @@ from negotiator.records.text import printable
 #: Colours are those of the notebook, light or dark.
 _TABLE: Final = "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.3em 0 .8em"
 _HEAD: Final = "padding:.2em .7em .2em 0;border-bottom:1px solid currentColor;white-space:nowrap"
-_CELL: Final = "padding:.15em .7em .15em 0;vertical-align:top;max-width:45em;overflow-wrap:anywhere"
+_CELL: Final = "padding:.15em .7em .15em 0;vertical-align:top;max-width:45em;overflow-wrap:break-word"
 _LONGEST: Final = 400  # characters of a cell
 
 

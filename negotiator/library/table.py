@@ -1,9 +1,9 @@
-"""Tables of the Python interface: sequences of rows that convert to data frames."""
+"""Tables of the Python interface: rows that convert to data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar, overload
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, overload
 
 import attrs
 import numpy as np
@@ -28,8 +28,8 @@ _LONGEST_CELL: Final = 60
 
 
 @attrs.frozen(eq=False, repr=False)
-class Table(Printed, Sequence[RowT_co]):
-    """Rows with named columns: a sequence that prints its first rows, and converts to pandas, polars and Arrow.
+class Table(Printed, Generic[RowT_co]):
+    """Rows with named columns, read like a list; it prints its first rows, and converts to pandas, polars and Arrow.
 
     A row of ``pool.slots`` and ``pool.jobs`` is a dictionary of the attributes that have a value; a row of ``result.matches``
     and ``result.denials`` is a record. All cells of a column are bool, int, float or str, or None without a value.
@@ -46,6 +46,7 @@ class Table(Printed, Sequence[RowT_co]):
               8       1          2
     """
 
+    # No collections.abc.Sequence: polars and pandas would read a sequence row by row, and guess the types of its columns.
     _rows: TableRows[RowT_co]
     _noun: str = "row"
     _shown: tuple[str, ...] = ()  # the columns that are printed first

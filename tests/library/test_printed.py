@@ -128,5 +128,6 @@ def test_a_browser_runs_nothing_of_an_ad_and_shows_it_in_the_colours_of_the_note
     assert page.locator("img, script, b").count() == 0
     assert page.get_by_text("<script>document.title=2</script>").count() > 0
     assert contrast(page) > 7
+    page.set_viewport_size({"width": 500, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()

@@ -60,6 +60,8 @@ def test_rows_slices_and_iteration_agree(tmp_path):
     assert slots[-1] == slots[4]
     assert slots[1:3].column("Mark") == [1, 2]
     assert slots[::-2].column("Mark") == [4, 2, 0]
+    assert slots[0] in slots
+    assert [*reversed(slots)] == [*slots[::-1]]
     with pytest.raises(IndexError):
         slots[5]
 
@@ -193,6 +195,7 @@ def test_an_arrow_stream_has_the_same_cells(mixed):
     polars = pytest.importorskip("polars")
     pytest.importorskip("nanoarrow")
     assert polars.DataFrame(mixed).to_dict(as_series=False) == EXPECTED
+    assert polars.DataFrame(mixed).schema == mixed.to_polars().schema
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 1000])
@@ -209,9 +212,12 @@ def test_an_arrow_stream_has_any_number_of_rows(tmp_path, rows):
 
 
 def test_a_result_converts_with_its_reasons(tmp_path):
-    pytest.importorskip("polars")
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("nanoarrow")
     write_ads(tmp_path / "pool.ads", slot(0), slot(1), job(0), job(1, Requirements="TARGET.Memory > 9000"))
     result = n.run(n.read_pool(tmp_path), now=NOW)
+    for table in (result.denials, result.matches, result.set_aside):
+        assert polars.DataFrame(table).equals(table.to_polars())
     (denial,) = result.denials.to_polars().to_dicts()
     assert (denial["job"], denial["verdict"], denial["rule"]) == ("1.1", "denied", None)
     (match,) = result.matches.to_polars().to_dicts()
