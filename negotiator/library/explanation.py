@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 
 from negotiator.app.why.job import Condition, Remedy, WhyJob, why_values
-from negotiator.app.why.texts import WhyText, job_text
+from negotiator.app.why.text_tables import WhyText
+from negotiator.app.why.texts import job_text
 from negotiator.library.printed import Printed
 from negotiator.library.records import rule_text
 from negotiator.records import Reason

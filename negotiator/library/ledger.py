@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from negotiator import ledger
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.ledger import Charge, LedgerError, Receipt
 from negotiator.library.printed import Printed
 from negotiator.records.text import suggest

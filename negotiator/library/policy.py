@@ -12,7 +12,7 @@ import attrs
 from negotiator.app.check import check_bundle
 from negotiator.app.phrases import number
 from negotiator.app.targets import load
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.bundle import Bundle
 from negotiator.errors import BundleError
 from negotiator.hooks.command_targets import CommandTargets

@@ -12,7 +12,7 @@ import attrs
 
 from negotiator.app.phrases import number
 from negotiator.app.pool_view import STDIN, read_paths
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.classad import Table as AdTable
 from negotiator.errors import InvalidCallError
 from negotiator.library.column_values import Cell

@@ -10,7 +10,7 @@ import attrs
 from markupsafe import Markup
 
 from negotiator.app.phrases import number
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.records.plain_table import plain_lines
 from negotiator.records.text import printable
 

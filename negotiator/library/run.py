@@ -13,7 +13,7 @@ import attrs
 from negotiator.app.phrases import number
 from negotiator.app.single_cycle import SingleCycle, decide_pool, record_cycle
 from negotiator.app.why.job import why_job_of_cycle
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.errors import InvalidCallError
 from negotiator.library.explanation import JobExplanation

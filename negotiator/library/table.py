@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from negotiator.app.phrases import number
-from negotiator.app.why.texts import WhyTable, WhyText
+from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.errors import NotFoundError
 from negotiator.library.column_values import Cell, CellType
 from negotiator.library.printed import Printed

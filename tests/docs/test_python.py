@@ -36,6 +36,15 @@ def test_every_example_of_the_page_gives_what_it_shows():
     assert failures(test) == ""
 
 
+def test_the_example_of_the_readme_runs(capsys):
+    pytest.importorskip("pandas")
+    (block,) = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    exec(block, {})  # noqa: S102 - a page of the project
+    assert "limits: limit of user * at root (queues.yaml:10:13)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_public_name_has_a_docstring_with_an_example_that_works(name):
     found = doctest.DocTestFinder(exclude_empty=True).find(getattr(negotiator, name), name, globs={})
