@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Final
+from io import StringIO
+from typing import Final, Literal
 
 import attrs
 from markupsafe import Markup
@@ -19,6 +22,8 @@ _TABLE: Final = "border-collapse:collapse;font-variant-numeric:tabular-nums;marg
 _HEAD: Final = "padding:.2em .7em .2em 0;border-bottom:1px solid currentColor;white-space:nowrap"
 _CELL: Final = "padding:.15em .7em .15em 0;vertical-align:top;max-width:45em;overflow-wrap:break-word"
 _LONGEST: Final = 400  # characters of a cell
+_SHORT: Final = 26  # characters of a cell that is not wrapped in a terminal
+_NARROWEST: Final = 12  # characters of a column that is
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -38,7 +43,9 @@ class Printed(ABC):
         return "\n".join(_lines(self._text(), self._most_rows))
 
     def __repr__(self) -> str:
-        return str(self)
+        if not sys.stdout.isatty():
+            return str(self)
+        return "\n".join(wrapped_lines(self._text(), self._most_rows, shutil.get_terminal_size().columns))
 
     def _repr_html_(self) -> str:
         return "".join(_html(self._text(), self._most_rows))
@@ -55,6 +62,49 @@ def _lines(text: WhyText, most: int | None) -> Iterator[str]:
         yield from plain_lines(table.headers, rows, table.numbers)
         if more := _more(table, most):
             yield f"  {more}"
+
+
+def wrapped_lines(text: WhyText, most: int | None, width: int) -> Iterator[str]:
+    """Yield the same in the width of a terminal: sentences are wrapped, and the long cells of tables."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(file=StringIO(), width=width, color_system=None, legacy_windows=False)
+    for sentence in text.sentences:
+        console.print(Text(printable(sentence)))
+    for table in text.tables:
+        console.print()
+        if table.title:
+            console.print(Text(printable(table.title)))
+        rows = table.rows[:most]
+        widths = [max(map(len, column)) for column in zip(table.headers, *rows, strict=True)]
+        places = _fitting(widths, width - 2)
+        shown = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for place in places:
+            side: Literal["left", "right"] = "right" if place in table.numbers else "left"
+            is_name = widths[place] <= _SHORT  # it is not broken
+            shown.add_column(Text(table.headers[place]), justify=side, no_wrap=is_name, overflow="fold")
+        for row in rows:
+            shown.add_row(*(Text(printable(row[place])) for place in places))
+        console.print(Padding(shown, (0, 0, 0, 2)))
+        if dropped := [header for place, header in enumerate(table.headers) if place not in places]:
+            console.print(Text(f"  The terminal is too narrow for {', '.join(map(printable, dropped))}."))
+        if more := _more(table, most):
+            console.print(f"  {more}")
+    written = console.file.getvalue() if isinstance(console.file, StringIO) else ""
+    yield from (line.rstrip() for line in written.splitlines())
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[int]:
+    """Return the places of the columns that fit: those that cannot be wrapped are left out from the right."""
+    needed = [(width if width <= _SHORT else _NARROWEST) + 2 for width in widths]
+    places = [*range(len(widths))]
+    for place in reversed(places[1:]):
+        if sum(needed[each] for each in places) > room and widths[place] <= _SHORT:
+            places.remove(place)
+    return places
 
 
 def _more(table: WhyTable, most: int | None) -> str:

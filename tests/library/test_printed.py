@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,8 @@ from debian import ProgramMissingError, program
 from pools import job, slot, write_ads
 
 NOW = 1_800_000_000.0
+ROOT = Path(__file__).parents[2]
+EXAMPLE, POLICIES = ROOT / "examples", ROOT / "policies"
 EVIL = '<img src=x onerror="document.title=1"><script>document.title=2</script>&\u202e\u0007'
 
 
@@ -82,6 +85,22 @@ def test_a_long_cell_is_cut_in_a_table_and_complete_in_an_explanation(tmp_path):
     result = n.run(n.read_pool(tmp_path), now=NOW)
     assert max(map(len, str(result.denials).splitlines())) < 200
     assert requirements[:200] in str(result.explain("1.0"))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_in_a_terminal_cells_are_wrapped_and_names_are_not_broken(hostile, monkeypatch, width):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    result = n.run(n.read_pool(EXAMPLE / "first-pool"), n.load_bundle(POLICIES / "limits"), now=NOW)
+    for each in (result, result.denials, result.explain("18.1"), *hostile.values()):
+        lines = repr(each).splitlines()
+        assert max(map(len, lines)) <= width
+        assert all(line.isprintable() for line in lines)
+    words = {*repr(result.denials).split()}
+    assert {"18.1", "tester"} <= words
+    assert width < 80 or {"root.default", "denied", "waiting"} <= words
+    assert width < 120 or "(queues.yaml:10:13)" in words
+    assert ("too narrow" in repr(result.pool.jobs)) is (width < 100)
 
 
 @pytest.fixture(scope="module")
