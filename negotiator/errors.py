@@ -13,19 +13,44 @@ from negotiator.records.problem import Problem, Severity
 
 
 class NegotiatorError(Exception):
-    """Root of the product's exceptions: the message has the problem, its place, and a remedy."""
+    """Root of the product's exceptions: the message has the problem, its place, and a remedy.
+
+    >>> import negotiator as n
+    >>> try:
+    ...     n.read_pool("no-such-folder")
+    ... except n.NegotiatorError as error:
+    ...     print(error)
+    no-such-folder does not exist: name a folder or file of ads, or - to read them from standard input
+    """
 
 
 class CommandError(NegotiatorError):
-    """The request was understood but not carried out."""
+    """The request was understood but not carried out.
+
+    >>> import negotiator as n
+    >>> [each.__name__ for each in (n.InvalidCallError, n.NotFoundError) if issubclass(each, n.CommandError)]
+    ['InvalidCallError', 'NotFoundError']
+    """
 
 
 class InvalidCallError(CommandError):
-    """The arguments are invalid: a required one is missing, or two contradict each other."""
+    """The arguments are invalid: a required one is missing, or two contradict each other.
+
+    >>> import negotiator as n
+    >>> n.run(n.read_pool("examples/first-pool"), engine="fast")
+    Traceback (most recent call last):
+    negotiator.engines.choice.InvalidEngineError: expected local, processes:N ... got 'fast'
+    """
 
 
 class NotFoundError(CommandError):
-    """The named queue, application or report does not exist."""
+    """The named job, column, queue, application or report does not exist.
+
+    >>> import negotiator as n
+    >>> n.read_pool("examples/first-pool").jobs.column("Ownr")
+    Traceback (most recent call last):
+    negotiator.errors.NotFoundError: no column 'Ownr' in a table of 121 columns: did you mean Owner?
+    """
 
 
 class PluginFailureError(CommandError):
@@ -36,6 +61,13 @@ class BundleError(NegotiatorError):
     """The policy bundle has errors.
 
     ``problems`` are all of its errors, warnings and notices; ``folder`` is the folder of the bundle, None if unknown.
+
+    >>> import negotiator as n
+    >>> try:
+    ...     n.load_bundle("no-such-folder")
+    ... except n.BundleError as error:
+    ...     print(len(error.problems), error.problems[0].severity)
+    1 error
     """
 
     def __init__(self, problems: Iterable[Problem], folder: Path | None = None) -> None:
@@ -65,11 +97,23 @@ class SettingsError(NegotiatorError):
 
 
 class PoolError(NegotiatorError):
-    """The pool cannot be read at all."""
+    """The pool cannot be read at all.
+
+    >>> import negotiator as n
+    >>> n.read_pool("no-such-folder")
+    Traceback (most recent call last):
+    negotiator.errors.PoolError: no-such-folder does not exist: ...
+    """
 
 
 class StateError(NegotiatorError):
-    """The state of the negotiator cannot be read or written."""
+    """The state of the negotiator cannot be read or written.
+
+    >>> import negotiator as n
+    >>> n.run(n.read_pool("examples/first-pool"), state="README.md")
+    Traceback (most recent call last):
+    negotiator.errors.StateError: README.md: cannot open the state: ...
+    """
 
 
 class LeadershipLostError(StateError):

@@ -27,6 +27,7 @@ from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
 from negotiator.hooks.guard import Tracer
+from negotiator.pool import Snapshot
 from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.bundle_identity import check_bundle, use_bundle
@@ -284,6 +285,7 @@ def open_runner(
     trigger: CycleTrigger | None = None,
     recorder: CycleRecorder | None = None,
     engine: str = LOCAL_ENGINE,
+    ads: Callable[[], Snapshot] | None = None,
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -303,6 +305,7 @@ def open_runner(
     :param engine: where conditions are evaluated (``engines.choice``).
     :raises InvalidEngineError: there is no such engine.
     :raises EngineUnavailableError: the scheduler of its workers does not answer.
+    :param ads: returns the ads of the pool, if they were read already; None reads the files of the targets.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -346,7 +349,7 @@ def open_runner(
         evaluating.connect()
         trigger = trigger or CycleTrigger()
         requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
-        pool: CyclePool = FilePool(pool_reader(targets.pool, stdin))
+        pool: CyclePool = FilePool(ads or pool_reader(targets.pool, stdin))
         if shadow:
             pool = ShadowPool(lambda: runtime.bundle)
         elif live:

@@ -25,7 +25,13 @@ _ADVICE = {
 
 
 class AuditError(NegotiatorError):
-    """The audit log cannot be written, read or trusted: what happened to which file, and what to do."""
+    """The audit log cannot be written, read or trusted: what happened to which file, and what to do.
+
+    >>> import negotiator as n
+    >>> n.run(n.read_pool("examples/first-pool"), audit_log="README.md")
+    Traceback (most recent call last):
+    negotiator.audit.errors.AuditError: README.md: cannot make the folder of the audit log: ...
+    """
 
 
 class AuditBusyError(AuditError):

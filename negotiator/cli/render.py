@@ -12,6 +12,7 @@ import click
 
 from negotiator.cli import table_layout
 from negotiator.cli.table_layout import TableColumn
+from negotiator.records.plain_table import plain_lines
 from negotiator.records.text import printable as printable
 
 Row: TypeAlias = Sequence[str]
@@ -86,18 +87,8 @@ def table_lines(
     cells = [[printable(cell) for cell in row] for row in rows]
     room = terminal_columns()
     if room is None:
-        return [title, *_plain_lines(headers, cells, right)]
+        return [title, *plain_lines(headers, cells, right)]
     return [*_lines_within(title, _columns(headers, cells, right), room)]
-
-
-def _plain_lines(headers: Sequence[str], cells: Sequence[Row], right: Sequence[int]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
-    for row in ([*headers], *cells):
-        line = (
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield f"  {'  '.join(line)}".rstrip()
 
 
 def _columns(headers: Sequence[str], cells: Sequence[Row], right: Sequence[int]) -> list[TableColumn]:

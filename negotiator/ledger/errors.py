@@ -18,6 +18,13 @@ class LedgerError(NegotiatorError):
     - ``never_charged``, ``already_released``: the receipt was never issued, or was released before;
     - ``stale``: counters have changed since the admission was made;
     - ``unbalanced``: a counter is not the sum of its receipts.
+
+    >>> import negotiator as n
+    >>> try:
+    ...     n.Ledger({"licences": 2}).admit({"licences": -1})
+    ... except n.LedgerError as error:
+    ...     print(error.code)
+    negative_amount
     """
 
     def __init__(self, code: str, message: str) -> None:

@@ -23,6 +23,10 @@ class Problem:
 
     ``excerpt`` is the line of the problem, for a caret below ``source.column``; empty if it is unknown or would show a
     secret. ``hint`` is the remedy. ``code`` is for programs and is not shown to people.
+
+    >>> import negotiator as n
+    >>> [problem.severity for problem in n.load_bundle("policies/limits").problems]
+    []
     """
 
     severity: Severity

@@ -69,6 +69,12 @@ class Reason:
 
     ``code`` is for programs (``slot_requirements``, ``plugin_error``), ``text`` is a sentence for people, and
     ``numbers`` are the values that were compared (``needed``, ``used``, ``limit``, ...).
+
+    >>> import negotiator as n
+    >>> result = n.run(n.read_pool("examples/first-pool"), n.load_bundle("policies/limits"), now=1_800_000_000)
+    >>> reason = result.explain("18.1").reason
+    >>> str(reason.verdict), reason.code, reason.numbers["limit"]
+    ('waiting', 'user_limit', 16000)
     """
 
     verdict: Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -16,7 +16,10 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.app.why.last_decisions import last_decisions
 from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
+from negotiator.bundle import Bundle
+from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import job_ids, schedds, submitters
+from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.explain.job import Condition as Condition
 from negotiator.explain.job import JobAlone as JobAlone
@@ -24,9 +27,35 @@ from negotiator.explain.job import JobOutcome as JobOutcome
 from negotiator.explain.job import Lever as Lever
 from negotiator.explain.job import Remedy as Remedy
 from negotiator.explain.job import explain_alone, outcome_of
+from negotiator.hooks.records import Cycle
+from negotiator.pool import Snapshot
 
 _DECISIONS: Final = frozenset({"match", "denial"})
 _MOST_DECISIONS: Final = 20  # to look at: jobs of several schedds may have one id
+
+
+class CycleOverPool(Protocol):
+    """A cycle over a pool: what it begins with, and what it decides (``present_cycle``)."""
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The ads of the pool."""
+
+    @property
+    def bundle(self) -> Bundle:
+        """The policies."""
+
+    @property
+    def cycle(self) -> Cycle:
+        """Its number, time and digest."""
+
+    @property
+    def cycle_state(self) -> CycleState:
+        """The state that it begins with."""
+
+    @property
+    def present_cycle(self) -> CycleResult:
+        """Its decisions."""
 
 
 @attrs.frozen
@@ -57,25 +86,40 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
     require_pool(view.targets)
-    row = find_job(view.snapshot.jobs, text)
-    one = view.snapshot.jobs.take([row])
+    found = _alone(view, text)
+    decided = _decided(view, found.job, found.schedd)
+    if decided is None:
+        found = _among_others(view, found)
+    return attrs.evolve(found, decided=decided, share=_share(view, found.submitter))
+
+
+def why_job_of_cycle(cycle: CycleOverPool, text: str) -> WhyJob:
+    """Return why a job gets no slot in a cycle, as ``why_job`` does without a state.
+
+    :param text: ``12.7``, ``12`` (the first idle job of the cluster) or ``schedd#12.7``.
+    :raises InvalidCallError: the id is invalid, or several schedds have the job.
+    :raises NotFoundError: the pool has no such job.
+    """
+    return _among_others(cycle, _alone(cycle, text))
+
+
+def _alone(cycle: CycleOverPool, text: str) -> WhyJob:
+    """Return what becomes of a job when no other idle job competes with it."""
+    row = find_job(cycle.snapshot.jobs, text)
+    one = cycle.snapshot.jobs.take([row])
     (job,), (schedd,), (submitter,) = job_ids(one), schedds(one).tolist(), submitters(one).tolist()
-    state = view.cycle_state
+    user = one.ad(0).string("Owner") or submitter
+    state = cycle.cycle_state
     with activity("explaining the job"):
-        alone = explain_alone(view.snapshot, view.bundle, view.cycle, state, row)
-    decided, competing = _decided(view, job, schedd), None
-    if alone.decisive is None and decided is None:
-        competing = outcome_of(view.present_cycle, job, schedd)
-    return WhyJob(
-        job=job,
-        schedd=schedd,
-        user=one.ad(0).string("Owner") or submitter,
-        submitter=submitter,
-        alone=alone,
-        competing=competing,
-        decided=decided,
-        share=_share(view, submitter),
-    )
+        alone = explain_alone(cycle.snapshot, cycle.bundle, cycle.cycle, state, row)
+    return WhyJob(job, schedd, user, submitter, alone)
+
+
+def _among_others(cycle: CycleOverPool, found: WhyJob) -> WhyJob:
+    """Add what the cycle decides, unless it is known that the job gets no slot even alone."""
+    if found.alone.decisive is not None:
+        return found
+    return attrs.evolve(found, competing=outcome_of(cycle.present_cycle, found.job, found.schedd))
 
 
 def _decided(view: PoolView, job: str, schedd: str) -> Mapping[str, Any] | None:

@@ -1,0 +1,86 @@
+"""Use case: one cycle over a pool that was read: by itself, or with the state and the audit log of earlier ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+from negotiator.app.pool_view import read_state
+from negotiator.bundle import Bundle
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.result import CycleResult
+from negotiator.defaults import LOCAL_ENGINE
+from negotiator.engines.choice import engine_of
+from negotiator.errors import CommandError
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.records import Cycle
+from negotiator.pool import Snapshot
+
+
+@attrs.frozen(eq=False)
+class SingleCycle:
+    """A cycle: what it began with, and its decisions (``present_cycle``)."""
+
+    snapshot: Snapshot
+    bundle: Bundle
+    cycle: Cycle
+    cycle_state: CycleState
+    present_cycle: CycleResult
+
+
+def decide_pool(snapshot: Snapshot, bundle: Bundle, now: float, engine: str = LOCAL_ENGINE) -> SingleCycle:
+    """Decide the first cycle over a pool, as ``negotiator run`` does without a state; nothing is changed.
+
+    Time limits of the bundle do not apply, and plugins that observe cycles are not called.
+
+    :param now: the time of the cycle, in seconds since the epoch.
+    :param engine: where conditions are evaluated (``engines.choice``).
+    :raises InvalidEngineError: there is no such engine.
+    :raises EngineUnavailableError: the scheduler of its workers does not answer.
+    """
+    evaluating = engine_of(engine)
+    manager = read_state(None, bundle, now)
+    state, unknown = manager.cycle_state(snapshot, now)
+    cycle = Cycle(1, now, bundle.digest)
+    try:
+        evaluating.connect()
+        result = run_cycle(snapshot, bundle, cycle, state, engine=evaluating)
+    finally:
+        evaluating.close()
+    changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
+    return SingleCycle(
+        snapshot, bundle, cycle, state, attrs.evolve(result, changes=changes, failures=failures)
+    )
+
+
+def record_cycle(
+    snapshot: Snapshot,
+    bundle: Bundle,
+    now: float,
+    engine: str = LOCAL_ENGINE,
+    state: Path | None = None,
+    audit_log: Path | None = None,
+) -> SingleCycle:
+    """Run the next cycle of a state and an audit log over a pool that was read, as ``negotiator run`` does.
+
+    :param state: the folder of the state; None for none.
+    :param audit_log: the folder of the audit log; None for none.
+    :raises CommandError: the folder of the bundle was changed after it was loaded.
+    :raises StateError: the state cannot be used, or belongs to another bundle.
+    :raises AuditError: the audit log cannot be used.
+    :raises InvalidEngineError, EngineUnavailableError: as for ``decide_pool``.
+    """
+    from negotiator.app.runner import open_runner
+
+    targets = CommandTargets(bundle=bundle.folder, state=state, now=now)
+    if audit_log is not None:
+        targets = attrs.evolve(targets, audit_log=audit_log)
+    with open_runner(targets, audit=audit_log is not None, engine=engine, ads=lambda: snapshot) as runner:
+        runtime = runner.runtime
+        if runtime.bundle.digest != bundle.digest:
+            raise CommandError(f"{bundle.folder}: the bundle was changed after it was loaded: load it again")
+        report = runtime.next_cycle()
+    cycle = Cycle(report.result.number, now, bundle.digest)
+    return SingleCycle(snapshot, runtime.bundle, cycle, report.state, report.result)
