@@ -74,7 +74,7 @@ linkcheck_ignore = [r"https?://(127\.0\.0\.1|localhost|[\w.-]*example\.org)"]
 
 #: The pages by chapter, as the menu shows them; without the ending and relative to docs/. A page that is not there is left out.
 NAVIGATION = {
-    "Begin": "install from-htcondor from-yunikorn from-gridengine ../examples/first-pool/first-hour plugin-tutorial auditors",
+    "Begin": "install commands from-htcondor from-yunikorn from-gridengine ../examples/first-pool/first-hour plugin-tutorial auditors",
     "Policies": "bundle expressions queues placement quota-sets fair-share queue-order policy-tests rollout ../policies/README",
     "Decisions": "cycle explain what-if recorded-cycles audit report",
     "Operation": "live-pool service state several-negotiators engines pages rest api security speed",

@@ -29,6 +29,7 @@ from negotiator_groups.settings import GroupSources
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
@@ -45,7 +46,7 @@ def blocks(language, documents):
     ]
 
 
-@pytest.mark.parametrize("text", blocks("yaml", [ROOT / "README.md", ROOT / "docs" / "bundle.md"]))
+@pytest.mark.parametrize("text", blocks("yaml", [ROOT / "docs" / "commands.md", ROOT / "docs" / "bundle.md"]))
 def test_every_piece_of_a_bundle_passes_check(tmp_path, text):
     text = text.replace("folders: [plugins] ", "").replace("  modules: [site_policy]", "#")
     (tmp_path / ("queues.yaml" if text.startswith("partitions:") else "pool.yaml")).write_text(text)
@@ -67,8 +68,9 @@ def test_every_documented_command_exists_and_has_these_options(text):
         assert {word for word in words if word.startswith("--")} <= options, line
 
 
-def test_the_readme_lists_all_commands():
-    listed = set(re.findall(r"^\| `negotiator ([\w-]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+def test_the_page_of_commands_lists_them_all():
+    text = (ROOT / "docs" / "commands.md").read_text()
+    listed = set(re.findall(r"^\| `negotiator ([\w-]+)", text, re.MULTILINE))
     assert listed == set(main.commands)
 
 
