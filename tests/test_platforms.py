@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from negotiator import posix
+
 ROOT = Path(__file__).parents[1]
 POOL = ROOT / "examples" / "first-pool"
 POLICIES = ROOT / "policies"
@@ -72,6 +74,12 @@ def test_what_needs_locks_of_files_says_so(run, words, message):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode != 0
+
+
+def test_a_lock_of_a_system_without_locks_names_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with (tmp_path / "lock").open("w") as opened, pytest.raises(OSError, match="locks of files are missing"):
+        posix.lock_file(opened.fileno())
 
 
 def test_the_library_is_imported(tmp_path):
