@@ -6,7 +6,6 @@ nothing, takes no lock and writes to its pipe only, so it does not matter which 
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import mmap
 import os
@@ -183,6 +182,8 @@ class Fork:
 def _widen(pipe: Connection) -> None:
     """Let a pipe hold as much as the system allows: a worker goes on while the cycle has answers for many turns."""
     if sys.platform == "linux":
+        import fcntl  # noqa: PLC0415 - missing on Windows
+
         with suppress(OSError):  # the user has many such pipes
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
