@@ -26,7 +26,7 @@ class PolicyCountValues(TypedDict):
     counted: int
 
 
-class Check(TypedDict):
+class CheckOutput(TypedDict):
     """The problems of a bundle; ``ok`` is true if none is an error."""
 
     folder: str
@@ -131,7 +131,7 @@ class Test(TypedDict):
     plugin_failures: list[str]
 
 
-class Plugins(TypedDict):
+class PluginsOutput(TypedDict):
     """The plugins in the order of their calls, and the problems of the bundle."""
 
     plugins: list[PluginInfo]

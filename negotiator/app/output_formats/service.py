@@ -44,7 +44,7 @@ class Fetch(TypedDict):
     set_aside: list[str]
 
 
-class Replay(TypedDict):
+class ReplayOutput(TypedDict):
     """A recorded cycle that was decided again, one object a line; ``difference`` is empty if it is the same."""
 
     file: str

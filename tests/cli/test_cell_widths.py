@@ -4,7 +4,7 @@ import rich.cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.cli import cells
+from negotiator.cli import cell_widths as cells
 
 TEXTS = st.text(st.characters(min_codepoint=32, exclude_characters="\x7f", exclude_categories=["Cs", "Cc"]))
 
