@@ -13,7 +13,7 @@ import click
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
 from negotiator.classad.syntax import shorten
-from negotiator.cli.cell_widths import cell_len
+from negotiator.cli.text_columns import cell_len
 from negotiator.cli.expressions import UnparsableExpressionError
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from negotiator.cli.cell_widths import cell_len
+from negotiator.cli.text_columns import cell_len
 from negotiator.cli.messages import message_width, wrapped_message
 from negotiator.cli.render import printable
 from negotiator.records import Problem, Severity

@@ -13,7 +13,7 @@ from negotiator.classad import ERROR, UNDEFINED
 from negotiator.classad.context import excerpt_value
 from negotiator.classad.scalar import Trace, TraceStep
 from negotiator.classad.syntax import excerpt
-from negotiator.cli.cell_widths import cell_len, set_cell_size
+from negotiator.cli.text_columns import cell_len, set_cell_size
 from negotiator.cli.render import printable, uses_colour
 from negotiator.pool.secrets import is_safe_to_show, redact
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from negotiator.classad.bindings.classad2 import ClassAd as ClassAd
     from negotiator.classad.bindings.classad2 import ExprTree as ExprTree
     from negotiator.classad.bindings.classad2 import current_environment as current_environment
-    from negotiator.classad.bindings.classad2 import parsed as parsed
+    from negotiator.classad.bindings.classad2 import expression_of as expression_of
     from negotiator.classad.bindings.classad2 import to_python as to_python
     from negotiator.classad.bindings.enumerations import Parser as Parser
     from negotiator.classad.bindings.enumerations import ParserType as ParserType
@@ -29,7 +29,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator.classad.bindings.classad2": "ClassAd ExprTree current_environment parsed to_python",
+            "negotiator.classad.bindings.classad2": "ClassAd ExprTree current_environment expression_of to_python",
             "negotiator.classad.bindings.enumerations": "Parser ParserType Value",
             "negotiator.classad.bindings.errors": "ClassAdException ClassAdValueError",
             "negotiator.classad.bindings.last_error": "lastError",

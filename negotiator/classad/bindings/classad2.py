@@ -53,13 +53,17 @@ def current_environment() -> Environment:
     return Environment(now, random.getrandbits(62), time.localtime(now).tm_gmtoff)
 
 
-def parsed(text: str) -> Expr:
-    """Return the expression of a text in the new syntax.
+def expression_of(source: str | Expr | ExprTree) -> Expr:
+    """Return the expression of an object of the Python interface, or of a text in the new syntax.
 
     :raises ClassAdException: the text is invalid.
     """
+    if isinstance(source, ExprTree):
+        return source.to_expression()
+    if not isinstance(source, str):
+        return source
     try:
-        return parse(text)
+        return parse(source)
     except ParseError as error:
         raise _unparsable(error) from None
 
@@ -86,7 +90,7 @@ class ExprTree(ExpressionHolder):
         elif isinstance(expr, ExpressionHolder):
             self._expr = expr.to_expression()
         else:
-            self._expr = parsed(str(expr))
+            self._expr = expression_of(str(expr))
 
     @classmethod
     def from_expression(cls, expr: Expr) -> Self:

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from negotiator.classad.bindings import ClassAd, ExprTree, current_environment, parsed
 from negotiator.classad.columnar.batch import MAX_SCALAR_STEPS
 from negotiator.classad.columnar.evaluation import evaluate_table
-from negotiator.classad.columnar.python_values import python_values
 from negotiator.classad.context import Allowance, Environment, Payers
-from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Attr, AttributeMap, Literal, fold
 from negotiator.classad.tables import AttributeTable
 from negotiator.classad.values import Kind
@@ -23,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from negotiator.classad.bindings import ClassAd, ExprTree
+    from negotiator.classad.scalar import Ad
     from negotiator.classad.syntax import Expr
     from negotiator.classad.tables import AdDictionary, Column
 
@@ -46,7 +45,8 @@ class Table(AttributeTable):
 
         For the ``dictionary`` see ``AttributeTable``.
         """
-        return super().from_ads([ad.to_ad() if isinstance(ad, ClassAd) else ad for ad in ads], dictionary)
+        made = (ad if isinstance(ad, AttributeMap) else ad.to_ad() for ad in ads)
+        return super().from_ads(made, dictionary)
 
     def evaluate(
         self,
@@ -64,12 +64,13 @@ class Table(AttributeTable):
         :param env: the clock and the random numbers; those of now by default.
         :raises ClassAdException: the text is invalid.
         """
-        tree = parsed(expression) if isinstance(expression, str) else expression
-        tree = tree.to_expression() if isinstance(tree, ExprTree) else tree
-        other = target.to_ad() if isinstance(target, ClassAd) else target
+        from negotiator.classad.bindings import current_environment, expression_of
+        from negotiator.classad.columnar.python_values import python_values
+
+        other = target if target is None or isinstance(target, AttributeMap) else target.to_ad()
         steps = max(MAX_SCALAR_STEPS, STEPS_PER_AD * len(self))
-        column = evaluate_table(tree, self, other, env=env or current_environment(), steps=steps)
-        return python_values(column)
+        env = env or current_environment()
+        return python_values(evaluate_table(expression_of(expression), self, other, env=env, steps=steps))
 
     def alone(self, name: str) -> Column:
         """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left."""
