@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from negotiator.cli.cells import cell_len
+from negotiator.cli.text_columns import cell_len
 
 _INDENT = 2  # of further lines, in columns
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from negotiator.cli.cells import cell_len, chop_cells, set_cell_size
+from negotiator.cli.text_columns import cell_len, chop_cells, set_cell_size
 
 GAP = "  "
 #: Before the further lines of a row whose columns do not fit on one line.

@@ -13,7 +13,7 @@ _BEFORE_COMMENT: Final = 2  # blanks between a value and a comment
 
 
 @attrs.define
-class Line:
+class YamlLine:
     """A line: its text, its column before and after, where its last token ends, and what is changed in it.
 
     ``new_indent`` is None for a line without a token. A line that ``is_text`` is a further line of a value. ``keeps_end`` keeps the
@@ -54,17 +54,17 @@ class Line:
 
 
 @attrs.frozen
-class Lines:
+class YamlLines:
     """All lines of a file."""
 
-    lines: list[Line]
+    lines: list[YamlLine]
 
     @classmethod
-    def of(cls, text: str) -> Lines:
+    def of(cls, text: str) -> YamlLines:
         """Return the lines of a text."""
-        return cls([Line(raw, len(raw) - len(raw.lstrip(" "))) for raw in text.split("\n")])
+        return cls([YamlLine(raw, len(raw) - len(raw.lstrip(" "))) for raw in text.split("\n")])
 
-    def __getitem__(self, number: int) -> Line:
+    def __getitem__(self, number: int) -> YamlLine:
         return self.lines[number]
 
     def __len__(self) -> int:
@@ -89,14 +89,14 @@ class Lines:
 
     def _indent_comments(self) -> None:
         """Indent each comment like the next line, if it has its column, or else like the line that it is below."""
-        following: Line | None = None
+        following: YamlLine | None = None
         for number, line in reversed([*enumerate(self.lines)]):
             if line.is_comment:
                 line.new_indent = self._column(number, line, following)
             elif line.new_indent is not None and not line.is_text:
                 following = line
 
-    def _column(self, number: int, line: Line, following: Line | None) -> int:
+    def _column(self, number: int, line: YamlLine, following: YamlLine | None) -> int:
         if following is not None and following.indent == line.indent:
             return following.new_indent or 0
         # One that is deeper than the next line belongs to what is before it.
@@ -105,7 +105,7 @@ class Lines:
                 return before.new_indent or 0
         return 0 if following is None else following.new_indent or 0
 
-    def _before(self, number: int) -> Iterator[Line]:
+    def _before(self, number: int) -> Iterator[YamlLine]:
         """Yield the lines of tokens before a line, the nearest first."""
         for line in reversed(self.lines[:number]):
             if line.new_indent is not None and not line.is_text and not line.is_comment:

@@ -64,7 +64,7 @@ class QueueTemplate(TypedDict):
     properties: NotRequired[dict[str, str]]
 
 
-class Queue(TypedDict):
+class QueueOutput(TypedDict):
     """A queue and those below it, as YuniKorn's REST interface has them; a key is missing if its value is zero or empty."""
 
     queuename: str
@@ -86,7 +86,7 @@ class Queue(TypedDict):
     maxRunningApps: NotRequired[int]
     runningApps: NotRequired[int]
     childNames: NotRequired[list[str]]
-    children: NotRequired[list[Queue]]
+    children: NotRequired[list[QueueOutput]]
 
 
 #: The entries of a report of a plugin, whose keys the plugin decides.
@@ -122,7 +122,7 @@ class SchedulerAccess(TypedDict):
     configure: NotRequired[AccessAnswerValues]
 
 
-class Access(TypedDict):
+class AccessOutput(TypedDict):
     """The permissions of a user."""
 
     user: str

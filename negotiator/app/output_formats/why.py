@@ -95,7 +95,7 @@ class OutcomeValues(TypedDict):
     reason: ReasonValues | None
 
 
-class WhyJob(TypedDict):
+class WhyJobOutput(TypedDict):
     """Why a job gets no slot.
 
     ``decisive`` is the reason that took its last slots; ``causes`` are reasons without slots. ``together`` are places in ``conditions``. ``decided`` is the
@@ -124,7 +124,7 @@ class WhyJob(TypedDict):
 
 
 class IdleRow(TypedDict):
-    """Idle jobs of a user in a queue without a slot, and their reason."""
+    """IdleOutput jobs of a user in a queue without a slot, and their reason."""
 
     user: str
     queue: str
@@ -143,7 +143,7 @@ class LimitValues(TypedDict):
     limit: float
 
 
-class WhyHolder(TypedDict):
+class WhyHolderOutput(TypedDict):
     """Why the idle jobs of a user or a queue get no slot."""
 
     kind: WhyKind
@@ -173,7 +173,7 @@ class CompetingValues(TypedDict):
     waiting: list[JobsReasonValues]
 
 
-class WhySlot(TypedDict):
+class WhySlotOutput(TypedDict):
     """Why a slot runs no idle job; amounts are in HTCondor's units."""
 
     slot: str
@@ -196,7 +196,7 @@ class WhySlot(TypedDict):
     decided: AuditRecord | None
 
 
-class WhyNot(TypedDict):
+class WhyNotOutput(TypedDict):
     """Why a job does not get a slot; ``chosen`` is the slot that it would get if it were alone, empty if none."""
 
     job: str
@@ -207,7 +207,7 @@ class WhyNot(TypedDict):
     chosen: str
 
 
-class Idle(TypedDict):
+class IdleOutput(TypedDict):
     """Why the idle jobs of a pool get no slot; ``matched`` is how many would."""
 
     matched: int
@@ -216,4 +216,4 @@ class Idle(TypedDict):
 
 
 #: The answers of ``negotiator why``.
-WHY: Final = (WhyJob, WhySlot, WhyHolder)
+WHY: Final = (WhyJobOutput, WhySlotOutput, WhyHolderOutput)
