@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from negotiator.cli.text_columns import cell_len
 from negotiator.cli.messages import message_width, wrapped_message
 from negotiator.cli.render import printable
+from negotiator.cli.text_columns import cell_len
 from negotiator.records import Problem, Severity
 
 MAX_WIDTH = 110  # of an excerpt; of a longer line, the part around the caret is shown

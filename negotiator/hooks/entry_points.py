@@ -45,7 +45,7 @@ class InstalledPlugin(NamedTuple):
         return reduce(getattr, (found[2] or "").split(".") if found[2] else (), module)
 
 
-class _UnknownMetadataError(Exception):
+class _UnsureError(Exception):
     """``importlib.metadata`` may find something else."""
 
 
@@ -56,7 +56,7 @@ def installed_plugins() -> list[InstalledPlugin]:
     """
     try:
         return list(_read())
-    except (_UnknownMetadataError, OSError, UnicodeDecodeError):
+    except (_UnsureError, OSError, UnicodeDecodeError):
         return list(_found())
 
 
@@ -79,7 +79,7 @@ def _read() -> Iterator[InstalledPlugin]:
     """Yield what is in the folders of the path; the first distribution of each name counts."""
     for finder in sys.meta_path:
         if finder is not PathFinder and hasattr(finder, "find_distributions"):
-            raise _UnknownMetadataError
+            raise _UnsureError
     seen: set[str] = set()
     for folder in _folders():
         name = _SEPARATORS.sub("_", os.path.basename(folder).partition("-")[0]).lower()  # noqa: PTH119 - as fast as can be
@@ -98,12 +98,12 @@ def _folders() -> Iterator[str]:
         except NotADirectoryError:
             if os.path.basename(path).startswith("python3"):  # noqa: PTH119 - the standard library as an archive
                 continue
-            raise _UnknownMetadataError from None
+            raise _UnsureError from None
         if path.endswith(_EGG):
-            raise _UnknownMetadataError
+            raise _UnsureError
         for name in names:
             if name.endswith(_EGG):
-                raise _UnknownMetadataError
+                raise _UnsureError
             if name.endswith(".dist-info"):
                 yield os.path.join(path, name)  # noqa: PTH118 - as fast as can be
 
@@ -119,7 +119,7 @@ def _of_distribution(folder: str) -> Iterator[InstalledPlugin]:
     with open(f"{folder}/METADATA", encoding="utf-8") as opened:  # noqa: PTH123 - as fast as can be
         headers = dict(_HEADER.findall(opened.read().partition("\n\n")[0]))
     if headers.keys() != {"Name", "Version"}:
-        raise _UnknownMetadataError
+        raise _UnsureError
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):
@@ -127,5 +127,5 @@ def _of_distribution(folder: str) -> Iterator[InstalledPlugin]:
         elif line and not line.startswith("#") and section == GROUP:
             name, equals, value = line.partition("=")
             if not equals:
-                raise _UnknownMetadataError
+                raise _UnsureError
             yield InstalledPlugin(name.strip(), value.strip(), headers["Name"], headers["Version"])

@@ -13,7 +13,7 @@ import attrs
 import yaml
 
 from negotiator.app.formatting.edits import Edit
-from negotiator.app.formatting.yaml_lines import Lines, YamlLine
+from negotiator.app.formatting.yaml_lines import YamlLine, YamlLines
 
 _STEP: Final = 2
 _HEADER: Final = re.compile(r"[|>][-+0-9]*")
@@ -27,7 +27,7 @@ _WITHOUT_TEXT: Final = (
 
 
 @attrs.frozen
-class _YamlBlock:
+class _OpenLevel:
     """A mapping or list that is open: its columns before and after."""
 
     is_list: bool
@@ -43,18 +43,18 @@ def laid_out(text: str) -> str:
     """
     text = text.replace("\r\n", "\n")
     tokens = list(yaml.scan(text, Loader=yaml.SafeLoader))
-    lines = Lines.of(text)
-    _YamlLayout(text, lines).run(tokens)
+    lines = YamlLines.of(text)
+    _LayoutWalk(text, lines).run(tokens)
     return lines.text()
 
 
 @attrs.define
-class _YamlLayout:
+class _LayoutWalk:
     """Walks over the tokens of a file, and decides what becomes of its lines."""
 
     text: str
-    lines: Lines
-    blocks: list[_YamlBlock] = attrs.field(factory=list)
+    lines: YamlLines
+    blocks: list[_OpenLevel] = attrs.field(factory=list)
     depth: int = 0  # of brackets and braces
     shift: int = 0  # of the line in which the outermost of them begins
 
@@ -74,10 +74,10 @@ class _YamlLayout:
         column = token.start_mark.column
         if isinstance(token, _BLOCK_STARTS):
             new = self.blocks[-1].new + _STEP if self.blocks else 0
-            self.blocks.append(_YamlBlock(isinstance(token, yaml.BlockSequenceStartToken), column, new))
+            self.blocks.append(_OpenLevel(isinstance(token, yaml.BlockSequenceStartToken), column, new))
         elif isinstance(token, yaml.BlockEntryToken) and not self.blocks[-1].is_list:
             above = self.blocks[-1]
-            self.blocks.append(_YamlBlock(True, above.old, above.new + _STEP, is_indentless=True))
+            self.blocks.append(_OpenLevel(True, above.old, above.new + _STEP, is_indentless=True))
         elif isinstance(token, yaml.KeyToken | yaml.BlockEndToken) and not self.depth:
             if self.blocks and self.blocks[-1].is_indentless:
                 self.blocks.pop()
@@ -132,7 +132,7 @@ class _YamlLayout:
 
     def _block_text(self, header_line: int, header: str) -> None:
         """Indent the lines of a text after | or > by one level."""
-        block = self.blocks[-1] if self.blocks else _YamlBlock(False, -_STEP, -_STEP)
+        block = self.blocks[-1] if self.blocks else _OpenLevel(False, -_STEP, -_STEP)
         number = header_line + 1
         found: list[YamlLine] = []
         base: int | None = None

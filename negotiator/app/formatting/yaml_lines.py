@@ -54,13 +54,13 @@ class YamlLine:
 
 
 @attrs.frozen
-class Lines:
+class YamlLines:
     """All lines of a file."""
 
     lines: list[YamlLine]
 
     @classmethod
-    def of(cls, text: str) -> Lines:
+    def of(cls, text: str) -> YamlLines:
         """Return the lines of a text."""
         return cls([YamlLine(raw, len(raw) - len(raw.lstrip(" "))) for raw in text.split("\n")])
 

@@ -59,7 +59,7 @@ class LintedValues(TypedDict):
     findings: list[FindingValues]
 
 
-class Lint(TypedDict):
+class LintOutput(TypedDict):
     """The expressions in the order of the command line."""
 
     expressions: list[LintedValues]
@@ -120,7 +120,7 @@ class UncoveredValues(TypedDict):
     column: int
 
 
-class Test(TypedDict):
+class TestOutput(TypedDict):
     """The results of tests of policies, and what they cover."""
 
     tests: list[TestValues]
@@ -166,7 +166,7 @@ class RuleUseValues(TypedDict):
     is_declared: bool
 
 
-class Policies(TypedDict):
+class PoliciesOutput(TypedDict):
     """What the rules of a bundle do; ``cycle`` is null for a cycle over a pool now."""
 
     cycle: int | None

@@ -17,14 +17,14 @@ class SettingValues(TypedDict):
     place: str | None
 
 
-class Config(TypedDict):
+class ConfigOutput(TypedDict):
     """The settings of the service by key; ``file`` is null without a file."""
 
     file: str | None
     settings: dict[str, SettingValues]
 
 
-class Status(TypedDict):
+class StatusOutput(TypedDict):
     """The health of a negotiator; ``status`` is the last one that it wrote, null if none has run yet."""
 
     health: Health
@@ -32,7 +32,7 @@ class Status(TypedDict):
     status: NegotiatorStatus | None
 
 
-class Fetch(TypedDict):
+class FetchOutput(TypedDict):
     """The ads that were saved, by kind, and what did not answer."""
 
     folder: str

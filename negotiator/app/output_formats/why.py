@@ -124,7 +124,7 @@ class WhyJobOutput(TypedDict):
 
 
 class IdleRow(TypedDict):
-    """Idle jobs of a user in a queue without a slot, and their reason."""
+    """IdleOutput jobs of a user in a queue without a slot, and their reason."""
 
     user: str
     queue: str
@@ -207,7 +207,7 @@ class WhyNotOutput(TypedDict):
     chosen: str
 
 
-class Idle(TypedDict):
+class IdleOutput(TypedDict):
     """Why the idle jobs of a pool get no slot; ``matched`` is how many would."""
 
     matched: int
