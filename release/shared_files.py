@@ -61,7 +61,7 @@ def _below(group: click.Group, context: click.Context) -> Iterator[tuple[str, st
             command = command.load()
         if command is None or command.hidden:
             continue
-        own = click.Context(command, info_name=name, parent=context)
+        own = click.Context(command, info_name=name, parent=context, **command.context_settings)
         commands = command.commands if isinstance(command, click.Group) else {}
         yield own.command_path.replace(" ", "-"), page(own, commands)
         if isinstance(command, click.Group):

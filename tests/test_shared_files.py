@@ -29,7 +29,7 @@ def share(tmp_path_factory):
 def names(group, path=("negotiator",)):
     """Yield the names of the pages of a group and of all commands below it."""
     yield "-".join(path)
-    context = click.Context(group)
+    context = click.Context(group, **group.context_settings)
     for name in group.list_commands(context):
         command = loaded(group.get_command(context, name))
         if isinstance(command, click.Group):

@@ -54,7 +54,7 @@ def known_differences(*texts):
             "eval(my, my)",
             "eval(my, target)",
             "eval(target=)",
-            "L.eval",
+            *(f"{name}.eval" for name in re.findall(r"(\w+) = ", whole)),
         }
     # HTCondor makes Python objects of an ad's attributes to merge it: a relative time becomes a real.
     if re.search("time", whole, re.IGNORECASE):

@@ -16,7 +16,7 @@ from queueing import ME, NOW, QUEUES, World, app, records
 OTHER = QUEUES.replace("name: two", "name: three")
 OTHER_USER = 65534
 BECOMING = """
-import importlib, os, pkgutil, sys
+import fcntl, grp, importlib, os, pkgutil, pwd, sys  # those of the system too
 import negotiator
 from negotiator.cli import main
 

@@ -29,7 +29,7 @@ def paths(command=main, path=()):
     yield path
     loaded = command.load() if hasattr(command, "load") else command
     if isinstance(loaded, click.Group):
-        context = click.Context(loaded)
+        context = click.Context(loaded, **loaded.context_settings)
         for name in loaded.list_commands(context):
             yield from paths(loaded.get_command(context, name), (*path, name))
 

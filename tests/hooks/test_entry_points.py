@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 import types
+from importlib.machinery import PathFinder
 
 import pytest
 
@@ -63,6 +64,9 @@ def test_the_first_distribution_of_a_name_counts_however_it_is_written(site, tmp
 
 def test_the_library_is_asked_where_it_may_find_something_else(site, tmp_path, monkeypatch):
     asked = []
+    # Another library of this process may have brought a finder, such as Dask's importlib_metadata.
+    own = [each for each in sys.meta_path if each is PathFinder or not hasattr(each, "find_distributions")]
+    monkeypatch.setattr(sys, "meta_path", own)
     monkeypatch.setattr(entry_points, "_found", lambda: asked.append(1) or [])
     installed_plugins()
     assert asked == []

@@ -13,7 +13,7 @@ from negotiator_quotasets.complexes import (
     Complexes,
     ComplexType,
     Consumable,
-    InvalidAdValueError,
+    InvalidValueError,
     Relation,
     format_amount,
     normalized,
@@ -109,7 +109,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "text", "message"), REFUSED)
 def test_an_invalid_value_has_grid_engine_s_message(name, text, message):
     """It names the complex; a hint says what to write."""
-    with pytest.raises(InvalidAdValueError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         parse_value(STANDARD.find(name), text)
     assert str(caught.value) == message
     assert caught.value.hint
@@ -224,7 +224,7 @@ def test_a_request_is_compared_by_the_relation_of_the_complex(type_, relation, r
 @pytest.mark.parametrize("expression", ["", "a|", "(a", "a)", "()", "a" * 1001, "(" * 100 + "a" + ")" * 100])
 def test_an_invalid_expression_is_refused(expression):
     """A user's broken request neither passes nor takes unbounded time."""
-    with pytest.raises(InvalidAdValueError):
+    with pytest.raises(InvalidValueError):
         satisfies(kind(ComplexType.RESTRING, Relation.EQ), expression, "north")
 
 

@@ -43,7 +43,9 @@ def _below(group: click.Group, context: click.Context, prefix: str) -> Iterator[
         command = found.load() if isinstance(found, LazyCommand) else found
         words = f"{prefix}{name}"
         # Wide enough that click does not wrap the texts of options.
-        inner = click.Context(command, parent=context, info_name=name, max_content_width=10_000)
+        inner = click.Context(
+            command, parent=context, info_name=name, max_content_width=10_000, **command.context_settings
+        )
         inner.terminal_width = 10_000
         yield CommandPath(words, command, inner)
         if isinstance(command, click.Group):
