@@ -83,7 +83,7 @@ class ConditionFinder:
 
     def _best(self, number: int, kept: TrueRows, env: Environment) -> BestSlots:
         task = self._task
-        free = kept.rows & (self._idle > self._taken)
+        free = kept.rows & (self._idle > self._taken)  # idle and not taken, in one pass
         left = int(np.count_nonzero(free))
         count = min(MOST_LISTED, LEAST_LISTED + LISTED_EACH * task.copies[number])
         rows, ranks = task.ranks.choose(task.jobs[number], free, min(count, left), env)

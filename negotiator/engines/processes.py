@@ -10,10 +10,9 @@ import gc
 import mmap
 import os
 import signal
-import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, Pipe
 from typing import Final
 
@@ -32,8 +31,6 @@ from negotiator.hooks.records import Mask
 
 #: A worker that was at a request for so long is not waited for again, in seconds.
 _PATIENCE: Final = 2.0
-#: Bytes of a pipe; Linux allows it to every user.
-_PIPE: Final = 1 << 20
 #: So many requests after the one that has its turn are left to the cycle: a worker would be too late.
 _LEAD: Final = 2
 
@@ -136,7 +133,6 @@ class Fork:
     def start(cls, task: MatchingTask, shared: _SharedRows, numbers: range) -> Fork:
         """Fork a worker for the requests of these numbers."""
         reader, writer = Pipe(duplex=False)
-        _widen(writer)
         pid = os.fork()
         if not pid:
             code = 1
@@ -177,15 +173,6 @@ class Fork:
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         return True
-
-
-def _widen(pipe: Connection) -> None:
-    """Let a pipe hold as much as the system allows: a worker goes on while the cycle has answers for many turns."""
-    if sys.platform == "linux":
-        import fcntl  # noqa: PLC0415 - missing on Windows
-
-        with suppress(OSError):  # the user has many such pipes
-            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
 
 
 def _work(task: MatchingTask, shared: _SharedRows, numbers: range, writer: Connection) -> None:

@@ -75,7 +75,7 @@ def test_every_public_attribute_of_a_class_is_in_its_row_of_the_page():
         row = next(row for row in rows if f"`{name}`" in row.split("|")[1])
         kind = getattr(negotiator, name)
         own = {each for each in {*vars(kind), *kind.__annotations__} if not each.startswith("_")}
-        # What the program itself works with is no part of the interface.
+        # Attributes with objects of the program are not documented.
         assert own - {"snapshot", "bundle", "decided", "found"} == set(
             re.findall(r"`([a-z]\w*)", row.split("|")[2])
         ), name

@@ -24,7 +24,7 @@ from random_pools import CONTENT, pools, unstable_pools
 # Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 
-KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "3"))
+KILLS = int(os.environ.get("NEGOTIATOR_KILLS", "6"))
 SLOW = settings(
     derandomize=True,
     max_examples=POOLS,
@@ -133,7 +133,6 @@ def test_only_changed_rows_are_sent_to_workers_that_have_the_others(machines, mo
 
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, monkeypatch, seed):
-    monkeypatch.setattr(dask_crew, "_PATIENCE", 0.2)
     chance, pool = random.Random(seed), plain(classes=30)  # noqa: S311 - moments, not secrets
     expected, stopped = result_bytes(run(pool)), []
 
@@ -150,10 +149,10 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
         engine = DaskEngine(cluster.scheduler_address)
         try:
             assert result_bytes(run(pool, engine)) == expected
+            assert sources[0].used
+            monkeypatch.setattr(dask_crew, "_PATIENCE", 0.2)  # from now on workers stall
             for _ in range(3):
                 assert result_bytes(run(pool, engine, watch=hit)) == expected
-            # On a machine under load a whole cycle may be over before a worker answers.
-            assert stopped or any(each.used for each in sources)
         finally:
             engine.close()
             for pid in stopped:
