@@ -42,6 +42,15 @@ def test_each_name_of_a_type_checker_is_imported_when_it_is_used(name):
     assert names.keys() <= set(dir(module))
 
 
+@pytest.mark.parametrize("name", LAZY)
+def test_no_name_is_also_a_module_of_the_package(name):
+    """The import of such a module would set the module in place of the name."""
+    module = import_module(name)
+    names = dict(for_type_checkers(module))
+    folders = [Path(each) for each in getattr(module, "__path__", [])]
+    assert not {each.stem for folder in folders for each in folder.iterdir()} & names.keys()
+
+
 def test_the_names_of_the_plugin_interface_are_those_of_a_type_checker():
     plugin = import_module("negotiator.plugin")
     assert set(plugin.__all__) == {"lazy_names", *dict(for_type_checkers(plugin))}
