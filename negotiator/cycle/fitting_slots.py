@@ -97,13 +97,12 @@ class _SlotSearch:
         """Examine the best of some candidates, (N,), more if too few fit; as many as copies if all are charged ``alike``."""
         repeated = self.candidates.copies
         count = copies if alike else max(_FEW, 2 * copies)
-        left = 0 if alike else int(np.count_nonzero(among))
         while True:
             rows, own = self.candidates.choose(self.job, among, count, self.ranks, self.env)
             if repeated is not None:
                 rows, own = repeated.repeated(rows, own)
             admission = self.charges.admit(self.ledger, rows, copies, Mode.ENFORCE)
-            if len(admission) == copies or count >= left:
+            if alike or len(admission) == copies or count >= np.count_nonzero(among):
                 return FittingSlots(rows, own, admission)
             count *= _MORE
 
@@ -114,25 +113,25 @@ class _SlotSearch:
             none = np.zeros(0, np.intp)
             found = FittingSlots(none, np.zeros(0), self.charges.admit(self.ledger, none, 0, Mode.ENFORCE))
             return self._with_after(found, among, known, 0)
-        open_ = among
-        if len(full):
-            full = full[among[full]]
-            open_ = among.copy()
-            open_[full] = False
-        found = self.find(open_, copies, alike=known.varying is None)
-        complete = len(found.admission) == copies
-        if complete and len(full):
-            full = self._ahead(int(found.admission.rows[-1]), full)
-        if known.varying is not None and len(full):
-            found = self._with_skipped(found, known.varying, full)
-        return self._with_after(found, among, known, len(full)) if complete else found
+        full = None if known.full is None else among & known.full
+        found = self.find(among if full is None else among & ~full, copies, alike=known.varying is None)
+        complete, ahead = len(found.admission) == copies, np.zeros(0, np.intp)
+        if full is not None:
+            ahead = self._ahead(int(found.admission.rows[-1]), full) if complete else np.flatnonzero(full)
+            if known.varying is not None and len(ahead):
+                found = self._with_skipped(found, known.varying, ahead, full)
+        return self._with_after(found, among, known, len(ahead)) if complete else found
 
-    def _with_skipped(self, found: FittingSlots, number: int, before: Rows) -> FittingSlots:
-        """Add slots that a charge refuses to those that it was found to refuse."""
-        refused = np.concatenate((before, found.refused(number)[0]))
+    def _with_skipped(self, found: FittingSlots, number: int, ahead: Rows, full: Mask) -> FittingSlots:
+        """Add slots that a charge refuses to those that it was found to refuse.
+
+        :param ahead: those of the full slots, (N,), that come before the last grant: at least one.
+        """
+        refused = np.concatenate((ahead, found.refused(number)[0]))
         if len(refused) > 1:
-            # The reason names the first of them.
-            best = self.candidates.choose(self.job, self._mask(refused), 1, self.ranks, self.env)[0]
+            # The reason names the first of them: the best full slot is ahead if any is.
+            full[refused[len(ahead) :]] = True
+            best = self.candidates.choose(self.job, full, 1, self.ranks, self.env)[0]
             place = int((refused == best[0]).argmax())
             refused[[0, place]] = refused[[place, 0]]
         return attrs.evolve(found, skipped=(number, refused))
@@ -146,16 +145,10 @@ class _SlotSearch:
         after = int(np.count_nonzero(among)) - len(found.admission.stops) - skipped
         return attrs.evolve(found, after=(known.then, after)) if after else found
 
-    def _ahead(self, row: int, rows: Rows) -> Rows:
-        """Return which of some slots the request prefers to another slot."""
-        best, among = self.candidates.best, self._mask(rows)
+    def _ahead(self, row: int, among: Mask) -> Rows:
+        """Return which of some slots, (N,), the request prefers to another slot."""
+        best = self.candidates.best
         if best is not None and self.ranks.scores is None and (listed := best.rows == row).any():
             before = best.rows[: int(listed.argmax())]
             return before[among[before]]
         return self.ranks.ahead(self.job, among, row, self.env)
-
-    def _mask(self, rows: Rows) -> Mask:
-        """Return the mask of some slots, (N,)."""
-        among = np.zeros(len(self.candidates.among), np.bool_)
-        among[rows] = True
-        return among

@@ -122,6 +122,11 @@ class Grouping:
         return len(self._shape.codes_of) == len(self.keys)
 
     @property
+    def is_distinct_family(self) -> bool:
+        """True if the keys are a ``Family``, and no two codes name the same counter."""
+        return isinstance(self.keys, Family) and self.distinct
+
+    @property
     def code_of_member(self) -> Mapping[object, int]:
         """The code of each last part of the keys of a family."""
         return self._shape.codes_of

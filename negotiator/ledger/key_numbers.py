@@ -7,6 +7,7 @@ from itertools import islice, repeat
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.grouping import Grouping
@@ -14,6 +15,8 @@ from negotiator.ledger.key_list import KeyList
 from negotiator.ledger.keys import CounterKey, Family, Ints
 from negotiator.ledger.member_numbers import MemberNumbers
 
+#: So many keys are looked up one by one; more are faster in columns over all keys of a grouping.
+_FEW = 64
 _NO_MEMBERS = MemberNumbers()
 _STRINGS = {str}
 _NOTHING_KNOWN = np.zeros(0, np.int64), np.zeros(0, np.int64), 0
@@ -101,37 +104,49 @@ class KeyNumbers:
 
     def of_member(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the number of one key of a grouping, 0 if it has none."""
-        if isinstance(keys, Family):  # its tuple need not be built
-            return self._families.get(keys.prefix, _NO_MEMBERS).numbers.get(keys.members[code], 0)
-        return self.find(keys[code])
+        return self._of_few(keys, (code,))[0]
+
+    def of_codes(self, grouping: Grouping, codes: NDArray[np.integer]) -> Ints:
+        """Return the numbers of the keys of a grouping that have some codes, (n,), 0 for unknown keys and for the code -1."""
+        keys = grouping.keys
+        if len(codes) <= _FEW:
+            return np.array(self._of_few(keys, codes.tolist()), np.int64)
+        numbers = np.zeros(len(keys) + 1, np.int64)  # the last one is of the code -1
+        known, found = self.known_of(grouping)
+        numbers[known] = found
+        return np.asarray(numbers[codes], np.int64)
+
+    def _of_few(self, keys: Sequence[CounterKey], codes: Sequence[int]) -> list[int]:
+        if isinstance(keys, Family):  # their tuples need not be built
+            number_of, members = self._families.get(keys.prefix, _NO_MEMBERS).numbers.get, keys.members
+            return [number_of(members[code], 0) if code >= 0 else 0 for code in codes]
+        return [self.find(keys[code]) if code >= 0 else 0 for code in codes]
 
     def open_codes(self, grouping: Grouping, codes: Ints) -> Ints:
         """Return the numbers of the keys with some codes of a grouping, (n,), new ones for unknown keys.
 
         :raises LedgerError: ``bad_key``.
         """
-        keys = grouping.keys
-        numbers = np.zeros(len(keys), np.int64)
-        known, found = self.known_of(grouping)
-        numbers[known] = found
-        unknown = codes[numbers[codes] == 0]
+        numbers = self.of_codes(grouping, codes)
+        unknown = codes[numbers == 0]
         if len(unknown):
-            is_missing = np.zeros(len(keys), np.bool_)
-            is_missing[unknown] = True
-            missing = np.flatnonzero(is_missing)
-            fresh = _select(keys, missing.tolist())
-            if isinstance(fresh, Family) and grouping.distinct and grouping.has_strings:
-                opened = self._open_members(fresh.prefix, fresh.members)
-                added = np.arange(opened.start, opened.stop)
-            else:
-                added = np.array([self.open(key) for key in fresh], np.int64)
-            numbers[missing] = added
-            self._known_further(grouping, missing, added)
-        return numbers[codes]
+            self._open_missing(grouping, sorted({*unknown.tolist()}))
+            numbers = self.of_codes(grouping, codes)
+        return numbers
+
+    def _open_missing(self, grouping: Grouping, codes: Sequence[int]) -> None:
+        """Give numbers to the keys of a grouping that have some codes, (n,), distinct and ascending."""
+        fresh = _select(grouping.keys, codes)
+        if isinstance(fresh, Family) and grouping.distinct and grouping.has_strings:
+            opened = self._open_members(fresh.prefix, fresh.members)
+            numbers = np.arange(opened.start, opened.stop)
+        else:
+            numbers = np.array([self.open(key) for key in fresh], np.int64)
+        self._known_further(grouping, np.array(codes, np.int64), numbers)
 
     def _known_further(self, grouping: Grouping, codes: Ints, numbers: Ints) -> None:
         """Note the numbers that keys of a grouping just got, if it was up to date before."""
-        if not isinstance(grouping.keys, Family) or not grouping.distinct:
+        if not grouping.is_distinct_family:
             return
         codes_before, numbers_before, seen = self._known.get(grouping, _NOTHING_KNOWN)
         size = self._size(grouping.keys)

@@ -10,13 +10,9 @@ import numpy as np
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
 from negotiator.ledger.grouping import Grouping
-from negotiator.ledger.keys import LARGEST
-from negotiator.ledger.lines import Rows
+from negotiator.ledger.keys import LARGEST, Mask
 from negotiator.ledger.plain import plain_keys
 from negotiator.ledger.stops import has_shared_counters
-
-_NO_ROWS = np.zeros(0, np.intp)
-_NO_ROWS.setflags(write=False)
 
 
 @attrs.frozen(eq=False)
@@ -25,13 +21,14 @@ class KnownRefusals:
 
     The charges that are the same on all slots leave room for ``copies`` of the request's jobs. If that is not all of them, the
     charge of number ``then`` refuses each candidate after so many matches. The first charge that depends on the slot, of number
-    ``varying`` (None: no charge does), refuses the slots ``full``, (F,), whatever was granted before.
+    ``varying`` (None: no charge does), refuses the slots ``full``, (N,), whatever was granted before; None if it is not known of
+    any. Do not change them, and read them before the next charge.
     """
 
     copies: int
     then: int | None
     varying: int | None
-    full: Rows
+    full: Mask | None
 
 
 def known_refusals(
@@ -55,13 +52,13 @@ def known_refusals(
     if has_shared_counters(charges) or plain_keys(counters, key_charges, copies, copies) is None:
         return None
     if alike:
-        return KnownRefusals(room, then, None, _NO_ROWS)
+        return KnownRefusals(room, then, None, None)
     charge = charges[varying]
     if not isinstance(charge.counter, Grouping) or len(charge.counter.codes) != slots:
-        return KnownRefusals(room, then, varying, _NO_ROWS)
+        return KnownRefusals(room, then, varying, None)
     if not charge.counter.has_valid_codes:
         return None
-    return KnownRefusals(room, then, varying, _full(counters, charge, charge.counter) if room else _NO_ROWS)
+    return KnownRefusals(room, then, varying, _full(counters, charge, charge.counter) if room else None)
 
 
 def _first_varying(charges: Sequence[Charge]) -> int | None:
@@ -97,19 +94,17 @@ def _room(counters: Counters, charges: Sequence[Charge], copies: int) -> tuple[i
     return room, then
 
 
-def _full(counters: Counters, charge: Charge, grouping: Grouping) -> Rows:
-    """Return the slots whose counters are full, of a charge with one amount."""
+def _full(counters: Counters, charge: Charge, grouping: Grouping) -> Mask | None:
+    """Return the slots, (N,), whose counters are full, of a charge with one amount; None if it is not known of any."""
     amount, limit = charge.amount, charge.limit
     if not isinstance(amount, int) or not amount or limit is None:
-        return _NO_ROWS
+        return None
     if isinstance(limit, np.ndarray):
         if limit.shape != grouping.codes.shape:
-            return _NO_ROWS
+            return None
         used = counters.used_by(grouping)
         room = np.maximum(limit, -1) - (0 if used is None else used[grouping.codes])
-        return np.flatnonzero((amount > room) & (grouping.codes >= 0))
+        return np.asarray((amount > room) & (grouping.codes >= 0))
     if amount > limit:  # also counters that were never charged are full
-        return np.flatnonzero(grouping.codes >= 0)
-    codes, sums = counters.charged_of(grouping)
-    full = codes[sums > min(limit, LARGEST) - amount]
-    return grouping.slots_of(full) if len(full) else _NO_ROWS
+        return np.asarray(grouping.codes >= 0)
+    return counters.full_slots(grouping, min(limit, LARGEST) - amount)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger_model import Model, Postings, charge_all
-from negotiator.ledger import Charge, Family, Grouping, KeyCharge, Ledger, LedgerError
+from negotiator.ledger import Charge, Family, Grouping, KeyCharge, Ledger, LedgerError, full_slots
 
 SLOTS = 24
 HOSTS = np.arange(SLOTS) // 3
@@ -67,8 +67,7 @@ def test_an_admission_without_the_refused_slots_grants_the_same(charges, order, 
     if known is None:
         return
     granted, stops, copy_stops, _ = model.admit(charges, keys, rows, copies)
-    full = np.zeros(SLOTS, np.bool_)
-    full[known.full] = True
+    full = np.zeros(SLOTS, np.bool_) if known.full is None else known.full.copy()
     left = rows[~full[rows]]
     found = ledger.admit(charges, keys, left, known.copies)
     assert found.rows.tolist() == [rows[place] for place, _ in granted]
@@ -96,17 +95,17 @@ PER_HOST = Charge(GROUPINGS["host"], 1, 2)
 def test_the_slots_of_full_hosts_are_known(ledger):
     known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 3, SLOTS)
     assert (known.copies, known.then, known.varying) == (3, None, 1)
-    assert sorted(known.full.tolist()) == [3, 4, 5]
+    assert np.flatnonzero(known.full).tolist() == [3, 4, 5]
 
 
 def test_a_limit_is_known_also_if_no_charge_depends_on_the_slot(ledger):
     known = ledger.known_refusals([Charge(("user", "v"), 1, None), Charge(("user", "u"), 1, 3)], (), 4, SLOTS)
-    assert (known.copies, known.then, known.varying, len(known.full)) == (1, 1, None, 0)
+    assert (known.copies, known.then, known.varying, known.full) == (1, 1, None, None)
 
 
 def test_a_job_that_exceeds_the_limit_by_itself_is_refused_on_all_hosts_also_unused_ones(ledger):
     known = ledger.known_refusals([Charge(GROUPINGS["some hosts"], 3, 2)], (), 1, SLOTS)
-    assert sorted(known.full.tolist()) == np.flatnonzero(HOSTS % 3).tolist()
+    assert np.flatnonzero(known.full).tolist() == np.flatnonzero(HOSTS % 3).tolist()
 
 
 def test_hosts_that_are_filled_later_are_known_too(ledger):
@@ -114,7 +113,49 @@ def test_hosts_that_are_filled_later_are_known_too(ledger):
     ledger.known_refusals([PER_HOST], (), 1, SLOTS)
     charge_all(ledger, Postings(((("host", "5"), 1), (("host", "7"), 2))))
     known = ledger.known_refusals([PER_HOST], (), 1, SLOTS)
-    assert sorted(known.full.tolist()) == [3, 4, 5, 15, 16, 17, 21, 22, 23]
+    assert np.flatnonzero(known.full).tolist() == [3, 4, 5, 15, 16, 17, 21, 22, 23]
+
+
+def test_hosts_of_which_a_match_is_released_are_not_full_any_more(ledger):
+    receipt = charge_all(ledger, Postings(((("host", "5"), 1),)))
+    charge_all(ledger, Postings(((("host", "5"), 1),)))
+    assert known_slots(ledger, 1, 2) == [3, 4, 5, 15, 16, 17]
+    ledger.release(receipt)
+    assert known_slots(ledger, 1, 2) == [3, 4, 5]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 7), st.integers(0, 3), st.sampled_from((1, 1, 2)), st.integers(0, 3)),
+        max_size=30,
+    )
+)
+def test_full_hosts_are_those_without_room_after_any_charges_and_releases(steps):
+    """A step charges a host or, at an amount of 0, releases its first charge; then a quota for each host is read."""
+    ledger, receipts = Ledger(), {}
+    for host, amount, needed, limit in steps:
+        held = receipts.setdefault(host, [])
+        if amount:
+            held.append((charge_all(ledger, Postings(((("host", str(host)), amount),))), amount))
+        elif held:
+            ledger.release(held.pop(0)[0])
+        full = {
+            number
+            for number in range(8)
+            if needed + sum(each for _, each in receipts.get(number, ())) > limit
+        }
+        assert {slot // 3 for slot in known_slots(ledger, needed, limit)} == full
+
+
+def test_many_quotas_are_all_known_however_little_memory_there_is(ledger, monkeypatch):
+    monkeypatch.setattr(full_slots, "_MOST_BYTES", 2 * SLOTS)
+    for _ in range(2):
+        assert [known_slots(ledger, 1, limit) for limit in (1, 2, 3)] == [[3, 4, 5], [3, 4, 5], []]
+
+
+def known_slots(ledger, amount, limit):
+    known = ledger.known_refusals([Charge(GROUPINGS["host"], amount, limit)], (), 1, SLOTS)
+    return np.flatnonzero(known.full).tolist()
 
 
 def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
