@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import attrs
 import click
@@ -25,6 +25,7 @@ SUBMITTERS, RULES, DISCARDS = 3, 3, 1
 _FOOTER = 2
 
 _Key: TypeAlias = tuple[object, ...]
+_T = TypeVar("_T")
 
 
 @attrs.define
@@ -74,10 +75,11 @@ def _matched(result: CycleResult) -> Iterator[str]:
     if not counts:
         return
     yield click.style(f"Matched: {number(len(result.matches), 'job')}", bold=True)
-    for (submitter, queue), count in counts.most_common(SUBMITTERS):
+    shown = _first(counts.most_common(), SUBMITTERS)
+    for (submitter, queue), count in shown:
         where = f" in {printable(queue)}" if queue else ""
         yield f"{count:7}  {printable(submitter)}{where}"
-    yield from _more(len(counts) - SUBMITTERS, sum(counts.values()), counts.most_common(SUBMITTERS))
+    yield from _more(len(counts) - len(shown), sum(counts.values()), shown)
 
 
 def _blocked(result: CycleResult, room: int | None) -> Iterator[str]:
@@ -127,13 +129,14 @@ def _discarded(result: CycleResult, room: int | None) -> Iterator[str]:
     total = sum(each.count for each in enforced)
     yield click.style(f"Set aside: {number(total, 'ad')}", bold=True)
     ranked = sorted(enforced, key=lambda each: -each.count)
-    for each in ranked[:DISCARDS]:
+    first = _first(ranked, DISCARDS)
+    for each in first:
         by = "" if each.reason.provenance.plugin == CORE else f" ({rule(each.reason)})"
         head = f"{each.count:7}  {each.reason.verdict}  "
         text = printable(f"{each.kind}: {each.reason.text}{by}")
         shown = cut(text, room and max(room - len(head), 20))
         yield f"{each.count:7}  {coloured('VERDICT', str(each.reason.verdict))}  {shown}"
-    yield from _more(len(ranked) - DISCARDS, total, [(each, each.count) for each in ranked[:DISCARDS]])
+    yield from _more(len(ranked) - len(first), total, [(each, each.count) for each in first])
 
 
 def _notes(result: CycleResult, room: int | None) -> Iterator[str]:
@@ -169,6 +172,11 @@ def _not_enforced(result: CycleResult) -> str | None:
 
 def _rule_and_mode(reason: Reason) -> str:
     return f"{rule(reason)}, mode {reason.mode}"
+
+
+def _first(ranked: Sequence[_T], most: int) -> Sequence[_T]:
+    """Return the first of some entries of a line each; a single further one takes no more room than the word that there is one."""
+    return ranked if len(ranked) == most + 1 else ranked[:most]
 
 
 def _more(others: int, total: int, shown: Sequence[tuple[object, int]]) -> Iterator[str]:

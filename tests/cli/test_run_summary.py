@@ -71,6 +71,15 @@ def test_the_summary_fits_on_a_screen_with_totals_and_the_rules_that_blocked_mos
     assert re.search(r"^ +54  6 others$", text, re.MULTILINE)
 
 
+def test_a_single_further_reason_is_printed_instead_of_the_word_that_there_is_one(run):
+    lines = run(POOL, "--no-audit")
+    start = lines.index("Set aside: 10 ads")
+    assert lines[start + 1 : start + 3] == [
+        "      9  waiting  job: the job is running",
+        "      1  waiting  job: the job is held",
+    ]
+
+
 def test_of_the_problems_of_ads_the_first_is_printed_with_a_summary(pool, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, ["run", "--bundle", ".", "--no-audit", str(pool)])
