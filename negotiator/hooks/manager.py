@@ -29,7 +29,8 @@ from negotiator.records import Problem, Severity, Source
 P = ParamSpec("P")
 R = TypeVar("R")
 
-HOOKS = hooks_of(specs)
+#: All hooks by name, in the order of the contract.
+HOOKS = hooks_of(*specs.CONTRACT)
 _MAY_BE_UNUSED = tuple(name for name, hook in HOOKS.items() if hook.may_be_unused)
 
 

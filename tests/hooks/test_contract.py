@@ -13,6 +13,7 @@ import pytest
 import negotiator.plugin
 from negotiator import testing
 from negotiator.classad import parse
+from negotiator.hooks import specs
 from negotiator.hooks.manager import HOOKS as DECLARED
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.plugin import (
@@ -79,6 +80,12 @@ def test_there_are_hooks():
     """Without hooks the tests below would test nothing."""
     assert len(DECLARED) >= 13
     assert all(name.startswith("negotiator_") for name in DECLARED)
+
+
+def test_every_hook_can_be_named_from_the_package_of_the_contract():
+    """The modules of the package are an arrangement; callers import ``specs``."""
+    named = {name: value for name, value in vars(specs).items() if name.startswith("negotiator_")}
+    assert named == dict(DECLARED)
 
 
 @HOOKS
