@@ -30,6 +30,7 @@ from negotiator.hooks.specs.loading import negotiator_pool_sources as negotiator
 from negotiator.hooks.specs.loading import negotiator_section as negotiator_section
 from negotiator.hooks.specs.loading import negotiator_unused_hooks as negotiator_unused_hooks
 from negotiator.hooks.specs.program import negotiator_commands as negotiator_commands
+from negotiator.hooks.specs.program import negotiator_starting_bundles as negotiator_starting_bundles
 from negotiator.hooks.specs.reporting import negotiator_cycle_ended as negotiator_cycle_ended
 from negotiator.hooks.specs.reporting import negotiator_matches_made as negotiator_matches_made
 from negotiator.hooks.specs.reporting import negotiator_queues_changed as negotiator_queues_changed
