@@ -1,6 +1,9 @@
 """The progress of long operations: reading files, searching a log, deciding a cycle.
 
 An operation reports itself and counts what is done; a command on a terminal shows it. Without a watcher nothing is kept.
+
+The watcher and the innermost activity are those of the context (``contextvars``): a new thread has neither, and what it does is neither
+shown nor counted. Code that is run in a copy of a context counts for the activity in which the copy was made.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -26,63 +30,129 @@ class Activity:
         self.done = 0
 
 
-class Watcher(Protocol):
-    """Is called when the outermost activity begins, and after it has ended."""
+class LongOperation:
+    """An outermost activity with those inside it, for a watcher, which may read it in another thread."""
 
-    def begin(self) -> None:
-        """Show the present activity."""
+    __slots__ = ("innermost",)
+
+    def __init__(self) -> None:
+        self.innermost: _ActivityFrame | None = None
+
+    def present(self) -> Activity | None:
+        """Return the innermost activity whose total is known, or else the innermost; None after the end."""
+        frame = innermost = self.innermost
+        while frame is not None:
+            if frame.activity.total:
+                return frame.activity
+            frame = frame.outer
+        return None if innermost is None else innermost.activity
+
+
+class Watcher(Protocol):
+    """Is called when an outermost activity begins, and after it has ended."""
+
+    def begin(self, operation: LongOperation) -> None:
+        """Show the present activity of an operation."""
 
     def end(self) -> None:
         """Show nothing."""
 
 
-_stack: list[Activity] = []
-_watchers: list[Watcher] = []
+class _ActivityFrame:
+    """An activity, the one around it, and the operation of both."""
+
+    __slots__ = ("activity", "ended", "operation", "outer")
+
+    def __init__(self, found: Activity, outer: _ActivityFrame | None) -> None:
+        self.activity = found
+        self.outer = outer
+        self.operation: LongOperation = LongOperation() if outer is None else outer.operation
+        self.ended = False
+
+
+def _unended(frame: _ActivityFrame | None) -> _ActivityFrame | None:
+    """Return the innermost frame that has not ended: a generator may be closed late, or in another context."""
+    while frame is not None and frame.ended:
+        frame = frame.outer
+    return frame
+
+
+class _ActivityWatch:
+    """A watcher, which is shown one operation at a time."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._lock = threading.Lock()
+        self._shown: LongOperation | None = None
+        self.closed = False
+
+    def begin(self, operation: LongOperation) -> None:
+        with self._lock:
+            if not self.closed and self._shown is None:
+                self._shown = operation
+                self._watcher.begin(operation)
+
+    def end(self, operation: LongOperation) -> None:
+        with self._lock:
+            if self._shown is operation:
+                self._shown = None
+                self._watcher.end()
+
+    def close(self) -> None:
+        with self._lock:
+            if not self.closed:
+                self.closed, self._shown = True, None
+                self._watcher.end()
+
+
+_watch: ContextVar[_ActivityWatch | None] = ContextVar("watch", default=None)
+_innermost: ContextVar[_ActivityFrame | None] = ContextVar("innermost", default=None)
 
 
 @contextmanager
 def activity(text: str, total: int = 0, unit: str = "B") -> Iterator[Activity]:
-    """Report an operation until the end of the context; those of other threads than the main one are not shown."""
+    """Report an operation until the end of the context."""
     found = Activity(text, total, unit)
-    if not _watchers or threading.current_thread() is not threading.main_thread():
+    watch = _watch.get()
+    if watch is None or watch.closed:
         yield found
         return
-    _stack.append(found)
-    if len(_stack) == 1:
-        _watchers[-1].begin()
+    outer = _unended(_innermost.get())
+    frame = _ActivityFrame(found, outer)
+    operation = frame.operation
+    _innermost.set(frame)
+    operation.innermost = frame
+    if outer is None:
+        watch.begin(operation)
     try:
         yield found
     finally:
-        _stack.pop()
-        if not _stack and _watchers:
-            _watchers[-1].end()
+        frame.ended = True
+        _innermost.set(_unended(_innermost.get()))
+        operation.innermost = _unended(operation.innermost)
+        if operation.innermost is None:
+            watch.end(operation)
 
 
 def advance(amount: int) -> None:
     """Count what is done of the innermost activity."""
-    if _stack:
-        _stack[-1].done += amount
-
-
-def present_activity() -> Activity | None:
-    """Return the innermost activity whose total is known, or else the innermost; None between two."""
-    found = list(_stack)
-    return next((each for each in reversed(found) if each.total), found[-1] if found else None)
+    frame = _unended(_innermost.get())
+    if frame is not None:
+        frame.activity.done += amount
 
 
 @contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
     """Call a watcher until the end of the context."""
-    _watchers.append(watcher)
+    token = _watch.set(_ActivityWatch(watcher))
     try:
         yield
     finally:
-        if watcher in _watchers:
-            _watchers.remove(watcher)
+        _watch.reset(token)
 
 
 def unwatched() -> None:
     """Show no further activities: the program prints lines of its own while it works."""
-    for watcher in _watchers:
-        watcher.end()
-    _watchers.clear()
+    watch = _watch.get()
+    if watch is not None:
+        watch.close()

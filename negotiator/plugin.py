@@ -131,6 +131,14 @@ if TYPE_CHECKING:
     from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
     from negotiator.hooks.slot_ranks import PRE_JOB_RANK as PRE_JOB_RANK
     from negotiator.hooks.slot_ranks import SlotRanks as SlotRanks
+    from negotiator.hooks.starting_bundles import SAMPLE_SLOT_CPUS as SAMPLE_SLOT_CPUS
+    from negotiator.hooks.starting_bundles import OwnFile as OwnFile
+    from negotiator.hooks.starting_bundles import SampleJob as SampleJob
+    from negotiator.hooks.starting_bundles import StartingBundle as StartingBundle
+    from negotiator.hooks.starting_bundles import StartingFiles as StartingFiles
+    from negotiator.hooks.starting_bundles import StartingQuestion as StartingQuestion
+    from negotiator.hooks.starting_bundles import StartingRequest as StartingRequest
+    from negotiator.hooks.starting_bundles import files_by_name as files_by_name
     from negotiator.hooks.summary import CycleStatistics as CycleStatistics
     from negotiator.hooks.summary import CycleSummary as CycleSummary
     from negotiator.hooks.summary import Denial as Denial
@@ -138,6 +146,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.summary import Overfill as Overfill
     from negotiator.hooks.summary import ReasonCount as ReasonCount
     from negotiator.hooks.summary import Rejection as Rejection
+    from negotiator.hooks.templates import render_templates as render_templates
+    from negotiator.hooks.templates import yaml_in_line as yaml_in_line
     from negotiator.hooks.turn_time import TimeLimit as TimeLimit
     from negotiator.hooks.turn_time import TurnTime as TurnTime
     from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
@@ -224,7 +234,11 @@ else:
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
         ),
         "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
+        "negotiator.hooks.starting_bundles": (
+            "SAMPLE_SLOT_CPUS OwnFile SampleJob StartingBundle StartingFiles StartingQuestion StartingRequest files_by_name"
+        ),
         "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount Overfill ReasonCount Rejection",
+        "negotiator.hooks.templates": "render_templates yaml_in_line",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",

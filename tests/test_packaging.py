@@ -14,7 +14,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 #: A bundle names its module where it wants it; negotiator_live has no hooks yet.
 OFF_BY_DEFAULT = {"negotiator_placement_classic"}
-TEMPLATES = ("app/new_bundle/templates", "app/new_plugin/template")
+TEMPLATES = (
+    "negotiator/app/new_plugin/template",
+    "plugins/negotiator_condor/templates",
+    "plugins/negotiator_queue_order/templates",
+    "plugins/negotiator_quotasets/starting_bundle/templates",
+)
 
 
 def build(folder):
@@ -115,8 +120,8 @@ def test_the_default_bundle_the_pages_and_the_types_are_installed(wheel):
 @pytest.mark.parametrize("folder", TEMPLATES)
 def test_every_template_is_installed(wheel, folder):
     files = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "negotiator" / folder).rglob("*")
+        path.relative_to(ROOT).as_posix().removeprefix("plugins/")
+        for path in (ROOT / folder).rglob("*")
         if path.is_file()
     }
     assert files

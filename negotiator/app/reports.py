@@ -8,15 +8,13 @@ from typing import Any, TypeVar
 import attrs
 
 from negotiator.app.order_rows import read_rows
+from negotiator.app.plugin_functions import PluginFunction
 from negotiator.app.pool_view import PoolView
 from negotiator.bundle import Bundle
 from negotiator.errors import InvalidCallError, PluginFailureError, StateError
 from negotiator.hooks import specs
 from negotiator.hooks.administration import PluginUsage, StoredRows
 from negotiator.hooks.answers import Attributed, HookFailure
-from negotiator.hooks.failures import describe_error, failed_line
-from negotiator.hooks.interrupts import raise_if_interrupted
-from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.reports import Report, ReportSource
 
 T = TypeVar("T")
@@ -56,10 +54,7 @@ class CollectedReport:
     def _made(self, make: Callable[[], T]) -> T:
         if self.failure is not None:
             raise PluginFailureError(str(self.failure))
-        made = _called(self.of, make)
-        if isinstance(made, HookFailure):
-            raise PluginFailureError(str(made))
-        return made
+        return _function(self.of).answer(make)
 
 
 def _declared(bundle: Bundle) -> tuple[tuple[Attributed[Report], ...], tuple[HookFailure, ...]]:
@@ -102,27 +97,17 @@ def _collect(declared: Attributed[Report], view: PoolView) -> CollectedReport:
         ),
         now=view.now,
     )
-    content = _called(declared, lambda: declared.record.collect(source))
+    content = _function(declared).answer_or_failure(lambda: declared.record.collect(source))
     if isinstance(content, HookFailure):
         return CollectedReport(declared, uncounted, failure=content)
     return CollectedReport(declared, uncounted, content)
 
 
-def _called(declared: Attributed[Report], call: Callable[[], T]) -> T | HookFailure:
-    """Return what a function of a plugin returns, or its failure.
-
-    :raises InvalidCallError: the plugin refuses a parameter.
-    :raises StateError: the state cannot be read.
-    """
-    try:
-        with running_plugin(f"the report {declared.record.name} of plugin {declared.plugin}"):
-            return call()
-    except (InvalidCallError, StateError):
-        raise
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-        raise_if_interrupted(error)
-        hook, line = specs.negotiator_reports.name, failed_line(error, declared.record.collect)
-        return HookFailure(declared.plugin, declared.version, hook, describe_error(error), line)
+def _function(declared: Attributed[Report]) -> PluginFunction:
+    """Return the functions of a report; they may refuse a parameter, or be refused the state."""
+    report = declared.record
+    subject, refusals = f"the report {report.name}", (InvalidCallError, StateError)
+    return PluginFunction(declared, specs.negotiator_reports, report.collect, subject, refusals)
 
 
 def _of_class(value: Any, expected: type[T]) -> T:

@@ -92,7 +92,7 @@ class BundleLoader:
         )
         hooks, refused = load_plugins(which, entry_points=entry_points, tracer=tracer, extra=extra_plugins)
         self.problems += (_placed(problem, top) for problem in refused)
-        self.problems += hooks.commands_not_offered()
+        self.problems += hooks.hooks_not_called()
         if plugins is not None:
             self.hooks = hooks
         layout = lay_out(hooks)

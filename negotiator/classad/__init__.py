@@ -5,8 +5,8 @@ evaluated for one ad or a pair with ``evaluate``, and for a whole table of ads a
 the same values. See ``values`` for the kinds of values.
 
 ``from negotiator import classad as classad2`` runs scripts that were written for HTCondor's ``classad2``: ``ClassAd``,
-``ExprTree``, ``parseAds`` and so on are the mutable interface of ``bindings``. A name is imported when it is used first: what works on tables needs
-NumPy, and most expressions are parsed only.
+``ExprTree``, ``parseAds`` and so on are the mutable interface of ``bindings``. ``from negotiator.classad import *`` imports these names and no
+others, as with ``classad2``. A name is imported when it is used first: what works on tables needs NumPy, and most expressions are parsed only.
 """
 
 from typing import TYPE_CHECKING
@@ -59,14 +59,29 @@ if TYPE_CHECKING:
     from negotiator.classad.values import ERROR as ERROR
     from negotiator.classad.values import UNDEFINED as UNDEFINED
     from negotiator.classad.values import Kind as Kind
-else:
+
+#: The names of ``classad2``.
+__all__ = [
+    "ClassAd",
+    "ClassAdException",
+    "ExprTree",
+    "Parser",
+    "ParserType",
+    "Value",
+    "lastError",
+    "parseAds",
+    "parseNext",
+    "parseOne",
+    "quote",
+    "unquote",
+    "version",
+]
+
+if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator.classad.bindings": (
-                "ClassAd ClassAdException ClassAdValueError ExprTree Parser ParserType Value lastError parseAds parseNext "
-                "parseOne quote unquote version"
-            ),
+            "negotiator.classad.bindings": f"{' '.join(__all__)} ClassAdValueError",
             "negotiator.classad.columnar": "Table evaluate_table",
             "negotiator.classad.context": "Allowance Environment Payers ClassAdValue unparse_value",
             "negotiator.classad.functions": "function_names wrong_calls",

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from negotiator.activity import LongOperation
     from negotiator.cli.status_line import StatusLine
 
 #: Seconds after which a command is long.
@@ -29,9 +30,10 @@ class ActivityWatcher:
         self._line: StatusLine | None = None
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
-        """Show the present activity, unless it ends soon."""
-        self._timer = threading.Timer(max(self._first - time.monotonic(), _SHORTEST), self._show)
+    def begin(self, operation: LongOperation) -> None:
+        """Show the present activity of an operation, unless it ends soon."""
+        seconds = max(self._first - time.monotonic(), _SHORTEST)
+        self._timer = threading.Timer(seconds, self._show, [operation])
         self._timer.daemon = True
         self._timer.start()
 
@@ -44,9 +46,9 @@ class ActivityWatcher:
                 self._line.hide()
             self._timer = self._line = None
 
-    def _show(self) -> None:
+    def _show(self, operation: LongOperation) -> None:
         from negotiator.cli.activity_line import ActivityLine  # noqa: PLC0415 - imports rich
 
         with self._lock:
             if self._timer is threading.current_thread():  # it has not ended
-                self._line = ActivityLine.shown()
+                self._line = ActivityLine.shown(operation)

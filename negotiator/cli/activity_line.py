@@ -8,7 +8,7 @@ from typing import Final, Self
 
 import attrs
 
-from negotiator.activity import Activity, present_activity
+from negotiator.activity import Activity, LongOperation
 from negotiator.cli.phrases import duration, number
 from negotiator.cli.status_line import StatusLine
 
@@ -19,21 +19,22 @@ _SURE: Final = 1.0  # seconds after which the time that is left is estimated
 
 @attrs.define(eq=False)
 class ActivityLine(StatusLine):
-    """The line of the present activity."""
+    """The line of the present activity of an operation."""
 
+    operation: LongOperation = attrs.field(kw_only=True)
     _activity: Activity | None = None
     _since: float = 0.0  # when it was seen first
 
     @classmethod
-    def shown(cls) -> Self:
+    def shown(cls, operation: LongOperation) -> Self:
         """Return a line that is shown from now on."""
-        line = cls(enabled=True)
+        line = cls(enabled=True, operation=operation)
         line.show_now()
         return line
 
     def text(self, seconds: float) -> str:
         """Return the line."""
-        found = present_activity()
+        found = self.operation.present()
         if found is None:
             return ""
         now = time.monotonic()

@@ -36,6 +36,22 @@ READ_POOL = {
 }
 
 
+def named_values(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the values of a repeated option ``NAME=VALUE`` by name, in lower case.
+
+    :raises click.BadParameter: one has another form.
+    """
+    named = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not name or not equals:
+            raise click.BadParameter(f"{value!r}: write NAME=VALUE")
+        named[name.lower()] = text
+    return named
+
+
 #: Gives a command the options of a pool at this time, with the bundle and the state that it is looked at with.
 pool_now = targets(
     "pool", "bundle", "state", "plugins_dirs", "disable", "now", pool=READ_POOL, state=READ_STATE

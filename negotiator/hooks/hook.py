@@ -152,9 +152,11 @@ def hookspec(
     return declare
 
 
-def hooks_of(contract: ModuleType) -> Mapping[str, Hook[..., Any]]:
-    """Return all hooks that a module declares, by name, in their order."""
-    return {name: value for name, value in vars(contract).items() if isinstance(value, Hook)}
+def hooks_of(*contract: ModuleType) -> Mapping[str, Hook[..., Any]]:
+    """Return all hooks that modules declare, by name, in their order."""
+    return {
+        name: value for module in contract for name, value in vars(module).items() if isinstance(value, Hook)
+    }
 
 
 def _answer_check(shape: AnswerShape, check: RecordCheck[R] | None, noun: str, batch: str) -> AnswerCheck[R]:

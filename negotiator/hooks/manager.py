@@ -29,7 +29,8 @@ from negotiator.records import Problem, Severity, Source
 P = ParamSpec("P")
 R = TypeVar("R")
 
-HOOKS = hooks_of(specs)
+#: All hooks by name, in the order of the contract.
+HOOKS = hooks_of(*specs.CONTRACT)
 _MAY_BE_UNUSED = tuple(name for name, hook in HOOKS.items() if hook.may_be_unused)
 
 
@@ -180,14 +181,20 @@ class HookManager:
                 groups.setdefault(answer.record.user, answer.record.groups)
         return {user: groups[user] for user in wanted if user in groups}, answers.failures
 
-    def commands_not_offered(self) -> Iterator[Problem]:
-        """Warn of the commands of plugins that are not installed: commands are looked up before a bundle is known."""
-        bringing = self.plugins_with(specs.negotiator_commands)
-        for plugin in self._plugins:
-            if plugin.name in bringing and not plugin.installed:
-                message = f"plugin {plugin.name}: its commands are not offered, since it is not installed"
-                hint = "install it with an entry point of group negotiator"
-                yield Problem(Severity.WARNING, Source(plugin.origin), message, hint)
+    def hooks_not_called(self) -> Iterator[Problem]:
+        """Warn of what plugins offer that are not installed: commands and starting bundles are looked up before a bundle is known."""
+        for hook, offered in (
+            (specs.negotiator_commands, "commands"),
+            (specs.negotiator_starting_bundles, "starting bundles"),
+        ):
+            offering = self.plugins_with(hook)
+            for plugin in self._plugins:
+                if plugin.name in offering and not plugin.installed:
+                    message = (
+                        f"plugin {plugin.name}: its {offered} are not offered, since it is not installed"
+                    )
+                    hint = "install it with an entry point of group negotiator"
+                    yield Problem(Severity.WARNING, Source(plugin.origin), message, hint)
 
     def application_groups(
         self, applications: Sequence[PlacedApplication], queues: QueueTree, settings: Mapping[str, Any]

@@ -16,7 +16,7 @@ from negotiator_condor.limit_parser import ATTRIBUTE
 from negotiator_condor.settings import PATTERNS, ConcurrencyLimits
 
 if TYPE_CHECKING:
-    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, Table
+    from negotiator.plugin import Charge, CounterUsage, Cycle, Filter, Request, StartingBundle, Table
 
 
 @hookimpl
@@ -65,3 +65,11 @@ def negotiator_usage(
     from negotiator_condor.usage import limit_usage
 
     return limit_usage(settings, used.sums) if report == "limits" else ()
+
+
+@hookimpl
+def negotiator_starting_bundles() -> Iterable[StartingBundle]:
+    """Offer ``htcondor``: the settings of HTCondor's negotiator."""
+    from negotiator_condor.starting_bundle import starting_bundle
+
+    yield starting_bundle()

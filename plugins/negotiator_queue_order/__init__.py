@@ -16,7 +16,7 @@ from negotiator_queue_order.properties import KNOWN
 from negotiator_queue_order.settings import QueueOrderSettings
 
 if TYPE_CHECKING:
-    from negotiator.plugin import OrderContext, RequestOrder
+    from negotiator.plugin import OrderContext, RequestOrder, StartingBundle
 
 
 @hookimpl
@@ -36,6 +36,14 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         check_queues=check_queues,
         check_row=_check_row,
     )
+
+
+@hookimpl
+def negotiator_starting_bundles() -> Iterable[StartingBundle]:
+    """Offer ``yunikorn``: queues whose guarantees and priorities decide."""
+    from negotiator_queue_order.starting_bundle import starting_bundle
+
+    yield starting_bundle()
 
 
 def _make(context: OrderContext) -> RequestOrder:

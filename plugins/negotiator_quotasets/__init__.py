@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from negotiator_quotasets.hooks import negotiator_job_attributes as negotiator_job_attributes
     from negotiator_quotasets.hooks import negotiator_reports as negotiator_reports
     from negotiator_quotasets.hooks import negotiator_section as negotiator_section
+    from negotiator_quotasets.hooks import negotiator_starting_bundles as negotiator_starting_bundles
     from negotiator_quotasets.hooks import negotiator_unused_hooks as negotiator_unused_hooks
     from negotiator_quotasets.hooks import negotiator_usage as negotiator_usage
 else:
@@ -23,7 +24,7 @@ else:
         {
             "negotiator_quotasets.hooks": (
                 "negotiator_charges negotiator_commands negotiator_filter_slots negotiator_job_attributes "
-                "negotiator_reports negotiator_section negotiator_unused_hooks negotiator_usage"
+                "negotiator_reports negotiator_section negotiator_starting_bundles negotiator_unused_hooks negotiator_usage"
             ),
         },
     )

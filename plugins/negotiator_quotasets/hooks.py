@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         QueueConfig,
         Report,
         Request,
+        StartingBundle,
         Table,
     )
 
@@ -98,3 +99,11 @@ def negotiator_commands() -> Iterable[click.Command]:
     from negotiator_quotasets.commands.qquota import qquota
 
     return qconf, qquota
+
+
+@hookimpl
+def negotiator_starting_bundles() -> Iterable[StartingBundle]:
+    """Offer ``gridengine``: resource quota sets."""
+    from negotiator_quotasets.starting_bundle import starting_bundle
+
+    yield starting_bundle()

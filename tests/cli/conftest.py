@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
+from bundle_with_tests import BundleWithTests
 from negotiator.cli import main
 from output_schemas import check_output
 
@@ -30,3 +31,10 @@ def _validated_outputs(monkeypatch):
 
     monkeypatch.setattr(CliRunner, "invoke", invoked)
     monkeypatch.setattr(subprocess, "run", ran)
+
+
+@pytest.fixture
+def tested_bundle(tmp_path, monkeypatch):
+    """Return a bundle with a test, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return BundleWithTests(tmp_path)

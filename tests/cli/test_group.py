@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from distributions import install
+
 COMMANDS = """
 import click
 from negotiator.plugin import hookimpl
@@ -30,11 +32,7 @@ def negotiator(tmp_path):
     """Return a function that runs the program in an environment with one installed plugin."""
 
     def call(code, *arguments):
-        (tmp_path / "site_commands.py").write_text(code)
-        info = tmp_path / "site_commands-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: site-commands\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text("[negotiator]\nsite = site_commands\n")
+        install(tmp_path, "site", "site_commands", source=code)
         words = [sys.executable, "-m", "negotiator", *arguments]
         return subprocess.run(
             words,

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from commands import invoke
+from distributions import install
 from negotiator.app.context import ProgramContext
 from negotiator.audit.verify import verify
 from negotiator.bundle import load_bundle
@@ -321,11 +322,7 @@ def test_options_may_be_set_in_the_environment(site):
 def test_installed_commands_get_the_program_context(site):
     """The caller is the owner of the process."""
     (site.folder / "bundle" / "pool.yaml").write_text("scheduleracl: boss\n")
-    (site.folder / "closing_days.py").write_text(PLUGIN)
-    info = site.folder / "closing_days-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: closing-days\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[negotiator]\nclosing_days = closing_days\n")
+    install(site.folder, "closing_days", "closing_days", source=PLUGIN)
     words = [sys.executable, "-m", "negotiator"]
     env = os.environ | {"PYTHONPATH": str(site.folder)}
     for command, expected in (("close-on", "closed on 1 days\n"), ("closing-days", "site.days: 20270115\n")):

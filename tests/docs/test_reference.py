@@ -7,8 +7,7 @@ import pytest
 
 from negotiator.cli.commands import COMMANDS
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks import specs
-from negotiator.hooks.hook import hooks_of
+from negotiator.hooks.manager import HOOKS
 from negotiator_docs.markdown import table, text
 from negotiator_docs.mentions import Mentions
 from negotiator_docs.reference import PAGES
@@ -30,7 +29,7 @@ def test_every_command_has_a_section():
 
 def test_every_hook_leads_to_its_section_in_the_contract():
     page = (REFERENCE / "hooks.md").read_text()
-    assert re.findall(r"^\| \[`(\w+)`\]\(\.\./hooks\.md#\1", page, re.MULTILINE) == list(hooks_of(specs))
+    assert re.findall(r"^\| \[`(\w+)`\]\(\.\./hooks\.md#\1", page, re.MULTILINE) == list(HOOKS)
 
 
 def test_every_exit_code_has_its_meaning():

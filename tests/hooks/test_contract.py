@@ -13,6 +13,8 @@ import pytest
 import negotiator.plugin
 from negotiator import testing
 from negotiator.classad import parse
+from negotiator.hooks import specs
+from negotiator.hooks.checks.starting_bundles import checked_starting_files
 from negotiator.hooks.manager import HOOKS as DECLARED
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.plugin import (
@@ -21,10 +23,12 @@ from negotiator.plugin import (
     Application,
     ConfiguredRule,
     CounterUsage,
+    OwnFile,
     PlacedApplication,
     QueueNotice,
     QueueTarget,
     Source,
+    StartingRequest,
 )
 
 HERE = Path(__file__).parent
@@ -81,6 +85,12 @@ def test_there_are_hooks():
     assert all(name.startswith("negotiator_") for name in DECLARED)
 
 
+def test_every_hook_can_be_named_from_the_package_of_the_contract():
+    """The modules of the package are an arrangement; callers import ``specs``."""
+    named = {name: value for name, value in vars(specs).items() if name.startswith("negotiator_")}
+    assert named == dict(DECLARED)
+
+
 @HOOKS
 def test_the_document_has_the_exact_arguments(spec):
     """The heading is the signature, and the arguments are explained in its order."""
@@ -127,17 +137,31 @@ def test_the_examples_run(spec, capsys):
     assert capsys.readouterr().err == PRINTED.get(spec.name, "") * 2
 
 
+def answers_of_examples(hook):
+    """Return what the examples in the document and in the docstring return, each once."""
+    docstring = inspect.getdoc(DECLARED[hook].function)
+    example = re.search(r"^Example::\n\n(.*?)^:", docstring, flags=re.MULTILINE | re.DOTALL)[1]
+    (written,) = snippets(documented(hook))
+    return [tuple(run(code)[hook]()) for code in (written, inspect.cleandoc(example))]
+
+
 def test_the_placement_rules_of_the_examples_return_a_queue():
     """The hook only declares the rule; its function is called when an application is placed."""
-    docstring = inspect.getdoc(DECLARED["negotiator_placement_rules"].function)
-    example = re.search(r"^Example::\n\n(.*?)^:", docstring, flags=re.MULTILINE | re.DOTALL)[1]
-    (written,) = snippets(documented("negotiator_placement_rules"))
-    for code in (written, inspect.cleandoc(example)):
-        (rule,) = run(code)["negotiator_placement_rules"]()
+    for (rule,) in answers_of_examples("negotiator_placement_rules"):
         configured = ConfiguredRule(rule.name, "", False, lambda _: True, Source("queues.yaml", 3))
         of_project = Application("bob", tags={"project": "web.one"})
         assert rule.target(of_project, configured) == QueueTarget("web_dot_one")
         assert rule.target(Application("bob"), configured) is None
+
+
+def test_the_starting_bundles_of_the_examples_have_groups_of_the_administrators_files():
+    request = StartingRequest(
+        folder=Path("site"), files=(OwnFile(Path("a"), b"biology\n"),), answers={"quota": "3"}
+    )
+    for (bundle,) in answers_of_examples("negotiator_starting_bundles"):
+        made = checked_starting_files(bundle.make(request))
+        assert b"GROUP_NAMES = biology" in made.files["groups.conf"]
+        assert "pool.yaml" in made.files
 
 
 def test_the_examples_of_a_whole_plugin_and_of_its_test_run(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from negotiator.plugin import (
     Constraint,
     ConstraintSide,
     QueueTarget,
+    StartingQuestion,
 )
 from negotiator.testing import cycle_record, queues, request, rule, table
 
@@ -239,6 +240,49 @@ def test_negotiator_placement_rules_of_all_plugins_come_in_order_in_lower_case(p
     given = project.target(Application("alice", tags={"project": "root.a"}), rule("b"))
     assert given == QueueTarget("root.ab", qualified=True)
     assert (list(none.tags("x")), list(project.tags("x"))) == ([], ["x"])
+
+
+def test_negotiator_starting_bundles_come_with_their_functions_and_questions(plugins):
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_starting_bundles():
+            yield StartingBundle(name="slurm", description="of\\nSlurm", make=len,
+                                 questions=(StartingQuestion("size", "Slots", "1", ("1", "2")),))
+        """,
+    )
+    (found,) = plugins.load().ask(specs.negotiator_starting_bundles).records
+    assert (found.plugin, found.record.name, found.record.make) == ("a", "slurm", len)
+    assert found.record.description.isprintable()
+    assert found.record.questions == (StartingQuestion("size", "Slots", "1", ("1", "2")),)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("name='No Name'", "expected lower-case letters, digits and hyphens as name of a StartingBundle"),
+        ("description=3", "expected a string as description of a StartingBundle"),
+        ("make=None", "expected a function as make of a StartingBundle, got None"),
+        ("own_files=None", "expected a string as own_files of a StartingBundle"),
+        ("recognizes='a'", "expected a function or None as recognizes of a StartingBundle, got str"),
+        ("questions=[]", "expected a tuple of StartingQuestions as questions of a StartingBundle, got list"),
+        ("questions=('size',)", "expected a StartingQuestion, got str"),
+        ("questions=(StartingQuestion('A', 'a'),)", "hyphens as name of a StartingQuestion, got 'A'"),
+        (
+            "questions=(StartingQuestion('a', 'a', '3', ('1', '2')),)",
+            "expected one of the choices as default of a, got '3'",
+        ),
+    ],
+)
+def test_negotiator_starting_bundles_of_another_form_are_refused(plugins, wrong, message):
+    given = f"dict(name='slurm', description='of Slurm', make=len) | dict({wrong})"
+    plugins.write(
+        "a.py", f"@hookimpl\ndef negotiator_starting_bundles(): yield StartingBundle(**({given}))\n"
+    )
+    answers = plugins.load().ask(specs.negotiator_starting_bundles)
+    assert answers.records == ()
+    assert message in str(answers.failures[0])
 
 
 REPORT = """

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from distributions import install
 from negotiator.hooks import dropins, specs
 from negotiator.hooks.candidates import from_entry_points
 from negotiator.hooks.loading import PluginSettings, load_plugins
@@ -14,17 +15,6 @@ from negotiator.records import Severity
 
 CONTENT = "@hookimpl\ndef negotiator_commands(): yield click.Command({!r})\n"
 _numbers = count()
-
-
-def install(folder, name, value, *, by="", source=None):
-    """Write a distribution of one module with one entry point, with the layout of pip."""
-    distribution = by or f"{name}-dist"
-    info = folder / f"{distribution.replace('-', '_')}-1.2.3.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2.3\n")
-    (info / "entry_points.txt").write_text(f"[negotiator]\n{name} = {value}\n")
-    if source is not None:
-        (folder / f"{value.split(':')[0]}.py").write_text(source)
 
 
 OURS = tuple(entry.name for entry in distribution("pool-negotiator").entry_points.select(group="negotiator"))
@@ -412,8 +402,12 @@ def test_the_modules_of_a_refused_plugin_are_freed_at_once(plugins, source):
     assert dropped_in() == before
 
 
-def test_commands_of_a_plugin_that_is_not_installed_are_warned_of(plugins):
-    """Commands are looked up before a bundle is known."""
-    plugins.write("a.py", "@hookimpl\ndef negotiator_commands(): return []\n")
-    (problem,) = plugins.load().commands_not_offered()
-    assert "plugin a: its commands are not offered, since it is not installed" in str(problem)
+@pytest.mark.parametrize(
+    ("hook", "offered"),
+    [("negotiator_commands", "commands"), ("negotiator_starting_bundles", "starting bundles")],
+)
+def test_what_a_plugin_offers_that_is_not_installed_is_warned_of(plugins, hook, offered):
+    """Commands and starting bundles are looked up before a bundle is known."""
+    plugins.write("a.py", f"@hookimpl\ndef {hook}(): return []\n")
+    (problem,) = plugins.load().hooks_not_called()
+    assert f"plugin a: its {offered} are not offered, since it is not installed" in str(problem)

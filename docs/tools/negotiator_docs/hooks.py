@@ -6,8 +6,8 @@ import inspect
 import re
 from pathlib import Path
 
-from negotiator.hooks import specs
-from negotiator.hooks.hook import Hook, OnFailure, hooks_of
+from negotiator.hooks.hook import Hook, OnFailure
+from negotiator.hooks.manager import HOOKS
 from negotiator_docs.markdown import GENERATED, code, table, text
 
 _HEAD = """# Hooks
@@ -26,7 +26,7 @@ def hooks_page() -> str:
     """Return the page."""
     contract = Path(__file__).parents[2] / "hooks.md"
     anchors = _anchors(contract.read_text("utf-8"))
-    rows = [_row(hook, anchors) for hook in hooks_of(specs).values()]
+    rows = [_row(hook, anchors) for hook in HOOKS.values()]
     return f"{GENERATED}{_HEAD}\n{table(['hook', 'task', 'arguments', 'answer', 'if it fails'], rows)}"
 
 

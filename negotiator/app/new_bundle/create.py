@@ -2,80 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import attrs
 
 import negotiator
 from negotiator.app.check import check_bundle
-from negotiator.app.new_bundle.own_files import OwnFiles, own_files
-from negotiator.app.new_bundle.queue_names import queues_of_names
-from negotiator.app.new_bundle.system import PoolSystem, read_own_files
-from negotiator.app.new_files import rendered, write_new
+from negotiator.app.new_bundle.offers import OfferedBundle, complete_answers, function_of
+from negotiator.app.new_files import write_new
+from negotiator.app.plugin_functions import PluginFunction
 from negotiator.bundle import BundleCheck
-from negotiator.bundle.folder import QUEUES
-from negotiator.errors import NotFoundError
+from negotiator.errors import InvalidCallError, NotFoundError
+from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.checks.starting_bundles import (
+    OBSERVED_TEST,
+    checked_sample_job,
+    checked_starting_files,
+)
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.hooks.starting_bundles import OwnFile, SampleJob, StartingRequest
+from negotiator.queues import PartitionConfig
 
-_TEST: Final = "site_test.yaml"
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @attrs.frozen
 class NewBundle:
-    """A bundle that was written: its files by name, and what ``negotiator check`` reports about it."""
+    """A bundle that was written: its files by name, and what ``negotiator check`` reports about it.
+
+    ``failure`` is that of the plugin at the sample jobs: the bundle has no test then.
+    """
 
     folder: Path
     files: tuple[str, ...]
     check: BundleCheck
+    failure: HookFailure | None = None
 
 
-def create_bundle(folder: Path, system: PoolSystem, paths: Sequence[Path] = ()) -> NewBundle:
-    """Write a bundle to start from.
+def create_bundle(
+    folder: Path, offered: OfferedBundle, files: Sequence[OwnFile] = (), answers: Mapping[str, str] = _NONE
+) -> NewBundle:
+    """Write a bundle to start from; the test of sample jobs is added unless the bundle has errors.
 
-    With an administrator's own files the bundle has these instead of examples, unchanged; its test has what the bundle decides about some jobs,
-    unless it has errors.
-
-    :param paths: files of that system: HTCondor's configuration; a queues.yaml of YuniKorn; the output of ``qconf -srqs``, ``-sc``, ``-su NAME`` and
-        ``-shgrp NAME`` of Grid Engine.
-    :raises InvalidCallError: a file is not of that system.
-    :raises CommandError: a file cannot be read, or one of the bundle exists already; nothing is written.
+    :param offered: which one.
+    :param files: those of the administrator; the bundle has them instead of examples.
+    :param answers: by the names of the questions; those that are missing have their default.
+    :raises InvalidCallError: a file is of another system, or an answer is invalid.
+    :raises CommandError: a file of the bundle exists already; nothing is written.
+    :raises PluginFailureError: the plugin failed; nothing is written.
     """
-    own = own_files(system, read_own_files(paths)) if paths else None
-    templates = files(negotiator) / "app" / "new_bundle" / "templates" / system
-    made = rendered(
-        templates,
-        own=own is not None,
-        objects="" if own is None else own.objects.completed(own.quota_names),
-        settings=system.settings_file if own is None else ", ".join(own.files),
-        folder=folder,
+    starting = offered.record
+    if files and not starting.own_files:
+        raise InvalidCallError(f"the starting bundle {starting.name} has no use for a --file; leave it out")
+    request = StartingRequest(
+        folder=folder, files=tuple(files), answers=complete_answers(starting.questions, answers)
     )
-    if own is not None:
-        made = _with_own(made, system, own)
-    write_new(folder, made)
-    check = check_bundle(CommandTargets(bundle=folder))
-    if own is not None and check.bundle is not None:
-        from negotiator.app.new_bundle.observed_decisions import observed_test  # noqa: PLC0415 - cycles import NumPy
-
-        test = {_TEST: observed_test(system, own, check.bundle, folder)}
-        write_new(folder, test)
-        made |= test
-        check = check_bundle(CommandTargets(bundle=folder))
-    return NewBundle(folder, tuple(sorted(made)), check)
+    function = function_of(offered, starting.make)
+    made = function.answer(lambda: checked_starting_files(starting.make(request)))
+    write_new(folder, made.files)
+    written = NewBundle(folder, tuple(sorted(made.files)), check_bundle(CommandTargets(bundle=folder)))
+    return written if made.sample_jobs is None else _with_test(written, function, made.sample_jobs)
 
 
-def _with_own(made: Mapping[str, bytes], system: PoolSystem, own: OwnFiles) -> dict[str, bytes]:
-    """Return the files of a bundle with an administrator's own ones instead of examples, and without the tests of these."""
-    examples = {_TEST}
-    if own.files:  # of Grid Engine there may be objects alone
-        examples.add(system.settings_file)
-    result = {name: content for name, content in made.items() if name not in examples} | dict(own.files)
-    if own.quota_names.queues:
-        result[QUEUES] = queues_of_names(own.quota_names.queues)
-    return result
+def _with_test(
+    written: NewBundle,
+    function: PluginFunction,
+    sample_jobs: Callable[[PartitionConfig], Iterable[SampleJob]],
+) -> NewBundle:
+    """Add the test of sample jobs to a bundle, unless it has errors."""
+    bundle, folder = written.check.bundle, written.folder
+    if bundle is None:
+        return written
+    from negotiator.app.new_bundle.observed_decisions import (  # noqa: PLC0415 - cycles import NumPy
+        MOST_SAMPLE_JOBS,
+        observed_test,
+    )
+
+    jobs = function.answer_or_failure(
+        lambda: [checked_sample_job(job) for job in islice(sample_jobs(bundle.partition), MOST_SAMPLE_JOBS)]
+    )
+    if isinstance(jobs, HookFailure):
+        return attrs.evolve(written, failure=jobs)
+    write_new(folder, {OBSERVED_TEST: observed_test(jobs, bundle, folder)})
+    names = tuple(sorted((*written.files, OBSERVED_TEST)))
+    return NewBundle(folder, names, check_bundle(CommandTargets(bundle=folder)))
 
 
 def create_example_pool(folder: Path) -> tuple[str, ...]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.app.new_bundle.flow_values import flow
-from negotiator.app.new_bundle.own_files import OwnFiles
-from negotiator.app.new_bundle.sample_jobs import sample_jobs
-from negotiator.app.new_bundle.system import PoolSystem
+import attrs
+
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.file import read_policy_tests
 from negotiator.bundle import Bundle
 from negotiator.cycle.jobs import job_ids, schedds
+from negotiator.hooks.starting_bundles import SAMPLE_SLOT_CPUS, SampleJob
+from negotiator.hooks.templates import yaml_in_line
 
+_USER: Final = "alice"
+#: Further ones would make the test too long to read.
+MOST_SAMPLE_JOBS: Final = 11
 _HEAD: Final = """\
 # A test of the policies: negotiator test --bundle {folder}
 # Its expectations are what the bundle decided when it was made: read them, correct what you expect otherwise, and add tests of what
@@ -27,30 +30,38 @@ slots:
 tests:
   - name: some jobs get what the bundle gave them when it was made
 """
-_HOST: Final = re.compile(r'Machine == "([^"]+)"')
 
 
-def observed_test(system: PoolSystem, own: OwnFiles, bundle: Bundle, folder: Path) -> bytes:
-    """Return a file of tests with jobs that touch the rules of a bundle, and the decisions of one cycle about them.
+def observed_test(sample_jobs: Iterable[SampleJob], bundle: Bundle, folder: Path) -> bytes:
+    """Return a file of tests with an ordinary job and some sample jobs, and the decisions of one cycle about them.
 
     :param folder: of the bundle, as the file names it.
     """
-    jobs = sample_jobs(system, own, bundle)
-    hosts = _HOST.findall("\n".join(str(job.attributes.get("Requirements", "")) for job in jobs))
-    slots = [f"  - {flow(each)}" for each in _slots(tuple(dict.fromkeys(hosts)), len(jobs))]
+    ordinary = SampleJob()
+    jobs = tuple(_numbered([ordinary, *sample_jobs]))
+    slots = [f"  - {yaml_in_line(each)}" for each in _slots(jobs)]
     text = _HEAD.format(folder=folder, slots="\n".join(slots))
-    groups = {job.owner: list(job.groups) for job in jobs if job.groups}
+    groups = {str(job.attributes["Owner"]): list(job.groups) for job in jobs if job.groups}
     if groups:
-        text += f"    groups: {flow(groups)}\n"
-    text += "    jobs:\n" + "".join(f"      - {flow(job.attributes)}\n" for job in jobs)
+        text += f"    groups: {yaml_in_line(groups)}\n"
+    text += "    jobs:\n" + "".join(f"      - {yaml_in_line(job.attributes)}\n" for job in jobs)
     return (text + "    expect:\n" + "".join(_expectations(text, bundle))).encode()
 
 
-def _slots(hosts: tuple[str, ...], number: int) -> Iterator[Mapping[str, Any]]:
-    shape = {"Cpus": 64, "Memory": 65536, "TotalMemory": 65536, "num_proc": 64}
-    yield {"repeat": max(number, 4), **shape}
-    for host in hosts:
-        yield {"Name": f"slot1@{host}", "Machine": host, **shape}
+def _numbered(jobs: Iterable[SampleJob]) -> Iterator[SampleJob]:
+    """Yield the jobs with an owner and a cluster, and with the requirement of their machine."""
+    for cluster, job in enumerate(jobs, 1):
+        required = {"Requirements": f'TARGET.Machine == "{job.machine}"'} if job.machine else {}
+        attributes = {"Owner": _USER, **job.attributes, **required, "ClusterId": cluster}
+        yield attrs.evolve(job, attributes=attributes)
+
+
+def _slots(jobs: Sequence[SampleJob]) -> Iterator[Mapping[str, Any]]:
+    shape = {"Cpus": SAMPLE_SLOT_CPUS, "Memory": 65536, "TotalMemory": 65536}
+    yield {"repeat": max(len(jobs), 4), **shape}
+    for machine, count in Counter(job.machine for job in jobs if job.machine).items():
+        for number in range(1, count + 1):
+            yield {"Name": f"slot{number}@{machine}", "Machine": machine, **shape}
 
 
 def _expectations(text: str, bundle: Bundle) -> Iterator[str]:
@@ -68,4 +79,4 @@ def _expectations(text: str, bundle: Bundle) -> Iterator[str]:
             expected = {"verdict": "matched" if outcome.slot else "waiting", "queue": outcome.queue}
         else:
             expected = {"verdict": str(reason.verdict), "rule": reason.provenance.rule}
-        yield f"      - {{job: {job}, {flow(expected)[1:]}\n"
+        yield f"      - {{job: {job}, {yaml_in_line(expected)[1:]}\n"

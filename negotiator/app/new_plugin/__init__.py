@@ -10,8 +10,9 @@ from typing import Final
 import attrs
 
 import negotiator
-from negotiator.app.new_files import rendered, write_new
+from negotiator.app.new_files import write_new
 from negotiator.errors import InvalidCallError
+from negotiator.hooks.templates import render_templates
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _LONGEST: Final = 30
@@ -46,6 +47,6 @@ def create_plugin(name: str, folder: Path | None = None) -> NewPlugin:
     module = f"negotiator_{key}"
     target = folder or Path(f"{_PREFIX}{short}")
     template = files(negotiator) / "app" / "new_plugin" / "template"
-    made = rendered(template, name=short, key=key, module=module, version=negotiator.__version__)
+    made = render_templates(template, name=short, key=key, module=module, version=negotiator.__version__)
     write_new(target, made)
     return NewPlugin(short, module, target, tuple(sorted(made)))

@@ -7,17 +7,24 @@ from typing import Any
 
 import click
 
-#: Names of systems, as those of ``PoolSystem``, which is not imported for help and completion.
-SYSTEMS = ("htcondor", "yunikorn", "gridengine")
+from negotiator.cli import options
+
+
+def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of starting bundles, for the shell: only this option loads the plugins."""
+    from negotiator.app.new_bundle import StartingBundles
+
+    return [name for name in StartingBundles.of_installed_plugins().offered if name.startswith(incomplete)]
 
 
 @click.command(short_help="Write a policy bundle to start from, also from your own files.")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--from",
-    "system",
-    type=click.Choice(SYSTEMS),
-    help="The system whose words the bundle uses.  [default: that of the files; on a terminal, a question]",
+    "name",
+    metavar="NAME",
+    shell_complete=_complete,
+    help="The bundle to start from, by its name in --list.  [default: by the files; on a terminal, a question]",
 )
 @click.option(
     "--file",
@@ -28,17 +35,25 @@ SYSTEMS = ("htcondor", "yunikorn", "gridengine")
     help="A file of your own that replaces the examples; may be repeated.",
 )
 @click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    callback=options.named_values,
+    metavar="NAME=VALUE",
+    help="The answer to a question of the bundle; may be repeated.  [default: on a terminal, a question]",
+)
+@click.option(
     "--example",
     metavar="POOL",
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write the ads of an example pool into this folder.",
 )
+@click.option("--list", "listed", is_flag=True, help="List the bundles to start from.")
 def init(**given: Any) -> None:
     """Write a policy bundle to start from into FOLDER: settings with comments, and a test of them.
 
-    The bundle has examples, or your own files, unchanged: of HTCondor its configuration, such as what condor_config_val -dump prints;
-    of YuniKorn its queues.yaml, or the ConfigMap that has it; of Grid Engine what qconf -srqs prints, and if you have them
-    -sc, -su NAME and -shgrp NAME. The test of your own files has some jobs, and what the bundle decides about them today.
+    Installed plugins offer the bundles; --list describes them, the files that each takes, and its questions. A bundle has examples, or your
+    own files, unchanged: then its test has some jobs, and what the bundle decides about them today.
 
     Files that exist are never changed: then nothing is written. Without FOLDER, on a terminal, questions are asked.
 
@@ -47,10 +62,12 @@ def init(**given: Any) -> None:
       0  the bundle is written, and has no errors
       1  a file exists, or cannot be read or written; or your files have errors
       2  invalid command line
+      7  a plugin failed
 
     \b
     Examples:
       negotiator init --example pool; negotiator run pool
+      negotiator init --list
       negotiator init site --from htcondor
       negotiator init site --file queues.yaml
       negotiator init site --from gridengine --file quotas --file complexes

@@ -9,16 +9,6 @@ import click
 from negotiator.cli import options
 
 
-def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    tags = {}
-    for value in values:
-        name, equals, text = value.partition("=")
-        if not name or not equals:
-            raise click.BadParameter(f"{value!r}: write NAME=VALUE")
-        tags[name.lower()] = text
-    return tags
-
-
 @click.command(short_help="Print the queue that an application would be placed in, and why.")
 @options.user
 @options.group
@@ -32,7 +22,7 @@ def _tags(_context: click.Context, _parameter: click.Parameter, values: tuple[st
     "--tag",
     "tags",
     multiple=True,
-    callback=_tags,
+    callback=options.named_values,
     metavar="NAME=VALUE",
     help="An attribute of its jobs; may be repeated.",
 )

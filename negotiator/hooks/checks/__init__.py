@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.checks.masks import checked_filter as checked_filter
     from negotiator.hooks.checks.masks import checked_gate as checked_gate
     from negotiator.hooks.checks.reports import checked_report as checked_report
+    from negotiator.hooks.checks.starting_bundles import checked_starting_bundle as checked_starting_bundle
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -27,5 +28,6 @@ else:
             "negotiator.hooks.checks.charges": "checked_charge checked_entry",
             "negotiator.hooks.checks.masks": "checked_filter checked_gate",
             "negotiator.hooks.checks.reports": "checked_report",
+            "negotiator.hooks.checks.starting_bundles": "checked_starting_bundle",
         },
     )

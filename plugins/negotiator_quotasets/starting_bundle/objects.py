@@ -11,8 +11,9 @@ from typing import Final, Self
 
 import attrs
 
-from negotiator.app.new_bundle.flow_values import flow
-from negotiator.app.new_bundle.quota_names import QuotaNames
+from negotiator.plugin import yaml_in_line
+from negotiator_quotasets.complexes.standard import STANDARD
+from negotiator_quotasets.starting_bundle.quota_names import QuotaNames
 
 _COMPLEXES: Final = re.compile(r"^#?name\s+shortcut\s+type\b", re.MULTILINE)
 _HOSTGROUP: Final = re.compile(r"^group_name\s+@?(\S+)", re.MULTILINE)
@@ -21,14 +22,7 @@ _USERSET: Final = re.compile(r"^name\s+(\S+)", re.MULTILINE)
 _ENTRIES: Final = re.compile(r"^entries\s+(.*)", re.MULTILINE)
 _COLUMNS: Final = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
 #: Complexes of a fresh installation, which the quota sets know without a declaration.
-_STANDARD_NAMES: Final = (
-    "arch calendar cpu display_win_gui h_core h_cpu h_data h_fsize h_rss h_rt h_stack h_vmem hostname load_avg load_long"
-    " load_medium load_short m_core m_socket m_thread m_topology m_topology_inuse mem_free mem_total mem_used"
-    " min_cpu_interval np_load_avg np_load_long np_load_medium np_load_short num_proc qname rerun s_core s_cpu s_data"
-    " s_fsize s_rss s_rt s_stack s_vmem seq_no slots swap_free swap_rate swap_rsvd swap_total swap_used tmpdir"
-    " virtual_free virtual_total virtual_used"
-)
-_STANDARD: Final = frozenset(_STANDARD_NAMES.split())
+_STANDARD: Final = frozenset(each.name for each in STANDARD)
 
 
 def is_objects(text: str) -> bool:
@@ -88,11 +82,11 @@ class GridEngineObjects:
             return
         yield "complexes:                        # as lines of qconf -sc"
         for columns in self.complexes.values():
-            yield f"  - {flow(columns)}"
+            yield f"  - {yaml_in_line(columns)}"
         for name in guessed:
             values = (name, name, "INT", "<=", "YES", "YES", "0")
             yield f"  # A guess, as the quota sets limit {name}: compare it with qconf -sc."
-            yield f"  - {flow(dict(zip(_COLUMNS, values, strict=True)))}"
+            yield f"  - {yaml_in_line(dict(zip(_COLUMNS, values, strict=True)))}"
 
     def _set_lines(self, names: QuotaNames) -> Iterator[str]:
         usersets = {**dict.fromkeys(names.usersets), **self.usersets}
@@ -116,13 +110,13 @@ def _complexes(text: str) -> Iterator[Mapping[str, str]]:
 
 def _members(name: str, members: list[str] | None, command: str) -> str:
     if members is None:
-        return f"  {flow(name)}: []  # nobody yet: write the members that {command} prints"
-    return f"  {flow(name)}: {flow(members)}"
+        return f"  {yaml_in_line(name)}: []  # nobody yet: write the members that {command} prints"
+    return f"  {yaml_in_line(name)}: {yaml_in_line(members)}"
 
 
 def _name_lines(names: QuotaNames) -> Iterator[str]:
     if names.projects:
-        yield f"projects: {flow(list(names.projects))}"
+        yield f"projects: {yaml_in_line(list(names.projects))}"
     if names.pes:
         yield "pes:                              # parallel environments and their allocation rules"
-        yield from (f"  {flow(name)}: $pe_slots" for name in names.pes)
+        yield from (f"  {yaml_in_line(name)}: $pe_slots" for name in names.pes)
