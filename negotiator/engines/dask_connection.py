@@ -6,6 +6,7 @@ Imported when a cluster is used: ``distributed`` is optional, and slow to import
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -62,7 +63,9 @@ def connection(address: str, security: Security | None, seconds: float) -> Itera
         try:
             yield client
         finally:
-            client.close()
+            # A program that ends without closing its engine has no threads any more that could close it.
+            if not sys.is_finalizing():
+                client.close()
 
 
 @contextmanager
