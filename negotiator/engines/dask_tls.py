@@ -23,7 +23,7 @@ _REFUSED: Final = re.compile(
     r"ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|DECRYPT_ERROR|ACCESS_DENIED)|CERTIFICATE_REQUIRED"
 )
 #: What OpenSSL and tornado report if the other side does not use TLS.
-_PLAIN: Final = re.compile(r"WRONG_VERSION_NUMBER|cannot convert to SSL|RECORD_LAYER_FAILURE|UNEXPECTED_EOF")
+_PLAIN: Final = re.compile(r"WRONG_VERSION_NUMBER|cannot convert to SSL|RECORD_LAYER_FAILURE")
 _ENCRYPTED: Final = re.compile(rb"ENCRYPTED PRIVATE KEY|4,ENCRYPTED")
 
 
@@ -78,7 +78,13 @@ def connection_problem(address: str, error: BaseException) -> str:
         )
     if is_tls and _PLAIN.search(text):
         return f"the Dask scheduler at {address} does not use TLS: start it with tls:// and certificates ({_PAGE})"
-    if not is_tls and _is_closed(error):
+    if is_tls and _is_closed(error):
+        # With TLS 1.3 the reason comes after the handshake: it is lost if the scheduler is quicker to close than this program to read.
+        return (
+            f"the Dask scheduler at {address} closed the connection: {_KEYS['cert']} has to be valid, and signed by the scheduler's CA,"
+            f" and the scheduler has to use TLS ({_PAGE})"
+        )
+    if _is_closed(error):
         return (
             f"the Dask scheduler at {address} closed the connection: if it uses TLS, the address of the engine has to begin"
             f" with tls:// ({_PAGE}); other versions of Dask close it too"

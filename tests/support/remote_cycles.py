@@ -6,6 +6,7 @@ conditions workers found and those that they did not, the number of workers, and
 """
 
 import json
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -60,12 +61,20 @@ class RemoteCycles:
         return json.loads(line)
 
 
+class ThisHost:
+    """This machine."""
+
+    def command(self, *words):
+        """Return a command as it runs on this host."""
+        return [*words]
+
+
 @contextmanager
 def remote_cycles(host, address, **environment):
     """Start the process of a negotiator with the engine of a Dask cluster on a host, and end it."""
-    command = host.command("env", *(f"{name}={value}" for name, value in environment.items()))
     with subprocess.Popen(  # noqa: S603 - this module
-        [*command, sys.executable, __file__, address],
+        host.command(sys.executable, __file__, address),
+        env=os.environ | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -93,7 +102,7 @@ def _serve(address):
     for line in sys.stdin:
         hold, turns = int(line), [0]
 
-        def watch(progress, hold=hold, turns=turns):
+        def watch(_progress, hold=hold, turns=turns):
             turns[0] += 1
             if turns[0] == hold:
                 _print("held")

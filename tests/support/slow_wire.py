@@ -5,6 +5,8 @@ in each direction, and the part of the frames that is lost. ``slow_wire.py plain
 are on a wire: with checksums, and no larger than its MTU.
 """
 
+import array
+import contextlib
 import fcntl
 import heapq
 import itertools
@@ -26,13 +28,8 @@ def plain(interface):
     """Switch off what an interface leaves to the one at its other end."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for command in OFFLOADS:
-            value = bytearray(struct.pack("II", command, 0))
-            address = id(value)  # the structure has a pointer to the value
-            del address
-            import array  # noqa: PLC0415
-
-            buffer = array.array("B", value)
-            request = struct.pack("16sP", interface.encode(), buffer.buffer_info()[0])
+            value = array.array("I", (command, 0))  # struct ethtool_value
+            request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
             fcntl.ioctl(control, SIOCETHTOOL, request)
 
 
@@ -70,10 +67,8 @@ def carry(names):
                     heapq.heappush(waiting, (now + delay, next(order), other[end], frame))
         while waiting and waiting[0][0] <= time.monotonic():
             *_, end, frame = heapq.heappop(waiting)
-            try:
+            with contextlib.suppress(OSError):  # without room or a link the frame is lost
                 end.send(frame)
-            except OSError:
-                pass  # no room, or no link: the frame is lost
 
 
 if __name__ == "__main__":
