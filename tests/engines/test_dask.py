@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
 from both_engines import POOLS, plain, run, run_on_both, wait_for_workers
-from dask_cluster import dask_cluster
+from dask_cluster import dask_cluster, scheduler_address
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.engines import dask_crew, dask_engine, dask_member, dask_worker, finder, program_identity
 from negotiator.engines.ahead import AheadConditions
@@ -42,8 +42,8 @@ SLOW = settings(
 @pytest.fixture(scope="module")
 def threads():
     """Return the address of a cluster whose workers are threads of this process."""
-    with dask_cluster(processes=False) as cluster:
-        yield cluster.scheduler_address
+    with scheduler_address() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
