@@ -1,6 +1,7 @@
 """Connections to a Dask cluster: each ends in time and leaves nothing behind, and no secret of the pool is sent."""
 
 import socket
+import sys
 import threading
 import zlib
 from pathlib import Path
@@ -16,6 +17,7 @@ from negotiator.engines.dask_engine import DaskEngine
 from negotiator.engines.sent_task import TaskReceiver
 from negotiator.pool import read_pool_with_claims
 from pools import write_ads
+from processes import LongProgram
 
 SECRET = "<192.0.2.1:9618>#1700000000#7#marker-of-a-claim"  # noqa: S105 - made up
 SECRETS = (
@@ -61,6 +63,32 @@ def test_a_scheduler_that_accepts_a_connection_and_never_answers_is_given_up(sil
         dask_client(silent, 0.1),
     ):
         pass
+
+
+def test_a_scheduler_needs_no_negotiator(monkeypatch, tmp_path):
+    """One of dask-jobqueue may run in another environment than its workers."""
+    code = "import sys; sys.modules['negotiator'] = None; from distributed.cli.dask_scheduler import main; main()"
+    options = ("--host", "tcp://127.0.0.1:0", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
+    wait_for_workers(monkeypatch)
+    with LongProgram([sys.executable, "-c", code, *options], tmp_path) as scheduler:
+        address = scheduler.wait_for(r"Scheduler at: +(\S+)")[1]
+        worker = (
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            address,
+            "--no-nanny",
+            "--host",
+            "127.0.0.1",
+        )
+        with LongProgram([*worker, *options[2:]], tmp_path) as started:
+            started.wait_for("Registered to")
+            engine, pool = DaskEngine(address), plain()
+            try:
+                assert result_bytes(run(pool, engine)) == result_bytes(run(pool))
+                assert engine.take_notices() == ()
+            finally:
+                engine.close()
 
 
 def test_attempts_to_connect_leave_no_thread_and_no_open_file_behind(silent):
