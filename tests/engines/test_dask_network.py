@@ -8,56 +8,29 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-import attrs
 import pytest
 
 from both_engines import plain
 from dask_cluster import ELSEWHERE
-from network_hosts import NoNetworkError, network
+from dask_site import dask_site
+from network_hosts import NoNetworkError
 from pools import NOW, write_ads
-from processes import LongProgram
 from remote_cycles import CLASSES, remote_cycles
 
 ROOT = Path(__file__).parents[2]
-DASK = Path(sys.executable).with_name("dask")
 TIME = 120.0
 TURN = 30
 """The turn at which links are cut: workers have begun by far not all requests."""
 
 
-@attrs.define
-class Site:
-    """The hosts, and the address of the scheduler."""
-
-    scheduler: object
-    workers: list
-    negotiator: object
-    address: str
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """Return a site of four hosts; frames from and to the negotiator's pass a wire that can be disturbed."""
-    folder = tmp_path_factory.mktemp("network")
     with ExitStack() as stack:
         try:
-            made = stack.enter_context(network())
+            yield stack.enter_context(dask_site(tmp_path_factory.mktemp("network")))
         except NoNetworkError as error:
             pytest.skip(str(error))
-        scheduler, *workers = (made.host() for _ in range(3))
-        address = f"tcp://{scheduler.address}:8786"
-
-        def start(host, *words):
-            command = host.command(DASK, *words, "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
-            return stack.enter_context(LongProgram(command, folder))
-
-        start(scheduler, "scheduler", "--host", address).wait_for("Scheduler at:")
-        started = [
-            start(each, "worker", address, "--nthreads", 1, "--host", each.address) for each in workers
-        ]
-        for each in started:
-            each.wait_for("Registered to")
-        yield Site(scheduler, workers, made.host(wired=True), address)
 
 
 @pytest.fixture(scope="module")
