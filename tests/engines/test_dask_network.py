@@ -160,7 +160,7 @@ def test_random_and_recorded_pools_are_decided_alike_over_the_network(site):
     command = site.negotiator.command(
         "env",
         f"{ELSEWHERE}={site.address}",
-        "NEGOTIATOR_POOLS=8",
+        "NEGOTIATOR_POOLS=5",
         sys.executable,
         "-m",
         "pytest",
