@@ -19,8 +19,10 @@ from negotiator.hooks.records import Mask
 
 #: A worker that was waited for so long is not waited for again in the cycle, in seconds.
 _PATIENCE: Final = 2.0
-#: So long a cycle waits in vain for all of its workers: if the network is lost, so are many of them.
+#: So long a cycle waits in vain for its workers together: if the network is lost, so are many of them. Then it waits for each
+#: so long as one that answers takes for two batches, at least.
 _ALL_PATIENCE: Final = 4.0
+_LAST_PATIENCE: Final = 0.2
 #: How long the evaluation of one batch should take, in seconds: messages take one or two milliseconds.
 _BATCH_SECONDS: Final = 0.05
 _MOST_REQUESTS: Final = 64
@@ -169,9 +171,9 @@ class DaskCrew:
 
     def _wait(self, share: DaskShare, number: int) -> None:
         start = monotonic()
-        share.wait(number, min(_PATIENCE, self._patience))
+        share.wait(number, min(_PATIENCE, max(_LAST_PATIENCE, self._patience)))
         if share.is_lost:
-            self._patience = max(0.0, self._patience - (monotonic() - start))
+            self._patience -= monotonic() - start
 
     def _taken(self, place: int) -> Iterator[tuple[int, FoundAnswer]]:
         share = self.shares[place]

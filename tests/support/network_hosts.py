@@ -36,10 +36,6 @@ class Host:
         """Return a command as it runs on this host."""
         return [program("ip", "iproute2"), "netns", "exec", self.name, *map(str, words)]
 
-    def start(self, *words, **options):
-        """Start a program on this host; it ends with the network at the latest."""
-        return subprocess.Popen(self.command(*words), **options)  # noqa: S603 - commands of the tests
-
     def unplug(self):
         """Take the link down, as a pulled cable does: nothing is refused, and nobody is told."""
         _ip("-n", self.switch, "link", "set", self.port, "down")
