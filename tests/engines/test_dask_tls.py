@@ -130,9 +130,12 @@ def client(cluster):
 
 @pytest.fixture(scope="module")
 def foreign(cluster):
-    """Return a folder with the certificates of another CA, and a key with a passphrase."""
+    """Return a folder with the certificates of another CA, an expired one of the CA of the cluster, and a key with a passphrase."""
     folder = cluster.folder / "foreign"
     certificates(folder)
+    ca = ("-CA", "../ca/ca.pem", "-CAkey", "../ca/ca.key", "-CAcreateserial")
+    expired = ("openssl", "x509", "-req", "-in", "client.csr", *ca, "-days", "0", "-out", "expired.pem")
+    subprocess.run(expired, cwd=folder, check=True, capture_output=True)
     closed = ("openssl", "pkey", "-in", "client.key", "-aes256", "-passout", "pass:x", "-out", "closed.key")
     subprocess.run(closed, cwd=folder, check=True)
     return folder
@@ -145,6 +148,7 @@ def foreign(cluster):
         ({"client.cert": "missing.pem"}, "tls.client.cert in Dask's configuration cannot be read (missing.pem: No such file"),
         ({"client.key": "FOLDER/ca.key"}, "(key values mismatch): they have to be"),
         ({"client.cert": "FOLDER/client.pem", "client.key": "FOLDER/client.key"}, "distributed.comm.tls.client.cert has to be valid, and signed by the scheduler's CA"),
+        ({"client.cert": "FOLDER/expired.pem", "client.key": "FOLDER/client.key"}, "distributed.comm.tls.client.cert has to be valid, and"),
         ({"ca-file": "FOLDER/ca.pem"}, "distributed.comm.tls.ca-file has to be the CA that signed it"),
         ({"client.key": "FOLDER/closed.key"}, "distributed.comm.tls.client.key has a passphrase"),
     ],
