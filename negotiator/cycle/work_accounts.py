@@ -51,6 +51,10 @@ class WorkAccounts:
         """Return the accounts of a pool, nothing charged."""
         return cls(len(slots), _ads_of_owners(jobs))
 
+    def for_workers(self) -> WorkAccounts:
+        """Return the same accounts without any ad: those of tables cannot be sent to other machines, and need not be known there."""
+        return attrs.evolve(self)
+
     def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
         """Return the cycle for hooks that test a table of ads: each ad pays for itself."""
         rows = self.owner if kind is AdKind.JOB else self.machine

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
+from negotiator.engines.dask_tls import DaskTlsError, client_security, connection_problem
 from negotiator.errors import CommandError
 
 if TYPE_CHECKING:
@@ -25,20 +26,20 @@ def dask_client(address: str, seconds: float = TIMEOUT) -> Iterator[Client]:
     """Connect to the scheduler of a Dask cluster, such as ``tcp://host:8786``, for as long as the context lasts.
 
     :param seconds: how long the scheduler may take to answer.
-    :raises EngineUnavailableError: distributed is not installed, or no scheduler answers.
+    :raises EngineUnavailableError: distributed is not installed, its TLS is not configured, or no scheduler answers.
     """
     try:
-        from distributed import Client  # noqa: PLC0415 - optional, and slow to import
+        from negotiator.engines.dask_connection import connection  # noqa: PLC0415 - optional, and slow to import
     except ImportError as error:
         raise EngineUnavailableError(
             f"engine dask needs the package distributed ({error}): pip install 'pool-negotiator[dask]'"
         ) from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # who calls reports what is lost
-    try:
-        client = Client(address, timeout=seconds, set_as_default=False, direct_to_workers=True)
-    except (OSError, ValueError) as error:
-        raise EngineUnavailableError(
-            f"no Dask scheduler answers at {address} ({error}): start one with 'dask scheduler', or correct the address of the engine"
-        ) from None
-    with client:
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(connection(address, client_security(address), seconds))
+        except DaskTlsError as error:
+            raise EngineUnavailableError(f"Dask scheduler {address}: {error}") from None
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            raise EngineUnavailableError(connection_problem(address, error)) from None
         yield client

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterator, Sequence
+from time import monotonic
 from typing import Any, Final, Self
 
 import attrs
@@ -18,6 +19,10 @@ from negotiator.hooks.records import Mask
 
 #: A worker that was waited for so long is not waited for again in the cycle, in seconds.
 _PATIENCE: Final = 2.0
+#: So long a cycle waits in vain for its workers together: if the network is lost, so are many of them. Then it waits for each
+#: so long as one that answers takes for two batches, at least.
+_ALL_PATIENCE: Final = 4.0
+_LAST_PATIENCE: Final = 0.2
 #: How long the evaluation of one batch should take, in seconds: messages take one or two milliseconds.
 _BATCH_SECONDS: Final = 0.05
 _MOST_REQUESTS: Final = 64
@@ -79,11 +84,11 @@ class DaskShare:
         else:
             self._calls[future] = numbers
 
-    def wait(self, number: int) -> None:
-        """Wait for the batch of a request; a worker that takes too long is lost for this cycle."""
+    def wait(self, number: int, seconds: float) -> None:
+        """Wait for the batch of a request; a worker that takes longer is lost for this cycle."""
         future = next(each for each, numbers in self._calls.items() if number in numbers)
         try:
-            future.result(_PATIENCE)
+            future.result(seconds)
         except Exception as error:  # noqa: BLE001 - whatever a worker on another machine answers
             self.lose(error)
 
@@ -145,9 +150,11 @@ class DaskCrew:
     position: NDArray[np.int64]
     taken: Mask
     _begun: NDArray[np.uint8] = attrs.field(init=False)
+    _patience: float = attrs.field(init=False)  # seconds that are left for waiting in vain
 
     def __attrs_post_init__(self) -> None:
         self._begun = np.zeros_like(self.served)
+        self._patience = _ALL_PATIENCE
 
     def __len__(self) -> int:
         return len(self.shares)
@@ -158,9 +165,15 @@ class DaskCrew:
             if share.has(until):
                 yield from self._taken(place)
                 if share.has(until):
-                    share.wait(until)
+                    self._wait(share, until)
             yield from self._taken(place)
         self._deal()
+
+    def _wait(self, share: DaskShare, number: int) -> None:
+        start = monotonic()
+        share.wait(number, min(_PATIENCE, max(_LAST_PATIENCE, self._patience)))
+        if share.is_lost:
+            self._patience -= monotonic() - start
 
     def _taken(self, place: int) -> Iterator[tuple[int, FoundAnswer]]:
         share = self.shares[place]

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
-from negotiator.engines.dask_worker import DaskConditionWorker
 from negotiator.engines.program_identity import difference, program_identity
 
 if TYPE_CHECKING:
     from distributed import Client
 
-#: What a worker runs. It has built-in types only: a worker that unpickles a class that it has not got breaks its connection.
+#: What a worker runs. It has built-in types only: a worker that unpickles a class that it has not got breaks its connection,
+#: and the scheduler, which unpickles it too, need not have the program.
 _IDENTITY: Final = (
     "__import__('importlib').import_module('negotiator.engines.program_identity').program_identity()"
+)
+_ACTOR: Final = (
+    "__import__('importlib').import_module('negotiator.engines.dask_worker').DaskConditionWorker()"
 )
 
 
@@ -60,7 +63,7 @@ class DaskMember:
             if self._started is None:
                 if not self._is_same_program(seconds):
                     return False
-                self._started = self._submitted(DaskConditionWorker, actor=True)
+                self._started = self._submitted(eval, _ACTOR, actor=True)
             # An actor belongs to the client that is current when it arrives.
             with self.client.as_current():
                 self._actor = self._result(self._started, end - monotonic())

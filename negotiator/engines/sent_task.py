@@ -76,7 +76,7 @@ class TaskSender:
             number=task.cycle.number,
             now=task.cycle.now,
             digest=task.cycle.digest,
-            work=task.work,
+            work=task.work.for_workers(),
         )
 
     def message(self, known: int) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 import condor_cycle
 from both_engines import WORKERS, run_on_both, wait_for_workers
-from dask_cluster import dask_cluster
+from dask_cluster import scheduler_address
 from negotiator.engines.dask_engine import DaskEngine
 
 #: Every case would take as long again as all cases on one process.
@@ -16,8 +16,8 @@ EVERY = 12
 @pytest.fixture(scope="module")
 def dask():
     """Return the engine of a cluster whose workers are threads of this process."""
-    with dask_cluster(processes=False) as cluster:
-        engine = DaskEngine(cluster.scheduler_address)
+    with scheduler_address() as address:
+        engine = DaskEngine(address)
         yield engine
         engine.close()
 

@@ -13,12 +13,14 @@ from hypothesis import HealthCheck, given, settings
 
 import condor_cycle
 from both_engines import POOLS, plain, run, run_on_both, wait_for_workers
-from dask_cluster import dask_cluster
+from dask_cluster import dask_cluster, scheduler_address
 from negotiator.audit.recorded_cycle import result_bytes
 from negotiator.engines import dask_crew, dask_engine, dask_member, dask_worker, finder, program_identity
 from negotiator.engines.ahead import AheadConditions
 from negotiator.engines.dask_client import EngineUnavailableError
 from negotiator.engines.dask_engine import DaskEngine
+from negotiator.pool import Snapshot, read_pool
+from pools import write_ads
 from random_pools import CONTENT, pools, unstable_pools
 
 # Threads of Dask use ``random`` while Hypothesis draws a pool, which is none of its business.
@@ -40,8 +42,8 @@ SLOW = settings(
 @pytest.fixture(scope="module")
 def threads():
     """Return the address of a cluster whose workers are threads of this process."""
-    with dask_cluster(processes=False) as cluster:
-        yield cluster.scheduler_address
+    with scheduler_address() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +115,17 @@ def test_worker_processes_find_the_conditions_of_every_request_of_several_cycles
         assert sources[-1].missed == 0
         assert len(sources[-1].workers) == 2
     assert engine.take_notices() == ()
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_jobs_with_the_expressions_that_htcondor_writes_are_decided_alike(
+    kept, threads, tmp_path, sources, is_recorded
+):
+    made = plain(RequestMemory="ifThenElse(MemoryUsage isnt undefined, MemoryUsage, ImageSize / 1024)", ImageSize="2000")  # fmt: skip
+    write_ads(tmp_path / "pool.ads", *made.slots.ads, *made.jobs.ads)
+    pool = Snapshot.decode(made.encode()) if is_recorded else read_pool([tmp_path / "pool.ads"])
+    assert result_bytes(run(pool, kept(threads))) == result_bytes(run(pool))
+    assert sources[-1].used >= 12
 
 
 def test_only_changed_rows_are_sent_to_workers_that_have_the_others(machines, monkeypatch):

@@ -1,4 +1,4 @@
-"""Long-running commands: tests wait for printed lines, never for a time."""
+"""Long-running programs: tests wait for printed lines, never for a time."""
 
 import os
 import queue
@@ -13,19 +13,19 @@ LINES = 2_000
 """Other lines after which waiting for a line fails."""
 
 
-class LongCommand:
-    """A running ``negotiator`` command; ``lines`` are the lines of both outputs that were read."""
+class LongProgram:
+    """A running program; ``lines`` are the lines of both outputs that were read."""
 
-    def __init__(self, *arguments, cwd):
+    def __init__(self, command, cwd, **environment):
         self.lines, self._lines = [], queue.SimpleQueue()
-        self.process = subprocess.Popen(  # noqa: S603 - tests run the program
-            [sys.executable, "-m", "negotiator", *map(str, arguments)],
+        self.process = subprocess.Popen(  # noqa: S603 - programs of tests
+            [*map(str, command)],
             cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env=os.environ | {"COLUMNS": "200", "PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"COLUMNS": "200", "PYTHONUNBUFFERED": "1"} | environment,
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -50,6 +50,12 @@ class LongCommand:
                 return found
         raise AssertionError(f"{pattern!r} was not printed:\n" + "\n".join(self.lines[-60:]))
 
+    def printed(self):
+        """Return all lines so far; the program may print more."""
+        while not self._lines.empty():
+            self.lines.append(self._lines.get() or "")
+        return self.lines
+
     def signal(self, number):
         """Send a signal to the process."""
         self.process.send_signal(number)
@@ -68,3 +74,10 @@ class LongCommand:
         self.process.wait()
         self._reader.join()
         self.process.stdout.close()
+
+
+class LongCommand(LongProgram):
+    """A running ``negotiator`` command."""
+
+    def __init__(self, *arguments, cwd):
+        super().__init__([sys.executable, "-m", "negotiator", *arguments], cwd)

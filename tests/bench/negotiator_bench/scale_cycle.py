@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
@@ -59,14 +59,17 @@ class CycleFigures:
     memory: int | None = None
 
 
-def measure_cycle(pool: Path, engine: str, patience: float) -> CycleFigures:
+def measure_cycle(
+    pool: Path, engine: str, patience: float, on: Callable[..., list[str]] = lambda *words: [*words]
+) -> CycleFigures:
     """Run one cycle over a pool in a file (``Snapshot.encode``) in a new process.
 
+    :param on: returns a command as it runs on another host.
     :param patience: the most seconds that it may take.
     :raises ProcessFailedError: the process failed, or took too long.
     """
     arguments = json.dumps({"pool": str(pool), "engine": engine})
-    command = [sys.executable, "-m", "negotiator_bench.scale_cycle", arguments]
+    command = on(sys.executable, "-m", "negotiator_bench.scale_cycle", arguments)
     bench = Path(__file__).parents[1]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (bench, bench.parent / "support")))}
     with tempfile.TemporaryFile() as errors:
