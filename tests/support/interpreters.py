@@ -40,7 +40,6 @@ class Interpreter:
             "-i",
             "PATH=/usr/bin:/bin",
             "PYTHONPATH=site",
-            "PYTHONDONTWRITEBYTECODE=1",
             self.program,
         ]
         command += ["-W", "error", *words]
