@@ -69,3 +69,9 @@ def test_a_cycle_that_was_recorded_here_is_decided_in_the_same_way(other):
 
 def test_the_library_gives_the_same_matches_and_explanations(other):
     assert other("-c", LIBRARY, "pool") == printed("-c", LIBRARY, str(POOL))
+
+
+@pytest.mark.parametrize("command", ["run", "why", "audit why"])
+def test_the_schema_of_an_output_is_the_same(other, command):
+    words = ("-m", "negotiator", "schema", command)
+    assert other(*words) == printed(*words)
