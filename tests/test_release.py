@@ -1,4 +1,4 @@
-"""What a release and its contributors rely on: hooks of pre-commit, changelog fragments, the SBOM, and the container."""
+"""What a release and its contributors rely on: hooks of pre-commit, changelog fragments, and the SBOM."""
 
 import json
 import re
@@ -93,52 +93,6 @@ def test_the_list_of_dependencies_has_each_locked_one_with_its_hash(tmp_path):
     first = again.read_bytes()
     assert run(str(BIN / program), *words).returncode == 0
     assert again.read_bytes() == first
-
-
-def container_builder():
-    """Return a program that builds and runs images; skip the test, with the reason, where none does."""
-    reasons = []
-    for name in ("podman", "docker"):
-        if shutil.which(name) is None:
-            reasons.append(f"{name} is not installed")
-        elif (found := run(name, "info", timeout=60)).returncode:
-            reasons.append(
-                f"{name} does not work: {(found.stderr.strip() or found.stdout.strip()).splitlines()[-1]}"
-            )
-        else:
-            return name
-    pytest.skip("; ".join(reasons))
-
-
-def test_the_container_runs_without_rights():
-    builder = container_builder()
-    base = re.search(r"^ARG PYTHON=(\S+)", (ROOT / "Containerfile").read_text(), re.MULTILINE)[1]
-    if run(builder, "pull", base, timeout=600).returncode:
-        pytest.skip(f"{base} cannot be fetched")
-    built = run(builder, "build", "--file", "Containerfile", "--tag", "negotiator-test", ".", timeout=1800)
-    assert built.returncode == 0, built.stderr
-    once = [builder, "run", "--rm", "--network", "none"]
-    assert run(*once, "negotiator-test", "--version").stdout.startswith("negotiator, version ")
-    identity = run(*once, "--entrypoint", "id", "negotiator-test", "-u")
-    assert identity.stdout.strip() == "64201"
-    cycle = run(
-        *once,
-        "--entrypoint",
-        "sh",
-        "negotiator-test",
-        "-c",
-        "negotiator init --example /tmp/pool && negotiator run --no-audit /tmp/pool",
-    )
-    assert "Cycle 1 over 33 slots, 19 jobs: 7 matched" in cycle.stdout
-
-
-def test_the_container_needs_no_rights_and_has_no_secret():
-    text = (ROOT / "Containerfile").read_text()
-    user = re.search(r"^USER (\d+):(\d+)$", text, re.MULTILINE)
-    assert user
-    assert "0" not in user.groups()
-    ignored = (ROOT / ".dockerignore").read_text().split()
-    assert {".git", ".venv", "var"} <= set(ignored)
 
 
 @pytest.mark.parametrize("name", ["SECURITY.md", "CONTRIBUTING.md", "docs/install.md"])

@@ -49,11 +49,12 @@ class BatchWorkers:
         begun: deque[Future[R]] = deque()
         try:
             while True:
-                while len(begun) < self.ahead() and (call := next(calls, None)) is not None:
-                    begun.append(call)
-                if not begun:
-                    return
-                result = _result(begun[0])
+                with _describing_broken_workers():  # a call cannot be begun either if a process has ended
+                    while len(begun) < self.ahead() and (call := next(calls, None)) is not None:
+                        begun.append(call)
+                    if not begun:
+                        return
+                    result = begun[0].result()
                 begun.popleft()
                 yield result
         finally:
@@ -101,9 +102,10 @@ def _begin_worker() -> None:
     os.dup2(2, 1)
 
 
-def _result(call: Future[R]) -> R:
+@contextmanager
+def _describing_broken_workers() -> Iterator[None]:
     try:
-        return call.result()
+        yield
     except BrokenProcessPool:
         raise CommandError(
             "a worker process ended, perhaps for lack of memory: use fewer processes (--engine processes:N)"

@@ -228,7 +228,8 @@ def test_json_with_a_state_has_states_and_applications(bundle, state):
 
 def test_the_state_is_not_written(bundle, state, tmp_path):
     """Neither an existing one nor a new one."""
-    before = StateManager.begin(load_bundle(bundle), NOW, StateStore.open(state)).queues
+    with StateStore.open(state) as store:
+        before = StateManager.begin(load_bundle(bundle), NOW, store).queues
     assert run("--bundle", bundle, "--state", state).exit_code == 0
     with StateStore.open(state) as store:
         assert StateManager.begin(load_bundle(bundle), NOW, store).queues == before

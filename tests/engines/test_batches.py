@@ -22,6 +22,7 @@ from negotiator.cli import main
 from negotiator.engines import dask_executor
 from negotiator.engines.choice import EngineChoice
 from negotiator.engines.dask_client import dask_client
+from negotiator.errors import CommandError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.state_location import DatabaseUrl
 from pools import NOW, job, slot, write_ads, write_bundle
@@ -188,6 +189,19 @@ def test_a_cycle_whose_workers_of_dask_always_end_is_named(site, cluster):
     assert "--memory-limit" in done.stderr
     (site / "end").unlink()
     assert "decided earlier" in ask(*REPLAY[:-1], "--engine", f"dask:{cluster}", "--resume", "done").output
+
+
+def test_a_process_that_ended_before_a_call_is_an_error_with_what_to_do():
+    """An executor whose process has ended refuses further calls."""
+
+    def calls(executor):
+        ended = executor.submit(os._exit, 1)
+        concurrent.futures.wait([ended])
+        yield executor.submit(os.getpid)
+
+    refusal = pytest.raises(CommandError, match=r"use fewer processes \(--engine processes:N\)")
+    with workers(EngineChoice.parse("processes:1")) as processes, refusal:
+        list(processes.results(calls(processes.executor)))
 
 
 def test_a_process_that_ends_is_an_error_with_what_to_do(site):

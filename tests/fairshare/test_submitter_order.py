@@ -195,6 +195,7 @@ def test_a_damaged_account_is_reported_and_set_aside_and_the_others_are_kept(fai
         row = json.dumps({"Name": "ann@d", "Priority": "much"})
         db.execute("UPDATE order_rows SET row = ? WHERE key = 'account:ann@d'", (row,))
         db.execute("UPDATE order_rows SET row = '[' WHERE key = 'clock'")
+    db.close()
     with StateStore.open(tmp_path / "state") as store:
         manager = StateManager.begin(fair, NOW, store)
     assert "account:sue@d" in manager.order_rows["submitters"]

@@ -1,5 +1,6 @@
 """Runs the program without the modules and functions that Windows lacks: ``python windows_like.py run POOL``."""
 
+import asyncio.selector_events  # noqa: F401 - it asks for sysconf where sockets have sendmsg, which Windows lacks too
 import importlib.abc
 import multiprocessing  # noqa: F401 - it and the following use what is removed below, when they are imported
 import os

@@ -1,6 +1,7 @@
-"""Reasons, problems and records, which the outputs of several commands have."""
+"""Reasons, problems and records, which the outputs of several commands have.
 
-from __future__ import annotations
+Their annotations are evaluated here: since Python 3.14, msgspec looks for those that are texts in the modules of subclasses.
+"""
 
 from typing import Any, TypeAlias, TypedDict
 
