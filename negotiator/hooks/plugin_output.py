@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
@@ -102,10 +102,13 @@ class _RoutedOutput:
         """Give descriptor 1 back its file."""
         if self._stdout is self._given:
             return
+        copy, self._stdout = self._stdout, self._given
         try:
-            self._stdout.flush()
+            copy.flush()
         finally:
-            os.dup2(self._stdout.fileno(), _STDOUT)
+            os.dup2(copy.fileno(), _STDOUT)
+            with suppress(OSError):  # as the flush has reported
+                copy.close()
 
 
 def _is_descriptor_1(stream: TextIO | None) -> bool:
