@@ -86,7 +86,7 @@ def test_what_cannot_be_answered_is_said(words, code, message):
 def test_ctrl_c_ends_a_query(tmp_path):
     """Without a traceback, and with the exit code of an interrupted command."""
     endless = "SELECT count(*) FROM range(10000000000) a, range(1000) b"
-    start = [sys.executable, "-c", SLOW, "audit", "sql", endless, str(tmp_path / "log")]
+    start = [sys.executable, "-c", SLOW, "audit", "sql", endless, str(tmp_path / "log"), "--timeout", "600"]
     with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout.readline() == "running\n"
         time.sleep(0.5)  # mostly the query has begun; Ctrl-C before it ends the command alike

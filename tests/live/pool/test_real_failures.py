@@ -47,7 +47,8 @@ def test_a_negotiator_killed_between_intent_and_outcome_hands_nothing_out_twice(
 
 
 def test_the_jobs_of_a_schedd_that_is_killed_run_once_it_is_back(site_of):
-    with site_of("NUM_CPUS = 2\n") as site, site.serving() as process:
+    # A shadow that does not reach a running job again would wait up to five minutes for the next attempt.
+    with site_of("NUM_CPUS = 2\nRECONNECT_BACKOFF_CEILING = 5\n") as site, site.serving() as process:
         cluster = site.submit(4)
         process.wait_for(lambda: site.is_running(cluster))
         site.pool.kill("condor_schedd")
