@@ -1,5 +1,6 @@
-"""2,000 very short jobs of four users on 100 static slots: each runs once, and each match is a claim."""
+"""Hundreds of very short jobs of four users on 100 static slots: each runs once, and each match is a claim."""
 
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,8 @@ from served_pool import waited_for
 
 SLOTS = 100
 USERS = ("tester", "ann", "bob", "carol")
-JOBS = 500  # of each user
+#: Of each user; NEGOTIATOR_LIVE_JOBS=500 runs 2,000.
+JOBS = int(os.environ.get("NEGOTIATOR_LIVE_JOBS", "150"))
 #: A claim ends with its first job, if that is not over within the second: almost every job is matched.
 SETTINGS = f"""CLAIM_WORKLIFE = 0
 SCHEDD_DEBUG =
@@ -41,7 +43,7 @@ def peak_memory(process):
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
-def test_2000_jobs_of_four_users_each_run_once_on_slots_that_are_matched_once_a_claim(site_of):
+def test_jobs_of_four_users_each_run_once_on_slots_that_are_matched_once_a_claim(site_of):
     """The startd refuses no claim, so no slot was handed out twice; memory does not grow with cycles."""
     with site_of(SETTINGS) as site:
         clusters = [site.pool.submit(SUBMIT, user) for user in USERS]
