@@ -175,7 +175,7 @@ def _rule_and_mode(reason: Reason) -> str:
 
 
 def _first(ranked: Sequence[_T], most: int) -> Sequence[_T]:
-    """Return the first of some entries of a line each; a single further one takes no more room than the word that there is one."""
+    """Return the first entries, one line each; also the next one if it is the last, since the line "1 other" would be as long."""
     return ranked if len(ranked) == most + 1 else ranked[:most]
 
 

@@ -125,7 +125,8 @@ class _SlotSearch:
     def _with_skipped(self, found: FittingSlots, number: int, ahead: Rows, full: Mask) -> FittingSlots:
         """Add slots that a charge refuses to those that it was found to refuse.
 
-        :param ahead: those of the full slots, (N,), that come before the last grant: at least one.
+        :param ahead: the full slots that come before the last grant, at least one.
+        :param full: all full slots, (N,); it is changed.
         """
         refused = np.concatenate((ahead, found.refused(number)[0]))
         if len(refused) > 1:

@@ -52,8 +52,8 @@ class WorkAccounts:
         return cls(len(slots), _ads_of_owners(jobs))
 
     def for_workers(self) -> WorkAccounts:
-        """Return the same accounts without any ad: those of tables cannot be sent to other machines, and need not be known there."""
-        return attrs.evolve(self)
+        """Return the same accounts, to be sent to other machines: an ad of a table cannot be sent."""
+        return attrs.evolve(self)  # without the last job
 
     def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
         """Return the cycle for hooks that test a table of ads: each ad pays for itself."""

@@ -19,9 +19,9 @@ from negotiator.hooks.records import Mask
 
 #: A worker that was waited for so long is not waited for again in the cycle, in seconds.
 _PATIENCE: Final = 2.0
-#: So long a cycle waits in vain for its workers together: if the network is lost, so are many of them. Then it waits for each
-#: so long as one that answers takes for two batches, at least.
+#: The seconds that a cycle waits for lost workers in all: a broken network loses many of them at once.
 _ALL_PATIENCE: Final = 4.0
+#: The seconds that it waits for each further worker after that: longer than two batches take.
 _LAST_PATIENCE: Final = 0.2
 #: How long the evaluation of one batch should take, in seconds: messages take one or two milliseconds.
 _BATCH_SECONDS: Final = 0.05
@@ -150,7 +150,7 @@ class DaskCrew:
     position: NDArray[np.int64]
     taken: Mask
     _begun: NDArray[np.uint8] = attrs.field(init=False)
-    _patience: float = attrs.field(init=False)  # seconds that are left for waiting in vain
+    _patience: float = attrs.field(init=False)  # seconds of _ALL_PATIENCE that are left
 
     def __attrs_post_init__(self) -> None:
         self._begun = np.zeros_like(self.served)

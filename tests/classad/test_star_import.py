@@ -25,7 +25,7 @@ def ours():
 
 @needs_htcondor
 def test_a_star_import_gives_the_names_of_classad2(ours):
-    """All but its extension module, which is no part of the interface."""
+    """Its compiled module ``classad2_impl`` is not one of them."""
     assert ours == star_names("classad2") - {"classad2_impl"}
 
 

@@ -71,7 +71,7 @@ def test_the_summary_fits_on_a_screen_with_totals_and_the_rules_that_blocked_mos
     assert re.search(r"^ +54  6 others$", text, re.MULTILINE)
 
 
-def test_a_single_further_reason_is_printed_instead_of_the_word_that_there_is_one(run):
+def test_the_only_other_reason_is_printed_instead_of_1_other(run):
     lines = run(POOL, "--no-audit")
     start = lines.index("Set aside: 10 ads")
     assert lines[start + 1 : start + 3] == [

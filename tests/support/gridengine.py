@@ -133,7 +133,9 @@ def sessions(folder, name, tmp_path):
 
     asking = {key for key, entries in by_section.items() if any(map(_asks, entries))}
     changing = {key: entries for key, entries in by_section.items() if key not in (*ASKING, *NOT_RUN)}
-    for key, wrong in run_sections(changing, site, tmp_path).items():
+    changed = run_sections(changing, site, tmp_path)
+    assert set(changed) == {key for key, entries in changing.items() if any(map(is_ours, entries))}
+    for key, wrong in changed.items():
         found[f"{key}, qconf"] = sum(map(is_ours, by_section[key])), wrong
     for key in sorted(asking - set(NOT_RUN)):
         place = tmp_path / key

@@ -37,7 +37,7 @@ class Host:
         return [program("ip", "iproute2"), "netns", "exec", self.name, *map(str, words)]
 
     def unplug(self):
-        """Take the link down, as a pulled cable does: nothing is refused, and nobody is told."""
+        """Take the link down: packets are lost, and no program gets an error."""
         _ip("-n", self.switch, "link", "set", self.port, "down")
 
     def plug(self):

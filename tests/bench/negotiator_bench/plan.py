@@ -32,7 +32,6 @@ class Plan:
     cycles: tuple[int, ...]  # slots
     unlike: tuple[int, int]  # slots and job classes of cycles over unlike slots
     hostile_slots: int  # of the pool that hostile ads are added to
-    attacks: int | None  # so many of them; None for all
     judged: bool
 
 
@@ -64,7 +63,6 @@ FULL: Final = Plan(
     cycles=(1_000, 20_000),
     unlike=(20_000, 500),
     hostile_slots=5_000,
-    attacks=None,
     judged=True,
 )
 
@@ -90,7 +88,6 @@ QUICK: Final = Plan(
     cycles=(100,),
     unlike=(50, 10),
     hostile_slots=100,
-    attacks=2,
     judged=False,
 )
 
