@@ -122,6 +122,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.reports import Report as Report
     from negotiator.hooks.reports import ReportParameter as ReportParameter
     from negotiator.hooks.reports import ReportSource as ReportSource
+    from negotiator.hooks.setting_values import boolean_setting as boolean_setting
+    from negotiator.hooks.setting_values import real_setting as real_setting
     from negotiator.hooks.shared_rows import PoolNegotiators as PoolNegotiators
     from negotiator.hooks.shared_rows import SharedRows as SharedRows
     from negotiator.hooks.slot_offer import Preemption as Preemption
@@ -229,6 +231,7 @@ else:
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",
+        "negotiator.hooks.setting_values": "boolean_setting real_setting",
         "negotiator.hooks.shared_rows": "PoolNegotiators SharedRows",
         "negotiator.hooks.slot_offer": (
             "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"

@@ -36,7 +36,11 @@ def check_bundle(
         from negotiator.app.lint_accounting import lint_accounting
 
         found = (*found, *lint_accounting(examination.bundle, pool))
-        found = (*found, *examination.unset)
+        lines = {(each.source.file, each.source.line) for each in examination.problems}
+        found = (
+            *found,
+            *(each for each in examination.unset if (each.source.file, each.source.line) not in lines),
+        )
     if list_ignored:
         found = (*found, *examination.ignored)
     if any(problem.severity is Severity.ERROR for problem in found):

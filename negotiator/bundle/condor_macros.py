@@ -2,23 +2,52 @@
 
 Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One rule is stricter here: an
 undefined macro without default is an error, not an empty text, because an expression without one of its parts is
-another policy. So is a value that only HTCondor can know. Both are errors only where a value is used.
+another policy. So is a value that only HTCondor can know. Both are errors only where a value is used. HTCondor's own macros
+are predefined, and so are settings whose default is known.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 
 from negotiator.bundle.condor_functions import number_text
 from negotiator.bundle.condor_lines import Definition, Uncertain
-from negotiator.bundle.text import LocatedText
+from negotiator.bundle.text import LocatedText, SourceText
 from negotiator.records import Problem
 
 SUBSYSTEM = "negotiator."
+
+#: The macros that HTCondor 25.14 defines for configuration files (``param_info.in``), the same on all machines.
+PREDEFINED: Final = {
+    "ActivityTimer": "(time() - EnteredCurrentActivity)",
+    "BackgroundLoad": "0.3",
+    "BigJob": "(TARGET.ImageSize >= (50 * 1024))",
+    "ContinueIdleTime": "5 * $(MINUTE)",
+    "HighLoad": "0.5",
+    "HOUR": "3600",
+    "IsMPI": "(TARGET.JobUniverse == $(MPI))",
+    "IsNegotiator": "true",
+    "IsStandard": "(TARGET.JobUniverse == $(STANDARD))",
+    "IsVanilla": "(TARGET.JobUniverse == $(VANILLA))",
+    "IsVM": "(TARGET.JobUniverse == $(VM))",
+    "MaxSuspendTime": "10 * $(MINUTE)",
+    "MaxVacateTime": "10 * $(MINUTE)",
+    "MediumJob": "(TARGET.ImageSize >= (15 * 1024) && TARGET.ImageSize < (50 * 1024))",
+    "MINUTE": "60",
+    "MPI": "8",
+    "SmallJob": "(TARGET.ImageSize <  (15 * 1024))",
+    "STANDARD": "1",
+    "StartIdleTime": "15 * $(MINUTE)",
+    "StateTimer": "(time() - EnteredCurrentState)",
+    "SUBSYSTEM": "NEGOTIATOR",
+    "VANILLA": "5",
+    "VM": "13",
+}
+_OWN_FILE: Final = "HTCondor's defaults"
 MAX_DEPTH = 100
 MAX_STEPS = 10_000
 MAX_TEXT = 1_000_000
@@ -33,6 +62,9 @@ _FUNCTION = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z0-9_.]+", re.ASCII)
 
+
+#: The number of the definition that HTCondor itself has, before those of all files.
+_PREDEFINED: Final = -1
 
 #: The definitions in expansion, the outermost first, by name and number; a default counts as one too.
 _Active: TypeAlias = tuple[tuple[str, int], ...]
@@ -62,11 +94,19 @@ class Knobs:
 
     def __init__(self, definitions: Iterable[Definition] = ()) -> None:
         self._all: dict[str, list[Definition]] = {}
+        self._predefined: dict[str, Definition] = {}
         self._used: set[str] = set()
         self._steps = 0
         self._spent = 0
+        self.predefine(PREDEFINED)
         for definition in definitions:
             self.add(definition)
+
+    def predefine(self, values: Mapping[str, str]) -> None:
+        """Set the values of names before the definitions of all files."""
+        for name, text in values.items():
+            value = LocatedText(text, SourceText(_OWN_FILE, text), range(len(text)), 0)
+            self._predefined[name.lower()] = Definition(name, 0, value)
 
     def add(self, definition: Definition) -> None:
         """Add a definition, which overrides those of the same name so far."""
@@ -88,7 +128,7 @@ class Knobs:
         """True if a definition so far gives a name a value, False if it unsets the name, None if neither is certain."""
         found = self._all.get(name.lower())
         if not found:
-            return None
+            return True if name.lower() in self._predefined else None
         self._used.add(name.lower())
         return None if found[-1].uncertain else bool(found[-1].value.text)
 
@@ -183,7 +223,8 @@ class Knobs:
             raise _fault(value, piece.start, message, "write out its value") from error
 
     def _certain(self, found: tuple[str, int]) -> Definition:
-        definition = self._all[found[0]][found[1]]
+        name, number = found
+        definition = self._predefined[name] if number == _PREDEFINED else self._all[name][number]
         if definition.uncertain:
             raise _unknown(definition, definition.uncertain)
         return definition
@@ -193,7 +234,7 @@ class Knobs:
         key, number = active[-1]
         if name == key:
             self._used.add(name)
-            return (name, number - 1) if number else None
+            return (name, number - 1) if number > 0 or (not number and name in self._predefined) else None
         for candidate in (SUBSYSTEM + name, name):
             if candidate == key or candidate not in self._all:
                 continue
@@ -211,7 +252,7 @@ class Knobs:
                     "replace one of them by plain text",
                 )
             return found
-        return None
+        return (name, _PREDEFINED) if name in self._predefined else None
 
     def _plain(self, piece: _Piece, value: LocatedText) -> str:
         text = value.text[piece.start : piece.end]

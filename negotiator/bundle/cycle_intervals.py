@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.bundle.nodes import MapEntry
+from negotiator.bundle.nodes import MapEntry, is_unset
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.paths import no_files
 from negotiator.records import Problem
@@ -68,7 +68,7 @@ def read_cycle_intervals(
     builder = ObjectBuilder(no_files)
     found: dict[str, int] = {}
     for field, (knob, least) in _KNOBS.items():
-        if knob not in entries:
+        if knob not in entries or is_unset(entries[knob].value):
             continue
         entry = entries[knob]
         value = builder.value(entry.value, int)

@@ -13,7 +13,7 @@ from negotiator.bundle.cycle_intervals import INTERVAL_KNOBS
 from negotiator.bundle.knob_owners import KnobOwners
 from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import unused_knobs
-from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style
+from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, is_unset
 from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.records import Problem, Severity
 
@@ -41,6 +41,7 @@ def knob_entries(
     :param known: the settings that plugins know, with their defaults.
     :param refusal: why a plugin was refused, which may own some of the names; empty if none was.
     """
+    knobs.predefine(known.defaults())
     core_knobs = frozenset((*TIME_KNOBS.values(), *INTERVAL_KNOBS))
     owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE or key in core_knobs}
     of_patterns = {key.lower(): key for key in top.entries if owners.of_pattern(key)}
@@ -68,12 +69,11 @@ def knob_entries(
         if isinstance(value, Problem):
             problems.append(value)
             entries[key] = MapEntry(definition.at, BadNode(key, definition.file, definition.at))
-        elif not value.text.strip():
-            unset += _unset(definition, plain, known)  # "NAME =" unsets it
-            continue
         else:
             entries[key] = MapEntry(definition.at, ScalarNode(key, value.at, value, Style.KNOB))
-        if key in top.entries:
+        if is_unset(entries[key].value):
+            unset += _unset(definition, plain, known)
+        elif key in top.entries:
             problems += _set_twice(key, definition, top)
     unused = unused_knobs(knobs, rest, owned, known, refusal)
     return KnobEntries(entries, (*problems, *unused.problems), unused.others, tuple(unset))
@@ -90,7 +90,8 @@ def _unset(definition: Definition, name: str, known: KnownSettings) -> Iterator[
     """Yield a warning for a setting without a value, unless its default is empty too."""
     setting = known.find(name)
     if setting is None or setting.is_pattern or setting.default:
-        message = f"{definition.name} has no value: it sets no policy"
+        own = setting is None or setting.is_pattern
+        message = f"{definition.name} has no value{': it sets no policy' if own else ''}"
         hint = "write an expression, or remove the line"
         yield definition.file.problem(Severity.WARNING, definition.at, message, hint)
 

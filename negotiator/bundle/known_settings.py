@@ -20,6 +20,10 @@ class KnownSettings:
         for setting in settings:
             (self._patterns if setting.is_pattern else self._named).setdefault(setting.name.lower(), setting)
 
+    def defaults(self) -> dict[str, str]:
+        """Return the default of each setting with a name of its own."""
+        return {setting.name: setting.default for setting in self._named.values()}
+
     def find(self, name: str) -> KnownSetting | None:
         """Return the setting of a name, that of the longest pattern that matches it, or None."""
         key = name.lower()
@@ -32,10 +36,10 @@ class KnownSettings:
     def nearest(self, name: str, others: Iterable[str] = ()) -> str:
         """Return the setting that a misspelled name was intended for, a known one or one of the others; empty if there is none.
 
-        The first letter must agree.
+        The first letter must agree. Settings of the daemon are left out: those of other daemons are like them.
         """
         key = name.lower()
-        choices = {known: setting.name for known, setting in self._named.items()}
+        choices = {known: setting.name for known, setting in self._named.items() if setting.decides}
         choices |= {other.lower(): other for other in others}
         alike = [choice for choice in choices if choice[:1] == key[:1]]
         near = difflib.get_close_matches(key, alike, n=1, cutoff=_ALMOST)

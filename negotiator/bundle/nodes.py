@@ -89,6 +89,11 @@ def is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.value.text.strip()
 
 
+def is_unset(node: Node) -> bool:
+    """True for the value of ``NAME =`` in an HTCondor-style file."""
+    return isinstance(node, ScalarNode) and node.style is Style.KNOB and is_empty(node)
+
+
 def shown(text: str) -> str:
     """Return a text for a message: short, quoted, printable."""
     return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}...")

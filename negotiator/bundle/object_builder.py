@@ -30,6 +30,7 @@ from negotiator.bundle.nodes import (
     Style,
     describe,
     is_empty,
+    is_unset,
     problem,
     shown,
 )
@@ -46,10 +47,16 @@ from negotiator.bundle.text import LocatedText
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.hooks.declarations import Expression, RankExpression
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.setting_values import boolean_setting, integer_setting, real_setting
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
 MAX_INTEGER = 2**63 - 1
+_READ_SETTING: Final[Mapping[type, Callable[[str], Any]]] = {
+    bool: boolean_setting,
+    int: integer_setting,
+    float: real_setting,
+}
 _NOT_AS_WRITTEN = frozenset({"a boolean", "a number of base 8"})
 
 
@@ -116,7 +123,7 @@ class ObjectBuilder:
         values: dict[str, Any] = {}
         class_schema = self._schema(schema)
         for name, key in class_schema.keys.items():
-            if name in entries:
+            if name in entries and not _has_default(entries[name].value, key.field.type):
                 values[name] = self.value(entries[name].value, key.field.type)
             elif key.required:
                 self.problems.append(refuse(f"the key {shown(name)} is missing"))
@@ -136,7 +143,8 @@ class ObjectBuilder:
         try:
             return schema(**values)
         except Exception as error:  # noqa: BLE001 - validators of a plugin's class may raise anything
-            self.problems.append(refuse(describe_error(error)))
+            own = list(_refused_values(class_schema, entries, values))
+            self.problems += own or [refuse(describe_error(error))]
             return INVALID
 
     def _object(self, node: Node, wanted: Any) -> Any:
@@ -205,6 +213,8 @@ class ObjectBuilder:
             return INVALID
         if is_enum(wanted):
             return self._enum(node, wanted)
+        if node.style is Style.KNOB and wanted in _READ_SETTING:
+            return self._setting(node, wanted)
         if wanted is bool:
             return self._bool(node)
         if wanted is int:
@@ -247,8 +257,17 @@ class ObjectBuilder:
             return members[text]
         return self._refuse(node, f"one of {', '.join(members)}", choice_hint(text, members))
 
+    def _setting(self, node: ScalarNode, wanted: type) -> Any:
+        """Read a value of an HTCondor-style file, which may be an expression."""
+        try:
+            return _READ_SETTING[wanted](node.value.text)
+        except ValueError as error:
+            what = "true or false" if wanted is bool else "a number, or an expression of numbers"
+            hint = f"the value {error}: write {what}{_expanded(node.value, '; ')}"
+            return self._refuse(node, _expected(wanted), hint)
+
     def _bool(self, node: ScalarNode) -> Any:
-        text = node.value.text.capitalize() if node.style is Style.KNOB else node.value.text
+        text = node.value.text
         if node.style is Style.QUOTED or text not in scalars.TRUE | scalars.FALSE:
             return self._refuse(
                 node, "true or false", "remove the quotes" if node.style is Style.QUOTED else ""
@@ -309,6 +328,24 @@ class ObjectBuilder:
         return INVALID
 
 
+def _refused_values(
+    schema: ClassSchema, entries: Mapping[str, MapEntry], values: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Yield a problem for each value outside the bounds of its field, at its place.
+
+    Only validators of attrs itself are tried: those of a plugin may need the whole object.
+    """
+    for name, key in schema.keys.items():
+        check = key.field.validator
+        if check is None or name not in values or name not in entries:
+            continue
+        if type(check).__module__ == attrs.validators.gt.__module__:
+            try:
+                check(None, key.field, values[name])
+            except ValueError as error:
+                yield problem(entries[name].value, str(error).removeprefix(f"'{key.field.name}' "))
+
+
 def _sources(entries: Mapping[str, MapEntry]) -> Iterator[tuple[str, Source]]:
     """Yield the path of each value, relative to its object, and its place."""
     waiting: list[tuple[str, int, Node]] = [(key, entry.at, entry.value) for key, entry in entries.items()]
@@ -323,6 +360,12 @@ def _sources(entries: Mapping[str, MapEntry]) -> Iterator[tuple[str, Source]]:
 
 def _any_invalid(values: Iterable[Any]) -> bool:
     return any(value is INVALID for value in values)
+
+
+def _has_default(node: Node, wanted: Any) -> bool:
+    """True for ``NAME =`` in an HTCondor-style file, unless the setting may be None: as in HTCondor its default counts."""
+    may_be_none = is_union(wanted) and len(union_members(wanted)) < len(get_args(wanted))
+    return is_unset(node) and not may_be_none
 
 
 def _is_none(node: Node, members: list[Any]) -> bool:
@@ -355,5 +398,5 @@ def _list_hint(node: Node) -> str:
     return "quote it, so that YAML does not read its brackets" if isinstance(node, ListNode | MapNode) else ""
 
 
-def _expanded(value: LocatedText) -> str:
-    return f"after replacing macros: {value.text[:400]}" if value.replaced else ""
+def _expanded(value: LocatedText, before: str = "") -> str:
+    return f"{before}after replacing macros: {value.text[:400]}" if value.replaced else ""

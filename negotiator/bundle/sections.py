@@ -14,7 +14,7 @@ from negotiator.bundle.knob_entries import CORE
 from negotiator.bundle.knob_owners import KnobOwners, assign_patterns
 from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import not_checked
-from negotiator.bundle.nodes import MapEntry, MapNode, shown
+from negotiator.bundle.nodes import MapEntry, MapNode, is_unset, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
@@ -161,7 +161,11 @@ def settings_of(
         return where.error(at, f"plugin {attributed.plugin}: {message}")
 
     source = where.place(at) if place else Source(file.name)
-    texts = {name: builder.value(entry.value, ScalarText) for name, entry in knobs.items()}
+    texts = {
+        name: builder.value(entry.value, ScalarText)
+        for name, entry in knobs.items()
+        if not is_unset(entry.value)
+    }
     settings = builder.build(section.schema, own, source, refuse, files=files or {}, knobs=texts)
     if files is None:  # other files would be reported for names that the broken file defines
         return INVALID

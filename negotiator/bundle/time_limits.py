@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.bundle.nodes import MapEntry
+from negotiator.bundle.nodes import MapEntry, is_unset
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.paths import no_files
 from negotiator.hooks.turn_time import TimeLimit
@@ -56,7 +56,7 @@ def read_time_limits(entries: Mapping[str, MapEntry]) -> tuple[TimeLimits | None
     builder = ObjectBuilder(no_files)
     seconds, sources = dict(_DEFAULTS), {}
     for limit, knob in TIME_KNOBS.items():
-        if knob not in entries:
+        if knob not in entries or is_unset(entries[knob].value):
             continue
         entry = entries[knob]
         file = entry.value.file

@@ -41,6 +41,7 @@ _READ: Final[Mapping[str, Mapping[str, str]]] = {
         "GROUP_ACCEPT_SURPLUS_*": "",
         "GROUP_AUTOREGROUP": "false",
         "GROUP_AUTOREGROUP_*": "",
+        "GROUP_DYNAMIC_MACH_CONSTRAINT": "",
         "GROUP_NAMES": "",
         "GROUP_PRIO_FACTOR_*": "",
         "GROUP_QUOTA_*": "",
@@ -49,6 +50,8 @@ _READ: Final[Mapping[str, Mapping[str, str]]] = {
         "GROUP_QUOTA_ROUND_ROBIN_RATE": "1.0e100",
         "GROUP_SORT_EXPR": 'ifThenElse(AccountingGroup=?="<none>",3.4e+38,ifThenElse(GroupQuota>0,'
         "GroupResourcesInUse/GroupQuota,3.3e+38))",
+        "HFS_MAX_ALLOCATION_ROUNDS": "3",
+        "HFS_ROUND_ROBIN_RATE": "",
         "MATCH_WORKING_CM_SLOTS": "false",
         "NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION": "true",
         "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION": "false",

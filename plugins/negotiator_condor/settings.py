@@ -10,17 +10,15 @@ from functools import cached_property
 
 import attrs
 
-from negotiator import plugin
 from negotiator.plugin import (
     DeclaredRule,
     Mode,
-    NegotiatorError,
     Problem,
     QueueConfig,
     ScalarText,
     Severity,
     Source,
-    parse,
+    real_setting,
 )
 from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
 from negotiator_condor.modes import OTHERS, mode_of, mode_problems
@@ -156,7 +154,6 @@ class ConcurrencyLimits:
 def _number(text: str) -> float:
     """Return the value of a setting, which may be a constant expression; -1 if it is not a number."""
     try:
-        value = plugin.Ad([("value", parse(text))]).real("value")
-    except NegotiatorError:
+        return real_setting(text)
+    except ValueError:
         return -1
-    return -1 if value is None or value != value else value  # noqa: PLR0124 - not a number

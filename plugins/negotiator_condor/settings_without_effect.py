@@ -16,7 +16,7 @@ _MASTER: Final = "negotiator-daemon reads it from HTCondor's own configuration"
 _DAEMON: Final = "it configures the process condor_negotiator"
 _AD: Final = "the Negotiator ad is sent when the program starts and after each cycle"
 _READ_AT_ONCE: Final = "all requests are read before the cycle"
-_OBSOLETE: Final = "it is the old name of another setting"
+_ALIKE: Final = "which jobs are alike depends on all attributes that expressions read"
 
 #: Settings by which condor_negotiator decides which job gets which slot.
 _DECIDING: Final = (
@@ -25,18 +25,6 @@ _DECIDING: Final = (
         default="false",
         reason="jobs in dynamic slots are not ended to free resources of their partitionable slot",
     ),
-    KnownSetting(
-        name="GROUP_DYNAMIC_MACH_CONSTRAINT",
-        reason=_OBSOLETE,
-        hint="write NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
-    ),
-    KnownSetting(
-        name="HFS_MAX_ALLOCATION_ROUNDS",
-        default="3",
-        reason=_OBSOLETE,
-        hint="write GROUP_QUOTA_MAX_ALLOCATION_ROUNDS",
-    ),
-    KnownSetting(name="HFS_ROUND_ROBIN_RATE", reason=_OBSOLETE, hint="write GROUP_QUOTA_ROUND_ROBIN_RATE"),
     KnownSetting(
         name="NEGOTIATOR_CROSS_SLOT_PRIOS",
         default="false",
@@ -110,10 +98,17 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEG_SLEEP", "0", "it is for tests of HTCondor", ""),
         ("NICE_USER_ACCOUNTING_GROUP_NAME", "nice-user", "condor_submit reads it; accounts of nice users begin with nice-user",
          ""),
-        ("REMOVE_SIGNIFICANT_ATTRIBUTES", "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize",
-         "which jobs are alike depends on all attributes that expressions read", ""),
-        ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", "^Slot[0-9]*_",
-         "which jobs are alike depends on all attributes that expressions read", ""),
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES", "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize", _ALIKE, ""),
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", "^Slot[0-9]*_", _ALIKE, ""),
+        ("SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION", "true", "matches have the claim ids of startds, without sessions of their own",
+         ""),
+        ("SPOOL", "$(LOCAL_DIR)/spool", "accounts are part of the state", ""),
+        ("STARTD_JOB_ATTRS", "", _ALIKE, ""),
+        ("STARTD_JOB_EXPRS", "", _ALIKE, ""),
+        ("STARTD_RESOURCE_PREFIX", "", "slot ads get no attributes of the other slots of their machine", ""),
+        ("SYSTEM_STARTD_JOB_ATTRS",
+         ("ImageSize, ExecutableSize, JobUniverse, NiceUser, CPUsUsage, ResidentSetSize, ProportionalSetSizeKb, MemoryUsage, "
+          "DiskUsage, StdoutMtime, StderrMtime, ScratchDirFileCount"), _ALIKE, ""),
         ("TRUNC_NEGOTIATOR_LOG_ON_OPEN", "false", _LOGS, ""),
         ("USERPRIO_USE_NEGOTIATOR_MODULAR_QUERY", "true", "it belongs to condor_userprio", ""),
     )

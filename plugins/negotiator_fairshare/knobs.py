@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from negotiator import plugin
-from negotiator.plugin import NegotiatorError, Problem, ScalarText, Severity, Source, parse
+from negotiator.plugin import Problem, ScalarText, Severity, Source, boolean_setting, real_setting
 
 
 class KnobReader:
@@ -36,20 +35,23 @@ class KnobReader:
     def boolean(self, name: str, *, default: bool) -> bool:
         """Return the value of a knob that is true or false; the default if it is not set, or with an error invalid."""
         text = self.text(name)
-        value = _constant(text) if text else default
-        if isinstance(value, bool | int | float):
-            return bool(value)
-        self.error(name, f"{name} must be true or false: {text}")
+        try:
+            return boolean_setting(text) if text else default
+        except ValueError as error:
+            self.error(name, f"{name} must be true or false: {text}", f"the value {error}")
         return default
 
     def number(self, name: str, default: float, *, least: float, most: float = math.inf) -> float:
         """Return the value of a knob that is a number; the default if it is not set, or with an error invalid."""
-        text = self.text(name)
-        value = _constant(text) if text else default
-        if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
-            return float(value)
+        text, hint = self.text(name), ""
+        try:
+            value = real_setting(text) if text else default
+            if least <= value <= most:
+                return value
+        except ValueError as error:
+            hint = f"the value {error}"
         limits = f"from {least:g} to {most:g}" if math.isfinite(most) else f"of at least {least:g}"
-        self.error(name, f"{name} must be a number {limits}: {text}")
+        self.error(name, f"{name} must be a number {limits}: {text}", hint)
         return default
 
     def source(self, name: str) -> Source | None:
@@ -67,11 +69,3 @@ class KnobReader:
     def _report(self, severity: Severity, name: str, message: str, hint: str) -> None:
         source = self._sources.get(name.lower(), Source(""))
         self.problems.append(Problem(severity, source, message, hint))
-
-
-def _constant(text: str) -> plugin.ClassAdValue | None:
-    """Return the value of a constant expression, None if it cannot be parsed."""
-    try:
-        return plugin.Ad([("value", parse(text))]).evaluate("value")
-    except NegotiatorError:
-        return None

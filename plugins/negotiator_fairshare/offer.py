@@ -107,7 +107,7 @@ def slot_offer(
     if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
         return SlotOffer(slots, withheld)
     users = SlotUsers.of(slots, env)
-    rules = PreemptionRules(users.names, settings.preemption_requirements, settings.PREEMPTION_RANK.tree)
+    rules = PreemptionRules(users.names, settings.preemption_requirements, settings.preemption_rank)
     return SlotOffer(accounts.add_to(slots, users), withheld, rules)
 
 

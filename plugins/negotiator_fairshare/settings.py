@@ -23,6 +23,7 @@ from negotiator.plugin import (
     ScalarText,
     Severity,
     SlotRanks,
+    Source,
     parse,
 )
 from negotiator_fairshare.accounts.settings import AccountSettings
@@ -43,6 +44,11 @@ def _cpus() -> Expression:
     return Expression(parse("Cpus"), "Cpus")
 
 
+def _pre_job_rank() -> RankExpression:
+    text = "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) - Memory"
+    return RankExpression(PRE_JOB_RANK, text)
+
+
 def _post_job_rank() -> RankExpression:
     text = (
         "(RemoteOwner =?= UNDEFINED) * (ifThenElse(isUndefined(KFlops), 1000, KFlops)"
@@ -55,6 +61,8 @@ def _post_job_rank() -> RankExpression:
 _BETTER_PRIORITY = "TARGET.SubmitterUserPrio < MY.RemoteUserPrio * 0.999999"
 
 _SLOT_RANK = parse("MY.Rank")
+#: The rank of an empty setting: all slots are equal.
+_NO_RANK = parse("undefined")
 
 
 def _no_preemption() -> Expression:
@@ -64,6 +72,10 @@ def _no_preemption() -> Expression:
 def _preemption_rank() -> RankExpression:
     text = "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"
     return RankExpression(parse(text), text)
+
+
+def _tree(rank: RankExpression | None) -> Expr:
+    return _NO_RANK if rank is None else rank.tree
 
 
 @attrs.frozen
@@ -80,19 +92,24 @@ class OfferQuirks:
 
 @attrs.frozen
 class FairShareSettings(GroupKnobs):
-    """What ``order: submitters`` reads of a bundle."""
+    """What ``order: submitters`` reads of a bundle.
+
+    None is an empty setting, as in condor_negotiator: no condition, or a rank that is the same for all slots.
+    ``GROUP_DYNAMIC_MACH_CONSTRAINT`` counts where ``NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`` is None.
+    """
 
     NEGOTIATOR_CONSIDER_EARLY_PREEMPTION: bool = False
     PREEMPTION_REQUIREMENTS: Expression | None = attrs.field(factory=_no_preemption)
     PREEMPTION_REQUIREMENTS_STABLE: bool = True
-    PREEMPTION_RANK: RankExpression = attrs.field(factory=_preemption_rank)
+    PREEMPTION_RANK: RankExpression | None = attrs.field(factory=_preemption_rank)
     PREEMPTION_RANK_STABLE: bool = True
     NEGOTIATOR_IGNORE_USER_PRIORITIES: bool = False
     SLOT_WEIGHT: Expression = attrs.field(factory=_cpus)
     FORCE_NEGOTIATOR_SLOT_WEIGHT: bool = False
-    NEGOTIATOR_PRE_JOB_RANK: RankExpression | None = None
-    NEGOTIATOR_POST_JOB_RANK: RankExpression = attrs.field(factory=_post_job_rank)
+    NEGOTIATOR_PRE_JOB_RANK: RankExpression | None = attrs.field(factory=_pre_job_rank)
+    NEGOTIATOR_POST_JOB_RANK: RankExpression | None = attrs.field(factory=_post_job_rank)
     NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT: Expression | None = None
+    GROUP_DYNAMIC_MACH_CONSTRAINT: Expression | None = None
     NEGOTIATOR_IGNORE_JOB_RANKS: bool = False
     NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES: bool = False
     NEGOTIATOR_DEPTH_FIRST: bool = False
@@ -152,17 +169,38 @@ class FairShareSettings(GroupKnobs):
         """Return what the slots that take part in a cycle are to be divided."""
         from negotiator_fairshare.pie.slot_weights import PoolSize
 
-        given = self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT
+        given = self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT or self.GROUP_DYNAMIC_MACH_CONSTRAINT
         constraint = None if given is None else given.tree
         return PoolSize.of(slots, weights, constraint, env, use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS)
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of knobs that contradict each other or are not used as written."""
         yield from self.groups.problems
+        yield from self._of_preemption()
+        yield from self._of_old_constraint()
         if isinstance(self.compatible, ScalarText) and self.compatible.text not in list(Compatible):
             message = f"compatible must be exact or fixed, got {self.compatible.text}"
             hint = "or write a mapping with a switch for each quirk"
             yield Problem(Severity.ERROR, self.compatible.source, message, hint)
+
+    def _of_preemption(self) -> Iterator[Problem]:
+        """Warn of requirements that are empty: a job of any other user may be ended."""
+        if self.PREEMPTION_REQUIREMENTS is None and self.NEGOTIATOR_CONSIDER_PREEMPTION:
+            message = "PREEMPTION_REQUIREMENTS has no value: no condition protects the jobs of other users"
+            hint = "write False to end no job by priority, or remove the line"
+            source = self.sources.get("PREEMPTION_REQUIREMENTS", Source(""))
+            yield Problem(Severity.WARNING, source, message, hint)
+
+    def _of_old_constraint(self) -> Iterator[Problem]:
+        old, new = "GROUP_DYNAMIC_MACH_CONSTRAINT", "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT"
+        if self.GROUP_DYNAMIC_MACH_CONSTRAINT is None:
+            return
+        source = self.sources.get(old, Source(""))
+        if self.NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT is None:
+            yield Problem(Severity.NOTICE, source, f"{old} is obsolete", f"write {new}")
+        else:
+            message = f"{old} has no effect: {new} takes precedence"
+            yield Problem(Severity.WARNING, source, message, "remove the line")
 
     @property
     def accounts(self) -> AccountSettings:
@@ -194,25 +232,31 @@ class FairShareSettings(GroupKnobs):
 
     @cached_property
     def preemption_requirements(self) -> Expr | None:
-        """The expression that a match by priority needs to be true; None if there is no such match."""
+        """The expression that a match by priority needs to be true; None if it needs none."""
         given = self.PREEMPTION_REQUIREMENTS
-        if given is None or self.offer_quirks.preemption_priority is Compatible.EXACT:
+        if self.offer_quirks.preemption_priority is Compatible.EXACT:
             return None if given is None else given.tree
+        if given is None:
+            return parse(_BETTER_PRIORITY)
         return parse(f"(({given.text}\n) =?= true) && {_BETTER_PRIORITY}")
+
+    @property
+    def preemption_rank(self) -> Expr:
+        """The rank of slots that run a job."""
+        return _tree(self.PREEMPTION_RANK)
 
     @property
     def ranks(self) -> SlotRanks:
         """The pool's own order of slots."""
-        after, of_job = self.NEGOTIATOR_POST_JOB_RANK.tree, not self.NEGOTIATOR_IGNORE_JOB_RANKS
-        own = self.NEGOTIATOR_PRE_JOB_RANK
-        before = PRE_JOB_RANK if own is None else own.tree
+        before, after = _tree(self.NEGOTIATOR_PRE_JOB_RANK), _tree(self.NEGOTIATOR_POST_JOB_RANK)
+        of_job = not self.NEGOTIATOR_IGNORE_JOB_RANKS
         return SlotRanks(before, after, of_job=of_job, reads=tuple(self._preemption_reads()))
 
     def _preemption_reads(self) -> Iterator[Expr]:
         """Yield the expressions that decide which jobs a match may end."""
         if self.NEGOTIATOR_CONSIDER_PREEMPTION:
             yield _SLOT_RANK
-            yield self.PREEMPTION_RANK.tree
+            yield self.preemption_rank
             if self.preemption_requirements is not None:
                 yield self.preemption_requirements
 

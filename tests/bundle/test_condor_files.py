@@ -62,6 +62,11 @@ AS_HTCONDOR = [
     ("A = $(B\nB = 2", "$(B", "2"),
     ("A = $(DOLLAR)(B)\nB = 2", "$(B)", "2"),
     ("A = #x", "#x", None),
+    ("A = 6 * $(HOUR)", "6 * 3600", None),
+    ("A = $(StartIdleTime)\nMINUTE = 1", "15 * 1", None),
+    ("HOUR = $(HOUR) + 1\nA = $(HOUR)", "3600 + 1", None),
+    ("A = $(SUBSYSTEM)", "NEGOTIATOR", None),
+    ("if defined HOUR\nA = 1\nendif", "1", None),
 ]
 
 
@@ -86,7 +91,7 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
     ask = "import htcondor2 as h, json; h.set_subsystem('NEGOTIATOR'); print(json.dumps([h.param.get('A'), h.param.get('B')]))"
     file = tmp_path / "condor_config"
     # One of each kind that decides something; all of them would take half a minute.
-    for text, a, b in AS_HTCONDOR[8:12] + AS_HTCONDOR[18:19] + AS_HTCONDOR[23:24]:
+    for text, a, b in AS_HTCONDOR[8:12] + AS_HTCONDOR[18:19] + AS_HTCONDOR[23:24] + AS_HTCONDOR[-4:-2]:
         file.write_text(text + "\n")
         environment = {**os.environ, "CONDOR_CONFIG": str(file)}
         done = subprocess.run(
@@ -136,7 +141,7 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         ("A = $(A)", "1:5: error: $(A) is not defined in the bundle (*"),
         ("A = $(C)\nC = $(D)\nD = $(C)", "*: error: circular macros: $(a) -> $(c) -> $(d) -> $(c) (*"),
         ("NEGOTIATOR.A = $(C)\nC = $(A)", "*: error: circular macros: *"),
-        ("A = x\\\n $INT(B)", "2:2: error: $INT(B): its argument reads b (*"),
+        ("A = x\\\n $INT(B)", "2:2: error: $INT(B): its argument reads the attribute b (*"),
         ("A = $INT(C)\nC = time()", "1:5: error: $INT(C): its argument calls time (*"),
         ("A = $INT(C)\nC = 1 +", "1:5: error: $INT(C): its argument is no valid expression (*"),
         ('A = $INT(C)\nC = "a"', "1:5: error: $INT(C): its argument is no number (*"),
@@ -158,8 +163,19 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
             "1:18: error: TINY_EXPR: *(after replacing macros: a && == b)",
         ),
         ("TINY_EXPR @=end\n a &&\n b c\n@end", "3:4: error: TINY_EXPR: *"),
-        ("TINY_NUMBER = x", "1:15: error: TINY_NUMBER: expected a whole number, got 'x'"),
-        ("TINY_SWITCH = 1", "1:15: error: TINY_SWITCH: expected true or false, got '1'"),
+        (
+            "TINY_NUMBER = x",
+            "1:15: error: TINY_NUMBER: expected a whole number, got 'x' (the value reads the attribute x: *",
+        ),
+        (
+            "TINY_NUMBER = $(B) * 2\nB = 3 +",
+            "1:15: error: TINY_NUMBER: *(the value is no valid expression: *; after replacing macros: 3 + * 2)",
+        ),
+        (
+            "TINY_SWITCH = yes",
+            "1:15: error: TINY_SWITCH: expected true or false, got 'yes' (*write true or false)",
+        ),
+        ("TINY_NUMBER = time()", "1:15: error: TINY_NUMBER: * (the value calls time: *"),
         (
             "TINY_NAMES = a, b",
             "1:14: error: TINY_NAMES: expected a list, got 'a, b' (set it in pool.yaml*",
@@ -186,7 +202,9 @@ def test_the_expansion_of_a_macro_is_bounded(knobs):
 
 
 def test_values_of_a_file_are_converted_to_the_types_of_fields(knobs):
-    """Booleans in any case, as HTCondor writes them; YAML's rules for quotes do not apply."""
+    """Booleans in any case, as HTCondor writes them, and expressions; YAML's rules for quotes do not apply."""
+    assert knobs.conf("TINY_NUMBER = 2 * $(HOUR)\nTINY_SWITCH = True && False\n") == []
+    assert (knobs.settings("knobs").number, knobs.settings("knobs").switch) == (7200, False)
     assert knobs.conf('TINY_NUMBER = 7\nTINY_SWITCH = TRUE\nA = 010\nB = "yes"\nTINY_EXPR = true\n') == []
     settings = knobs.settings("knobs")
     assert (settings.number, settings.switch, settings.A, settings.B) == (7, True, "010", '"yes"')

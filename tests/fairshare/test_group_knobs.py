@@ -75,10 +75,6 @@ def test_each_knob_sets_its_field():
             {"GROUP_NAMES": "a", "GROUP_QUOTA_DYNAMIC_a": "1.5"},
             "GROUP_QUOTA_DYNAMIC_a must be a number from 0 to 1",
         ),
-        (
-            {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "1", "group_quota_dynamic_a": "0.5"},
-            "condor_config:3:25: error: group a has GROUP_QUOTA_a too (remove one of them)",
-        ),
         ({"GROUP_ACCEPT_SURPLUS": "maybe"}, "expected true or false, got"),
         (
             {"GROUP_NAMES": "a", "GROUP_AUTOREGROUP_a": "5 +"},
@@ -127,6 +123,44 @@ def test_all_invalid_knobs_are_reported_at_once():
 )
 def test_what_condor_ignores_or_rescales_is_warned_of(knobs, message):
     assert warnings(**knobs) == [message]
+
+
+def test_of_two_quotas_of_a_group_the_static_one_counts():
+    knobs = {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "4", "group_quota_dynamic_a": "0.5"}
+    assert read(**knobs).groups == (ConfiguredGroup("a", 4.0, static=True),)
+    assert problems_of(knobs) == [
+        (
+            "condor_config:3:25: warning: GROUP_QUOTA_DYNAMIC_a has no effect: GROUP_QUOTA_a takes precedence "
+            "(remove one of the two)"
+        )
+    ]
+    empty = {"GROUP_NAMES": "a", "GROUP_QUOTA_a": "", "GROUP_QUOTA_DYNAMIC_a": "0.5"}
+    assert read(**empty).groups == (ConfiguredGroup("a", 0.5),)
+
+
+def test_old_names_of_rounds_count_where_the_new_ones_are_empty():
+    """As in condor_negotiator 25.14, which takes the default of a new name that is not set."""
+    old = {"HFS_MAX_ALLOCATION_ROUNDS": "1", "HFS_ROUND_ROBIN_RATE": "2.0 * 2"}
+    assert (read(**old).max_rounds, read(**old).round_robin_rate) == (3, 1e100)
+    assert [line for line in warnings(**old) if "HFS" in line] == [
+        f"{name} has no effect: condor_negotiator reads it only where {new} is empty"
+        for name, new in (
+            ("HFS_MAX_ALLOCATION_ROUNDS", "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"),
+            ("HFS_ROUND_ROBIN_RATE", "GROUP_QUOTA_ROUND_ROBIN_RATE"),
+        )
+    ]
+    empty = {"GROUP_QUOTA_MAX_ALLOCATION_ROUNDS": "", "GROUP_QUOTA_ROUND_ROBIN_RATE": ""}
+    assert (read(**empty).max_rounds, read(**empty).round_robin_rate) == (3, 1e100)
+    both = read(**old, **empty)
+    assert (both.max_rounds, both.round_robin_rate) == (1, 4.0)
+    assert problems_of(old | empty) == []
+    assert "HFS_ROUND_ROBIN_RATE must be at least 1" in problems(**empty, HFS_ROUND_ROBIN_RATE="0.5")
+
+
+def test_the_sort_expression_must_not_be_empty():
+    assert problems(GROUP_NAMES="a", GROUP_QUOTA_a="1", GROUP_SORT_EXPR="") == (
+        "condor_config:3:1: error: GROUP_SORT_EXPR must be an expression (remove the line)"
+    )
 
 
 def test_settings_of_an_ignored_group_have_no_effect():

@@ -60,6 +60,28 @@ def test_the_pool_may_allow_to_end_jobs_of_other_users(tmp_path):
     assert ended(result) == {"s0@h": PreemptedJob("bob@d", "priority")}
 
 
+@pytest.mark.parametrize("fixed", [False, True])
+def test_empty_requirements_are_no_condition(tmp_path, fixed):
+    """As in condor_negotiator: jobs of all others may be ended; a warning of it. The fix compares the priorities still."""
+    switch = "compatible: {preemption_priority: fixed}\n" if fixed else ""
+    bundle = write_bundle(tmp_path / "b", FAIR + switch, conf="PREEMPTION_REQUIREMENTS =\n")
+    (warning,) = map(str, bundle.problems)
+    assert "PREEMPTION_REQUIREMENTS has no value: no condition protects the jobs of other users" in warning
+    result = cycle(pool([claimed(0, "nice-user.bob")], waiting("ann"), "ann"), bundle)
+    assert ended(result) == {"s0@h": PreemptedJob("nice-user.bob@d", "priority")}
+    equal = cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle)
+    assert bool(equal.matches) is not fixed
+
+
+def test_empty_ranks_are_the_same_for_all_slots(tmp_path):
+    """The order of the pool then decides, and the jobs' own Rank before it."""
+    conf = "NEGOTIATOR_PRE_JOB_RANK =\nNEGOTIATOR_POST_JOB_RANK =\nPREEMPTION_RANK =\nPREEMPTION_REQUIREMENTS = true\n"
+    slots = [slot(0, Cpus="8", KFlops="1"), slot(1, Cpus="1", KFlops="9")]
+    assert set(ended(run(tmp_path, pool(slots, waiting("ann"), "ann"), conf))) == {"s0@h"}
+    taken = [claimed(0, "eve"), claimed(1, "nice-user.bob")]
+    assert set(ended(run(tmp_path / "2", pool(taken, waiting("ann"), "ann"), conf))) == {"s0@h"}
+
+
 def test_a_submitter_never_ends_its_own_job_by_priority(tmp_path):
     result = run(tmp_path, pool([claimed(0, "Ann")], waiting("ann"), "ann"), ALLOWED)
     assert not result.matches

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.plugin import Expression, Problem, ScalarText, Source, parse
+from negotiator.plugin import Problem, RankExpression, ScalarText, Source, parse
 from negotiator_fairshare.groups.settings import (
     DEFAULT_SORT_EXPRESSION,
     ROOT_GROUP,
@@ -33,6 +33,8 @@ _REGROUP: Final = "GROUP_AUTOREGROUP_"
 _FACTOR: Final = "GROUP_PRIO_FACTOR_"
 _ROUNDS: Final = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"
 _RATE: Final = "GROUP_QUOTA_ROUND_ROBIN_RATE"
+#: The settings that have an older name, by that name.
+_RENAMED: Final = {"HFS_MAX_ALLOCATION_ROUNDS": _ROUNDS, "HFS_ROUND_ROBIN_RATE": _RATE}
 #: Of two that fit a name, the longer comes first.
 _FAMILIES: Final = (_DYNAMIC, _STATIC, _SURPLUS, _REGROUP, _FACTOR)
 
@@ -43,13 +45,16 @@ _NAMED: Final = {folded(name): name for name in (_ROUNDS, _RATE)}
 PATTERNS: Final = tuple(f"{family}*" for family in _FAMILIES)
 
 
-def _sort_expression() -> Expression:
-    return Expression(parse(DEFAULT_SORT_EXPRESSION), DEFAULT_SORT_EXPRESSION)
+def _sort_expression() -> RankExpression:
+    return RankExpression(parse(DEFAULT_SORT_EXPRESSION), DEFAULT_SORT_EXPRESSION)
 
 
 @attrs.frozen
 class GroupKnobs:
     """The knobs that accounting groups read; ``knobs`` has those of single groups, as ``GROUP_QUOTA_physics``.
+
+    None is an empty setting. The old names, with ``HFS_``, count where the new ones are empty: condor_negotiator takes the
+    default of a new name that is not set.
 
     Source: HTCondor manual, "Configuration Macros", condor_negotiator.
     """
@@ -62,9 +67,11 @@ class GroupKnobs:
     GROUP_NAMES: str = ""
     GROUP_ACCEPT_SURPLUS: bool = False
     GROUP_AUTOREGROUP: bool = False
-    GROUP_SORT_EXPR: Expression = attrs.field(factory=_sort_expression)
-    GROUP_QUOTA_MAX_ALLOCATION_ROUNDS: int = 3
-    GROUP_QUOTA_ROUND_ROBIN_RATE: float = 1e100
+    GROUP_SORT_EXPR: RankExpression | None = attrs.field(factory=_sort_expression)
+    GROUP_QUOTA_MAX_ALLOCATION_ROUNDS: int | None = 3
+    GROUP_QUOTA_ROUND_ROBIN_RATE: float | None = 1e100
+    HFS_MAX_ALLOCATION_ROUNDS: int = 3
+    HFS_ROUND_ROBIN_RATE: float = 1e100
     knobs: Mapping[str, ScalarText] = attrs.field(factory=dict)
     sources: Mapping[str, Source] = attrs.field(factory=dict, eq=False)
 
@@ -93,17 +100,22 @@ def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupCo
     reader = KnobReader(knobs.knobs, knobs.sources)
     names = tuple(_group_names(reader, knobs.GROUP_NAMES))
     listed = tuple(_group(reader, name, knobs) for name in names)
+    sort_expression = knobs.GROUP_SORT_EXPR
+    if sort_expression is None:
+        reader.error("GROUP_SORT_EXPR", "GROUP_SORT_EXPR must be an expression", "remove the line")
+        sort_expression = _sort_expression()
     tree = GroupTree.of_groups(listed, autoregroup=False)
     _check_tree(reader, tree)
     _check_unknown_groups(reader, names)
-    _check_rounds(reader, knobs, listed)
+    rounds = _Rounds.of(knobs)
+    rounds.check(reader, knobs, listed)
     settings = GroupSettings(
         groups=tuple(group for group in listed if group.name in tree.nodes),
         accept_surplus=knobs.GROUP_ACCEPT_SURPLUS,
         autoregroup=knobs.GROUP_AUTOREGROUP,
-        sort_expression=knobs.GROUP_SORT_EXPR.tree,
-        max_rounds=max(1, knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS),
-        round_robin_rate=max(1.0, knobs.GROUP_QUOTA_ROUND_ROBIN_RATE),
+        sort_expression=sort_expression.tree,
+        max_rounds=max(1, rounds.most),
+        round_robin_rate=max(1.0, rounds.rate),
         strict=knobs.NEGOTIATOR_STRICT_ENFORCE_QUOTA,
         oversubscription=knobs.NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION,
         slot_weights=knobs.NEGOTIATOR_USE_SLOT_WEIGHTS,
@@ -137,7 +149,8 @@ def _group_names(knobs: KnobReader, text: str) -> Iterator[str]:
 def _group(knobs: KnobReader, name: str, defaults: GroupKnobs) -> ConfiguredGroup:
     static, dynamic = bool(knobs.text(_STATIC + name)), bool(knobs.text(_DYNAMIC + name))
     if static and dynamic:
-        knobs.error(_DYNAMIC + name, f"group {name} has {_STATIC}{name} too", "remove one of them")
+        message = f"{_DYNAMIC}{name} has no effect: {_STATIC}{name} takes precedence"
+        knobs.warn(_DYNAMIC + name, message, "remove one of the two")
     elif not static and not dynamic:
         hint = f"set {_STATIC}{name} or {_DYNAMIC}{name}"
         knobs.warn("GROUP_NAMES", f"group {name} has no quota: 0 is used", hint)
@@ -185,16 +198,42 @@ def _check_unknown_groups(knobs: KnobReader, names: Sequence[str]) -> None:
             knobs.warn(name, f"no effect: group {group} is not listed", hint)
 
 
-def _check_rounds(reader: KnobReader, knobs: GroupKnobs, groups: Sequence[ConfiguredGroup]) -> None:
-    if knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS < 1:
-        reader.error(_ROUNDS, f"{_ROUNDS} must be at least 1: {knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS}")
-    rate = knobs.GROUP_QUOTA_ROUND_ROBIN_RATE
-    if rate < 1:
-        reader.error(_RATE, f"{_RATE} must be at least 1: {rate:g}")
-        return
-    steps = max((group.quota for group in groups if group.static), default=0.0) / rate
-    if steps > MAX_STEPS:
-        reader.error(_RATE, f"{rate:g} a turn takes {steps:g} turns to fill the largest quota", "raise it")
+@attrs.frozen
+class _Rounds:
+    """The most rounds of a cycle and what a turn adds, each with the name of the setting that counts."""
+
+    most: int
+    rate: float
+    most_name: str
+    rate_name: str
+
+    @classmethod
+    def of(cls, knobs: GroupKnobs) -> _Rounds:
+        """Return those of a bundle."""
+        most, rate = knobs.GROUP_QUOTA_MAX_ALLOCATION_ROUNDS, knobs.GROUP_QUOTA_ROUND_ROBIN_RATE
+        return cls(
+            knobs.HFS_MAX_ALLOCATION_ROUNDS if most is None else most,
+            knobs.HFS_ROUND_ROBIN_RATE if rate is None else rate,
+            "HFS_MAX_ALLOCATION_ROUNDS" if most is None else _ROUNDS,
+            "HFS_ROUND_ROBIN_RATE" if rate is None else _RATE,
+        )
+
+    def check(self, reader: KnobReader, knobs: GroupKnobs, groups: Sequence[ConfiguredGroup]) -> None:
+        """Report values out of range, and old names that do not count."""
+        for old, new in _RENAMED.items():
+            default = getattr(attrs.fields(GroupKnobs), old).default
+            if getattr(knobs, old) != default and old not in {self.most_name, self.rate_name}:
+                message = f"{old} has no effect: condor_negotiator reads it only where {new} is empty"
+                reader.warn(old, message, f"write {new} instead")
+        if self.most < 1:
+            reader.error(self.most_name, f"{self.most_name} must be at least 1: {self.most}")
+        if self.rate < 1:
+            reader.error(self.rate_name, f"{self.rate_name} must be at least 1: {self.rate:g}")
+            return
+        steps = max((group.quota for group in groups if group.static), default=0.0) / self.rate
+        if steps > MAX_STEPS:
+            message = f"{self.rate:g} a turn takes {steps:g} turns to fill the largest quota"
+            reader.error(self.rate_name, message, "raise it")
 
 
 def _quota_sources(knobs: KnobReader, tree: GroupTree) -> Iterator[tuple[str, Source]]:
