@@ -67,7 +67,7 @@ class _Replay:
         if not self.settings.slot_weights:
             return 1.0
         weight = ad.real("SlotWeight")
-        return float(weight) if weight >= 0 else 1.0
+        return float(weight) if weight is not None and weight >= 0 else 1.0
 
     def _usage_before(self):
         usage = Counter()

@@ -79,7 +79,7 @@ class Accounts:
     def factor(self, name):
         """Return the factor of a name, and write it down (7)."""
         if self.get(name, "PriorityFactor") < 1:
-            self._set(name, "PriorityFactor", self._default_factor(name))
+            self._set(name, "PriorityFactor", max(1.0, self._default_factor(name)))
         return self.get(name, "PriorityFactor")
 
     def _default_factor(self, name):
