@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.declarations import Constraint as Constraint
     from negotiator.hooks.declarations import ConstraintSide as ConstraintSide
     from negotiator.hooks.declarations import DeclaredRule as DeclaredRule
+    from negotiator.hooks.declarations import EvaluatedWith as EvaluatedWith
     from negotiator.hooks.declarations import Expression as Expression
     from negotiator.hooks.declarations import RankExpression as RankExpression
     from negotiator.hooks.declarations import Section as Section
@@ -214,7 +215,7 @@ else:
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",
         "negotiator.hooks.declarations": (
-            "Constraint ConstraintSide DeclaredRule Expression RankExpression Section"
+            "Constraint ConstraintSide DeclaredRule EvaluatedWith Expression RankExpression Section"
         ),
         "negotiator.hooks.delivery": "Delivery DeliveryStatus",
         "negotiator.hooks.known_settings": "KnownSetting",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -11,7 +12,7 @@ from negotiator.app.policy_counts import WORDS
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
-from negotiator.classad import Ad, Environment, Table, bind
+from negotiator.classad import Ad, Environment, Table, bind, is_true
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
 from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
@@ -42,6 +43,7 @@ def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> 
     ]
     for each in expressions:
         problems += _of_gate(each, ads, examination.files)
+        problems += _of_constraint(each, ads, examination.files)
         for finding in _findings(each, ads, Environment(now=now)):
             if pool is not None or finding.severity is Severity.WARNING:
                 problems.append(_problem(finding, each, examination.files))
@@ -56,6 +58,9 @@ def _findings(
         my=_together(expression.my, ads),
         target=_together(expression.target, ads),
         alone=expression.alone,
+        truth_counts=expression.is_condition,
+        my_computed=expression.my_computed,
+        target_computed=expression.target_computed,
         my_word=_word(expression.my),
         target_word=_word(expression.target),
         text=expression.text,
@@ -82,11 +87,15 @@ def _word(kinds: Iterable[AdKind]) -> str:
     return " or ".join(WORDS[kind] for kind in kinds)
 
 
-def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
+def _plain_constant(expression: BundleExpression) -> Literal | None:
     whole = expression.tree
     while isinstance(whole, Paren):
         whole = whole.inner
-    return isinstance(whole, Literal) and finding.code in {
+    return whole if isinstance(whole, Literal) else None
+
+
+def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
+    return _plain_constant(expression) is not None and finding.code in {
         LintCode.ALWAYS_TRUE,
         LintCode.ALWAYS_FALSE,
         LintCode.ALWAYS_UNDEFINED,
@@ -103,6 +112,20 @@ def _of_gate(
             word = WORDS[kind]
             message = f"{expression.rule} discards every {word} of this pool ({count})"
             yield _at(expression.source, 0, files, Problem(Severity.WARNING, _whole(expression), message))
+
+
+def _of_constraint(
+    expression: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]
+) -> Iterator[Problem]:
+    """Report a constant that leaves no pair of slot and job; the lint finds other expressions that are never true."""
+    tree = _plain_constant(expression)
+    if not expression.forbids or tree is None or is_true(tree.value):
+        return
+    pairs = math.prod(len(ads.get(kind, ())) for kind in (*expression.my, *expression.target))
+    if pairs:
+        message = f"{expression.rule} is true for no pair of slot and job of this pool ({pairs:,} pairs)"
+        problem = Problem(Severity.WARNING, _whole(expression), message, "no job of this pool can be matched")
+        yield _at(expression.source, 0, files, problem)
 
 
 def _problem(finding: Finding, expression: BundleExpression, files: Mapping[str, SourceText]) -> Problem:

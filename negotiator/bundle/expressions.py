@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from negotiator.bundle.model import Bundle
+from negotiator.bundle.schema import keys_of
 from negotiator.classad import Expr, Table
+from negotiator.classad.syntax import fold
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import ConstraintSide, Expression
@@ -27,7 +29,8 @@ class BundleExpression:
     ``rule`` names it in messages; ``plugin`` and ``mode`` are those of a match expression. ``alone`` is true if it is evaluated without TARGET, as for a gate. ``my`` is empty if only the
     plugin knows its ads. ``forbids`` is true if a match needs it to be true. ``text`` is None for an expression that a
     plugin built without text. ``discarded`` counts, for a gate, the ads that it would discard. ``is_constraint`` is true for a
-    match expression, in any mode.
+    match expression, in any mode. ``my_computed`` and ``target_computed`` are attributes, in lower case, that its ads have in
+    a cycle only; ``is_condition`` is False for a rank or a weight.
     """
 
     rule: str
@@ -42,6 +45,9 @@ class BundleExpression:
     is_constraint: bool = False
     plugin: str = ""
     mode: Mode = Mode.ENFORCE
+    my_computed: frozenset[str] = frozenset()
+    target_computed: frozenset[str] = frozenset()
+    is_condition: bool = True
 
 
 def bundle_expressions(
@@ -54,7 +60,7 @@ def bundle_expressions(
     """
     known = _known(bundle)
     gates, failures = _gates(bundle, ads, now, known)
-    found = [*gates, *_constraints(bundle, known), *_audit(bundle)]
+    found = [*gates, *_constraints(bundle, known), *_of_settings(bundle), *_audit(bundle)]
     listed = {each.source for each in found}
     found += (
         BundleExpression(plugin, expression.tree, expression.source, expression.text)
@@ -127,6 +133,30 @@ def _constraints(bundle: Bundle, known: _Known) -> Iterator[BundleExpression]:
             plugin=bound.conjuncts[0].reason.provenance.plugin,
             mode=constraint.mode,
         )
+
+
+def _of_settings(bundle: Bundle) -> Iterator[BundleExpression]:
+    """Yield the expressions of which a plugin declares the ads."""
+    for section in bundle.sections:
+        settings, uses = bundle.settings.get(section.plugin), section.record.evaluated
+        for key in keys_of(section.record.schema) if uses else ():
+            found = getattr(settings, key.field.name, None)
+            if key.name not in uses or not isinstance(found, Expression) or found.source is None:
+                continue
+            use = uses[key.name]
+            yield BundleExpression(
+                key.name,
+                found.tree,
+                found.source,
+                found.text,
+                my=(use.my,),
+                target=() if use.target is None else (use.target,),
+                alone=use.target is None,
+                plugin=section.plugin,
+                my_computed=frozenset(map(fold, use.my_computed)),
+                target_computed=frozenset(map(fold, use.target_computed)),
+                is_condition=use.is_condition,
+            )
 
 
 def _audit(bundle: Bundle) -> Iterator[BundleExpression]:

@@ -95,15 +95,10 @@ def _intended(name: str, definition: Definition, owners: _SettingOwners) -> Iter
         yield report(Severity.ERROR, f"unknown knob {definition.name}", hint)
     setting = owners.known.find(plain)
     unknown = setting is None or (setting.is_pattern and setting.decides)
-    if unknown and _is_knob(definition.name) and (near := owners.nearest(plain)):
+    if unknown and (near := owners.nearest(definition.name[-len(plain) :])):
         yield report(Severity.WARNING, message, f"did you mean {near}?")
     if setting is not None and not _has_default(owners.knobs, name, definition, setting):
         yield report(*_explained(message, setting))
-
-
-def _is_knob(name: str) -> bool:
-    """True unless a name is in mixed case, as macros with the name of an attribute are: ``SlotWeight = Cpus``."""
-    return name.isupper() or name.islower()
 
 
 def _explained(message: str, setting: KnownSetting) -> tuple[Severity, str, str]:

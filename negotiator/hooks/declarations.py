@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from negotiator.classad import Expr
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.known_settings import KnownSetting
 from negotiator.records import Mode, Problem, Source
 
@@ -81,6 +82,23 @@ class DeclaredRule:
 
 
 @attrs.frozen(kw_only=True)
+class EvaluatedWith:
+    """The ads that an expression of a plugin's settings is evaluated with, for ``negotiator check --pool``.
+
+    ``my`` and ``target`` are the kinds of ads that are MY and TARGET; without a kind for TARGET there is no other ad.
+    ``my_computed`` and ``target_computed`` are attributes that they have in a cycle only: ``RemoteUserPrio`` of a slot.
+    ``is_condition`` is False for
+    an expression that is used for its value, as a rank is.
+    """
+
+    my: AdKind
+    target: AdKind | None = None
+    my_computed: frozenset[str] = frozenset()
+    target_computed: frozenset[str] = frozenset()
+    is_condition: bool = True
+
+
+@attrs.frozen(kw_only=True)
 class Section:
     """A part of ``pool.yaml`` that a plugin owns.
 
@@ -118,6 +136,9 @@ class Section:
 
     ``rules`` is called with the finished object and the configuration of the root queue, and returns the rules that may deny
     or grant something, for reports of the rules that do nothing. Constraints are known without it.
+
+    ``evaluated`` has the ads of expressions by key: ``negotiator check --pool`` then looks for attributes that none of them
+    has, and the like. Those of gates and constraints are known without it.
     """
 
     schema: type
@@ -127,6 +148,7 @@ class Section:
     knobs: tuple[str, ...] = ()
     known: tuple[KnownSetting, ...] = ()
     rules: Callable[[Any, QueueConfig], Iterable[DeclaredRule]] | None = None
+    evaluated: Mapping[str, EvaluatedWith] = attrs.field(factory=dict)
 
     @property
     def patterns(self) -> tuple[str, ...]:

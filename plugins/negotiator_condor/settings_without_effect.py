@@ -114,9 +114,21 @@ _OF_THE_DAEMON: Final = tuple(
     )
 )  # fmt: skip
 
+#: Settings of other daemons that look like misspelled limits of a name.
+_LIMITS_OF_OTHERS: Final = tuple(
+    KnownSetting(name=name, default=default, reason="it belongs to other daemons", decides=False)
+    for name, default in (
+        ("CLAIM_RECYCLING_CONSIDER_LIMITS", "true"),
+        ("SCHEDD_ENABLE_PER_USER_MATCH_LIMITS", ""),
+        ("SEC_IMPERSONATION_TOKEN_LIMITS", ""),
+        ("SEC_TOKEN_REQUEST_LIMITS", ""),
+        ("STARTD_ENFORCE_DISK_LIMITS", "false"),
+    )
+)
+
 #: Names that no other entry has.
 _UNKNOWN: Final = (
     KnownSetting(name="NEGOTIATOR_*", reason="HTCondor's negotiator has no setting of this name"),
 )
 
-WITHOUT_EFFECT: Final = (*_DECIDING, *_OF_THE_DAEMON, *_UNKNOWN)
+WITHOUT_EFFECT: Final = (*_DECIDING, *_OF_THE_DAEMON, *_LIMITS_OF_OTHERS, *_UNKNOWN)

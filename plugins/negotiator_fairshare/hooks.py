@@ -15,7 +15,7 @@ from negotiator.plugin import (
     hookimpl,
 )
 from negotiator_fairshare.groups.knobs import PATTERNS
-from negotiator_fairshare.settings import FairShareSettings
+from negotiator_fairshare.settings import EVALUATED, FairShareSettings
 
 if TYPE_CHECKING:
     import click
@@ -49,6 +49,7 @@ def negotiator_section() -> Section:
         knobs=PATTERNS,
         known=(_COMPATIBLE,),
         rules=FairShareSettings.rules,
+        evaluated=EVALUATED,
     )
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from negotiator.plugin import (
     PRE_JOB_RANK,
+    AdKind,
     DeclaredRule,
+    EvaluatedWith,
     Expr,
     Expression,
     Mode,
@@ -72,6 +74,65 @@ def _no_preemption() -> Expression:
 def _preemption_rank() -> RankExpression:
     text = "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, TotalJobRuntime)"
     return RankExpression(parse(text), text)
+
+
+#: What slots with a running job have in their ads, and what a cycle adds of its user.
+_OF_CLAIMS: Final = frozenset(
+    [
+        "RemoteUserPrio",
+        "RemoteUserFloor",
+        "RemoteUserResourcesInUse",
+        "RemoteGroup",
+        "RemoteGroupQuota",
+        "RemoteGroupResourcesInUse",
+        "RemoteUser",
+        "RemoteOwner",
+        "RemoteNegotiatingGroup",
+        "RemoteAutoregroup",
+        "AccountingGroup",
+        "ClientMachine",
+        "JobId",
+        "JobStart",
+        "TotalJobRunTime",
+        "TotalJobSuspendTime",
+        "TotalClaimRunTime",
+        "TotalClaimSuspendTime",
+        "CurrentRank",
+        "PreemptingRank",
+        "PreemptingUser",
+        "PreemptingOwner",
+        "RetirementTimeRemaining",
+        "Offline",
+    ]
+)
+#: What a request gets when its submitter has a turn.
+_OF_TURNS: Final = frozenset(
+    [
+        "SubmitterUserPrio",
+        "SubmitterUserResourcesInUse",
+        "SubmitterGroup",
+        "SubmitterGroupQuota",
+        "SubmitterGroupResourcesInUse",
+        "SubmitterNegotiatingGroup",
+        "SubmitterAutoregroup",
+    ]
+)
+_PAIR: Final = EvaluatedWith(
+    my=AdKind.STARTD, target=AdKind.JOB, my_computed=_OF_CLAIMS, target_computed=_OF_TURNS
+)
+_RANK: Final = attrs.evolve(_PAIR, is_condition=False)
+_SLOT: Final = EvaluatedWith(my=AdKind.STARTD, my_computed=_OF_CLAIMS)
+
+#: The ads of each expression, by setting; GROUP_SORT_EXPR reads the ads of groups.
+EVALUATED: Final = {
+    "GROUP_DYNAMIC_MACH_CONSTRAINT": _SLOT,
+    "NEGOTIATOR_POST_JOB_RANK": _RANK,
+    "NEGOTIATOR_PRE_JOB_RANK": _RANK,
+    "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT": _SLOT,
+    "PREEMPTION_RANK": _RANK,
+    "PREEMPTION_REQUIREMENTS": _PAIR,
+    "SLOT_WEIGHT": attrs.evolve(_SLOT, is_condition=False),
+}
 
 
 def _tree(rank: RankExpression | None) -> Expr:

@@ -102,10 +102,48 @@ def test_correct_expressions_have_no_findings(text):
     assert [str(finding) for finding in found(text)] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("TARGET.Memmory", "Memory"),
+        ("MY.Memroy > 5", "Memory"),
+        ("Cpuss", "Cpus"),
+        ("MY.Cpu > 1", "Cpus"),
+        ("TARGET.RequestMemmorry > 1", "RequestMemory"),
+        ("JobUniverce == 5", "JobUniverse"),
+        ("Ownerr =!= undefined", "Owner"),
+    ],
+)
+def test_a_misspelled_attribute_of_htcondor_is_found_without_ads(text, near):
+    """A notice if the expression tests whether it is defined."""
+    (finding,) = lint(bind(parse(text)), truth_counts=False)
+    assert (finding.code, finding.hint) == (LintCode.MISSPELLED_ATTRIBUTE, f"did you mean {near}?")
+    assert finding.severity is (Severity.NOTICE if "undefined" in text else Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MY.Rack",
+        "Site",
+        "Mips2",
+        "Tier",
+        "Cluster",
+        "GPU_Model",
+        "KFLOPS",
+        "TARGET.HasSingularity",
+        "Memories",
+    ],
+)
+def test_a_name_of_the_site_itself_is_not_taken_for_a_misspelled_one(text):
+    """A short name is like many others; one with other digits is a name of its own."""
+    assert lint(bind(parse(text)), truth_counts=False) == ()
+
+
 def test_every_code_of_the_text_has_an_example():
     """Those of a pool have theirs elsewhere; a code that is never found would be useless."""
     of_text = set(list(LintCode)[: list(LintCode).index(LintCode.TOO_LARGE)])
-    others = {LintCode.ALWAYS_ERROR, LintCode.CONSTANT, LintCode.NO_OTHER_AD}
+    others = {LintCode.ALWAYS_ERROR, LintCode.CONSTANT, LintCode.NO_OTHER_AD, LintCode.MISSPELLED_ATTRIBUTE}
     assert {str(code) for code in of_text - others} == {code for _, _, code in FOUND}
 
 

@@ -112,9 +112,10 @@ def test_a_finding_names_the_ads_for_which_it_holds(text, jobs, words):
 
 def test_attributes_that_the_other_side_may_have_are_not_missing():
     """If its ads are not known, an unscoped name may be one of theirs."""
-    assert codes("Memroy > 5 && TARGET.Foo", SLOTS, None) == []
+    assert codes("Color > 5 && TARGET.Foo", SLOTS, None) == []
+    assert codes("Memroy > 5 && TARGET.Foo", SLOTS, None) == ["misspelled-attribute"]
     assert codes("Memroy > 5", SLOTS, None, alone=True) == ["unknown-attribute", "always-undefined-in-pool"]
-    assert codes("MY.Memroy > 5 || TARGET.x", None, JOBS) == ["unknown-attribute"]
+    assert codes("MY.Color > 5 || TARGET.x", None, JOBS) == ["unknown-attribute"]
 
 
 def test_an_attribute_that_the_author_expects_to_be_missing_is_a_notice():
@@ -176,4 +177,4 @@ def test_the_expressions_of_ads_are_followed():
 
 def test_an_empty_pool_gives_no_findings():
     """Anything would hold for its ads."""
-    assert codes("MY.Memroy > 5", [], []) == []
+    assert codes("MY.Color > 5", [], []) == []

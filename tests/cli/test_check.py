@@ -285,7 +285,8 @@ def test_expressions_are_linted_at_their_places():
     result = run("bundle")
     assert result.exit_code == 0
     assert BY_TEXT in result.output
-    assert "2 warnings" in result.output
+    assert "3 warnings" in result.output
+    assert "MY.Memroy is no attribute of HTCondor's ads [misspelled-attribute]" in result.output
     assert "never-true" in result.output
 
 
@@ -394,3 +395,53 @@ def test_a_resource_that_nobody_has_is_an_error_with_a_pool_only(tmp_path):
     assert "queues.yaml:4:9: warning: root.one: tapes is not a resource of every pool" in alone.stdout
     assert "queues.yaml:4:9: error: root.one: no slot of this pool has tapes" in with_pool.stdout
     assert ": ok" not in with_pool.stdout
+
+
+DECIDING = """\
+GROUP_NAMES = a
+GROUP_QUOTA_a = 1
+GROUP_SORT_EXPR = RequestCpus + GroupQuota
+PREEMPTION_REQUIREMENTS = MY.Memroy > 3 && RemoteUserPrio > SubmitterUserPrio
+PREEMPTION_RANK = MY.Memroy
+NEGOTIATOR_PRE_JOB_RANK = MY.Memroy
+NEGOTIATOR_POST_JOB_RANK = TARGET.RequestMemroy - RemoteUserPrio
+SLOT_WEIGHT = Memroy
+NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = Memroy > 3
+GROUP_DYNAMIC_MACH_CONSTRAINT = Memroy > 3
+NEGOTIATOR_SLOT_CONSTRAINT = Memroy > 3 || Memory > 3
+NEGOTIATOR_JOB_CONSTRAINT = Memroy > 3 || RequestMemory > 3
+"""
+
+
+def test_every_expression_that_decides_is_compared_with_the_pool(bundle):
+    """Attributes that only a cycle adds are no mistake; an order of groups is evaluated with the ads of groups."""
+    (bundle / "pool.yaml").write_text("order: submitters\n")
+    (bundle / "site.conf").write_text(DECIDING)
+    (bundle.parent / "ads").write_text(SLOTS)
+    output = run("bundle", "--pool", "ads").output
+    assert "site.conf:3:19: warning: GROUP_SORT_EXPR: RequestCpus is undefined for every group" in output
+    for name in (line.partition(" ")[0] for line in DECIDING.splitlines()[3:]):
+        (line,) = [line for line in output.splitlines() if f": warning: {name}: no " in line]
+        assert "Memroy: " in line
+    assert "UserPrio" not in "".join(line for line in output.splitlines() if "warning" in line)
+
+
+@pytest.mark.parametrize("constant", ["false", "0", '"true"', "(undefined)"])
+def test_a_constant_that_leaves_no_pair_is_a_warning(bundle, constant):
+    """Without a pool it is taken for intended."""
+    written = f"'{constant}'" if constant.startswith('"') else constant
+    (bundle / "pool.yaml").write_text(f"NEGOTIATOR_PE_JOB_EXPR: {written}\n")
+    (bundle.parent / "ads").write_text(SLOTS)
+    text = "NEGOTIATOR_PE_JOB_EXPR is true for no pair of slot and job of this pool (1 pairs)"
+    assert text not in run("bundle").output
+    result = run("bundle", "--pool", "ads")
+    assert result.exit_code == 0
+    assert f": warning: {text}" in result.output
+
+
+def test_a_constant_that_is_true_or_only_counted_is_no_warning(bundle):
+    policy = "policies: [{name: a, applies_to: match, expression: false, mode: dryrun}]\n"
+    (bundle.parent / "ads").write_text(SLOTS)
+    for text in ("NEGOTIATOR_PE_JOB_EXPR: true\n", policy):
+        (bundle / "pool.yaml").write_text(text)
+        assert "no pair" not in run("bundle", "--pool", "ads").output

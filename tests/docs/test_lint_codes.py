@@ -36,7 +36,7 @@ def test_every_code_is_documented_in_its_order():
 def test_each_example_has_its_finding(code, text):
     option, _, rest = text.replace(r"\|", "|").partition(" ")
     words = [option, rest] if option.startswith("--") else [text.replace(r"\|", "|")]
-    pool = POOL[:2] if option == "--alone" else POOL
+    pool = POOL[:2] if option == "--alone" else [] if code == "misspelled-attribute" else POOL
     result = CliRunner().invoke(lint, [*words, *pool])
     assert f"[{code}]" in result.stdout
 

@@ -91,6 +91,55 @@ def test_a_setting_that_would_decide_is_a_warning_and_one_of_the_daemon_a_notice
     assert problem.startswith(f"a.conf:1:1: {severity}: ")
 
 
+@pytest.mark.parametrize(
+    ("name", "intended"),
+    [
+        ("GROUP_ACCEPT_SURPLUSatlas", "GROUP_ACCEPT_SURPLUS_atlas"),
+        ("GROUP_ACCEPTS_SURPLUS_cms", "GROUP_ACCEPT_SURPLUS_cms"),
+        ("GROUP_SURPLUS_cms", "GROUP_ACCEPT_SURPLUS_cms"),
+        ("ACCEPT_SURPLUS_cms", "GROUP_ACCEPT_SURPLUS_cms"),
+        ("GROUP_SURPLUS", "GROUP_ACCEPT_SURPLUS"),
+        ("GROUP_AUTO_REGROUP_cms", "GROUP_AUTOREGROUP_cms"),
+        ("GROUP_PRIO_FACTORcms", "GROUP_PRIO_FACTOR_cms"),
+        ("GROUP_PRIORITY_FACTOR_cms", "GROUP_PRIO_FACTOR_cms"),
+        ("GROUP_PRIO_FACTOR", "GROUP_PRIO_FACTOR_*"),
+        ("GROUP_QUOTAatlas", "GROUP_QUOTA_atlas"),
+        ("group_qouta_atlas", "GROUP_QUOTA_atlas"),
+        ("atlas_GROUP_QUOTA", "GROUP_QUOTA_atlas"),
+        ("GROUP_QUOTA_DYNAMICatlas", "GROUP_QUOTA_DYNAMIC_atlas"),
+        ("GROUP_QUOTA_DYNAMC_atlas", "GROUP_QUOTA_DYNAMIC_atlas"),
+        ("MATLAB_LIMITS", "MATLAB_LIMIT"),
+        ("LIMIT_MATLAB", "MATLAB_LIMIT"),
+        ("sw_LIMT", "sw_LIMIT"),
+        ("CONCURRENCY_LIMIT_DEFAULTLARGE", "CONCURRENCY_LIMIT_DEFAULT_LARGE"),
+        ("CONCURRENCY_LIMIT_sw", "CONCURRENCY_LIMIT_DEFAULT_sw"),
+        ("NEGOTIATOR.GROUP_QUOTAS_atlas", "GROUP_QUOTA_atlas"),
+    ],
+)
+def test_a_misspelled_name_of_a_family_is_named_with_the_nearest(problems, name, intended):
+    (problem,) = problems(f"GROUP_NAMES = atlas\nGROUP_QUOTA_atlas = 1\n{name} = 5")
+    assert ": warning: " in problem
+    assert problem.endswith(f"(did you mean {intended}?)")
+
+
+@pytest.mark.parametrize("name", ["SlotWeight", "My_Groups", "GroupQuota_x", "FOO_BAR", "GROUP_QUOTA_atlas2"])
+def test_a_name_of_its_own_is_not_taken_for_a_setting(problems, name):
+    (problem,) = problems(f"GROUP_NAMES = atlas\nGROUP_QUOTA_atlas = 1\n{name} = 5")
+    assert "did you mean" not in problem
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION", "SPOOL", "STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS"),
+        *("STARTD_RESOURCE_PREFIX", "SYSTEM_STARTD_JOB_ATTRS"),
+    ],
+)
+def test_a_setting_of_other_daemons_that_condor_negotiator_reads_is_explained(problems, name):
+    (problem,) = problems(f"{name} = x")
+    assert problem.startswith(f"a.conf:1:1: notice: {name} has no effect here: ")
+
+
 def test_settings_that_plugins_read_are_not_reported(problems):
     text = "GROUP_NAMES = a\nGROUP_QUOTA_a = 3\nPRIORITY_HALFLIFE = 3600\nMATLAB_LIMIT = 5\nSLOT_WEIGHT = Memory\n"
     assert problems(text) == []

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from negotiator.classad.context import COMPARE
+from negotiator.classad.lint.attribute_names import intended
 from negotiator.classad.lint.facts import KnownAds, LintPool
 from negotiator.classad.lint.finding import Finding, LintCode
 from negotiator.classad.lint.operands import IDENTITY
@@ -29,11 +30,12 @@ from negotiator.classad.syntax import (
 from negotiator.records import Severity
 from negotiator.records.text import suggest
 
+_OF_NAMES: Final = frozenset({LintCode.UNKNOWN_ATTRIBUTE, LintCode.MISSPELLED_ATTRIBUTE})
 _TYPE_TESTS: Final = frozenset({"isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"})
 
 
 def attributes(typed: TypedExpression, pool: LintPool) -> Iterator[Finding]:
-    """Find references to attributes that are missing in all ads in which they are looked up; each name is reported once."""
+    """Find references to attributes that are missing in all ads in which they are looked up, or misspelled; each name once."""
     guarded = _guarded(typed)
     texts = {id(name): other for name, other in _compared(typed)}
     reported: set[tuple[Side | None, str]] = set()
@@ -44,7 +46,7 @@ def attributes(typed: TypedExpression, pool: LintPool) -> Iterator[Finding]:
         finding = _looked_up(node, pool, texts.get(id(node)), typed)
         if finding is not None:
             reported.add(key)
-            if finding.code is LintCode.UNKNOWN_ATTRIBUTE and key in guarded:
+            if finding.code in _OF_NAMES and key in guarded:
                 finding = attrs.evolve(finding, severity=Severity.NOTICE)
             yield finding
 
@@ -83,8 +85,10 @@ def _looked_up(node: Attr, pool: LintPool, compared: Expr | None, typed: TypedEx
         first, second = has
         message = f"{typed.shown(node)} is that of the {first.word}: a {second.word} has one too"
         return Finding(LintCode.BOTH_SIDES, node, message, f"write MY.{node.name} or TARGET.{node.name}")
-    if has or not places or None in places:
+    if has or not places:
         return None
+    if None in places:
+        return _misspelled(node, typed)
     known = [ads for ads in places if ads is not None]
     others = " and no ".join(ads.word for ads in known)
     message = f"no {others} of this pool has {node.name}: {typed.shown(node)} is undefined"
@@ -96,6 +100,14 @@ def _looked_up(node: Attr, pool: LintPool, compared: Expr | None, typed: TypedEx
         hint = f"write {'TARGET' if side is Side.MY else 'MY'}.{node.name}"
         return Finding(LintCode.OTHER_SIDE, node, f"{message}; {other.word}s have it", hint)
     return _unknown(node, known, message, compared, pool, typed)
+
+
+def _misspelled(node: Attr, typed: TypedExpression) -> Finding | None:
+    """Find a name that is almost one of HTCondor's attributes, where the ads are not known."""
+    if not (near := intended(node.name)):
+        return None
+    message = f"{typed.shown(node)} is no attribute of HTCondor's ads"
+    return Finding(LintCode.MISSPELLED_ATTRIBUTE, node, message, f"did you mean {near}?")
 
 
 def _unknown(

@@ -59,15 +59,19 @@ def of_column(column: Column, absent: ValueType = ValueType.UNDEFINED) -> Possib
 
 @attrs.frozen(eq=False)
 class KnownAds:
-    """The ads of one side; ``word`` is the noun for one of them in messages, such as ``slot``."""
+    """The ads of one side; ``word`` is the noun for one of them in messages, such as ``slot``.
+
+    ``computed`` are attributes, in lower case, that they get later, with values that are not known.
+    """
 
     table: Table
     word: str
+    computed: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The attributes that any of the ads has, in lower case."""
-        return self.table.names()
+        return self.table.names() | self.computed
 
     @cached_property
     def spelled(self) -> frozenset[str]:
@@ -80,12 +84,16 @@ class KnownAds:
         """Return what an attribute can be in these ads, with ``otherwise`` for ads without it."""
         if name not in self.names:
             return otherwise
+        if name in self.computed:
+            return ANYTHING
         column = self.table.column(name)
         found = of_column(column, absent=NOTHING)
         return either_of(found, otherwise) if column.has(Kind.ABSENT) else found
 
     def strings(self, name: str) -> frozenset[str]:
         """Return the strings that ads have as this attribute."""
+        if name not in self.table.names():
+            return frozenset()
         column = self.table.column(name)
         if not column.has(Kind.STRING):
             return frozenset()
@@ -120,6 +128,11 @@ class LintPool:
             return () if self.alone else (self.target,)
         return (self.my, self.target)
 
+    def is_computed(self, expr: Attr) -> bool:
+        """True if a reference may mean an attribute that ads get later."""
+        name = fold(expr.name)
+        return any(ads is not None and name in ads.computed for ads in self.searched(expr))
+
     def is_plain(self, expr: Attr) -> bool:
         """True if a reference can mean nothing but an attribute of one of the two ads."""
         meant = expr.scope is None or isinstance(expr.scope, AdRef) or not self._shadowed
@@ -144,5 +157,6 @@ class LintPool:
         for ads in self.searched(expr):
             if ads is not None:
                 yield ads
-                if fold(expr.name) in ads.names and not ads.table.column(expr.name).has(Kind.ABSENT):
+                name = fold(expr.name)
+                if name in ads.table.names() and not ads.table.column(expr.name).has(Kind.ABSENT):
                     return

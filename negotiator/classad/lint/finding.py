@@ -36,6 +36,7 @@ class LintCode(enum.StrEnum):
     WRONG_ARGUMENTS = "wrong-arguments"
     BAD_PATTERN = "bad-pattern"
     PATTERN_FROM_AD = "pattern-from-ad"
+    MISSPELLED_ATTRIBUTE = "misspelled-attribute"
     NO_OTHER_AD = "no-other-ad"
     TOO_LARGE = "too-large"
 

@@ -47,6 +47,8 @@ def lint(
     truth_counts: bool = True,
     my_word: str = "ad",
     target_word: str = "other ad",
+    my_computed: frozenset[str] = frozenset(),
+    target_computed: frozenset[str] = frozenset(),
     text: str | None = None,
     env: Environment | None = None,
 ) -> tuple[Finding, ...]:
@@ -57,6 +59,8 @@ def lint(
     :param alone: True without another ad, as for a gate.
     :param truth_counts: the expression is a condition (gates, Requirements), not a number or text (Rank).
     :param my_word: what an ad of ``my`` is called in messages; likewise ``target_word``.
+    :param my_computed: attributes, in lower case, that ads of ``my`` get before the expression is evaluated; likewise
+        ``target_computed``.
     :param text: the text that the expression was parsed from; with it, findings have a ``span``.
     :param env: the environment for evaluations with the ads of the pool.
 
@@ -68,8 +72,10 @@ def lint(
         hint = "HTCondor gives up an evaluation beyond 400 levels"
         return (Finding(LintCode.TOO_LARGE, expr, message, hint),)
     pool = LintPool(
-        KnownAds(my, my_word) if my is not None and len(my) else None,
-        KnownAds(target, target_word) if target is not None and len(target) and not alone else None,
+        KnownAds(my, my_word, my_computed) if my is not None and len(my) else None,
+        KnownAds(target, target_word, target_computed)
+        if target is not None and len(target) and not alone
+        else None,
         alone=alone,
     )
     spelling = ExpressionText(text)
@@ -96,7 +102,8 @@ class _Linting:
             found += _first(no_other_ad(typed))
         found += _first(clauses(typed, _ids(found)))
         if with_pool is None:
-            found += _first(quoted(typed))
+            nothing_known = LintPool(None, None, alone=self.pool.alone)
+            found += _first(attributes(typed, nothing_known), quoted(typed))
         else:
             found += _first(self._of_pool(with_pool, _ids(found)))
         place = {id(node): at for at, node in enumerate(typed.nodes)}
@@ -147,6 +154,8 @@ class _Linting:
         """Return the possible values of the whole in this pool, and a phrase for the ads that do not matter."""
         my, target = self.pool.my, self.pool.target
         known = typed.value_of(typed.root)
+        if any(self.pool.is_computed(node) for node in references(typed, self.pool)):
+            return known, ""
         if my is not None and self.pool.alone:
             return over_ads(self.expr, my.table, self.env) or known, ""
         if my is not None and target is not None:

@@ -11,7 +11,7 @@ import click
 
 from negotiator.classad import Expr
 from negotiator.hooks.accounts import OrderAccounts
-from negotiator.hooks.declarations import Constraint, ConstraintSide, DeclaredRule, Section
+from negotiator.hooks.declarations import Constraint, ConstraintSide, DeclaredRule, EvaluatedWith, Section
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
@@ -48,6 +48,9 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         function = getattr(record, name)
         if function is not None and not callable(function):
             raise WrongAnswerError(f"expected a function as {name} of a Section, got {kind_of(function)}")
+    check_instance(record.evaluated, Mapping, "a mapping as evaluated of a Section")
+    for use in record.evaluated.values():
+        check_exactly(use, EvaluatedWith, "an EvaluatedWith as a value of evaluated of a Section")
     for what, patterns in (("files", record.files), ("knobs", record.knobs)):
         if type(patterns) is not tuple or len(patterns) > MAX_PATTERNS:
             raise WrongAnswerError(

@@ -9,7 +9,16 @@ from typing import Final
 
 import attrs
 
-from negotiator.plugin import Problem, RankExpression, ScalarText, Source, parse
+from negotiator.plugin import (
+    Expression,
+    Problem,
+    RankExpression,
+    ScalarText,
+    Severity,
+    Source,
+    parse,
+    references,
+)
 from negotiator_fairshare.groups.settings import (
     DEFAULT_SORT_EXPRESSION,
     ROOT_GROUP,
@@ -31,6 +40,8 @@ _DYNAMIC: Final = "GROUP_QUOTA_DYNAMIC_"
 _SURPLUS: Final = "GROUP_ACCEPT_SURPLUS_"
 _REGROUP: Final = "GROUP_AUTOREGROUP_"
 _FACTOR: Final = "GROUP_PRIO_FACTOR_"
+#: The attributes of the ads of groups, which GROUP_SORT_EXPR reads.
+_OF_GROUPS: Final = ("AccountingGroup", "GroupQuota", "GroupResourcesAllocated", "GroupResourcesInUse")
 _ROUNDS: Final = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"
 _RATE: Final = "GROUP_QUOTA_ROUND_ROBIN_RATE"
 #: The settings that have an older name, by that name.
@@ -104,6 +115,7 @@ def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupCo
     if sort_expression is None:
         reader.error("GROUP_SORT_EXPR", "GROUP_SORT_EXPR must be an expression", "remove the line")
         sort_expression = _sort_expression()
+    reader.problems += _undefined_in_groups(sort_expression)
     tree = GroupTree.of_groups(listed, autoregroup=False)
     _check_tree(reader, tree)
     _check_unknown_groups(reader, names)
@@ -126,6 +138,15 @@ def read_groups(knobs: GroupKnobs, quirks: GroupQuirks | None = None) -> GroupCo
     tree = GroupTree.of_groups(settings.groups, autoregroup=settings.any_autoregroups)
     sources = dict(_quota_sources(reader, tree))
     return GroupConfiguration(settings, tree, _factors(reader, tree), tuple(reader.problems), sources)
+
+
+def _undefined_in_groups(sort_expression: Expression) -> Iterator[Problem]:
+    """Warn of attributes that no group has: the expression is evaluated with the ads of groups, not with jobs."""
+    read = references(sort_expression.tree)
+    for name in sorted((read.unscoped | read.my | read.target) - {folded(each) for each in _OF_GROUPS}):
+        spelled, source = sort_expression.find(name)
+        message = f"GROUP_SORT_EXPR: {spelled} is undefined for every group"
+        yield Problem(Severity.WARNING, source, message, f"it may read {', '.join(_OF_GROUPS)}")
 
 
 def _group_names(knobs: KnobReader, text: str) -> Iterator[str]:
@@ -193,8 +214,12 @@ def _check_unknown_groups(knobs: KnobReader, names: Sequence[str]) -> None:
         family = next(each for each in _FAMILIES if folded(name).startswith(folded(each)))
         if folded(name) not in known and folded(name) != folded(_FACTOR + ROOT_GROUP):
             group = name[len(family) :]
-            near = difflib.get_close_matches(folded(name), _NAMED, n=1, cutoff=0.9)
-            hint = f"did you mean {_NAMED[near[0]]}?" if near else f"add {group} to GROUP_NAMES"
+            of_groups = (
+                family + each for each in names if folded(name).endswith(folded(each)) for family in _FAMILIES
+            )
+            intended = _NAMED | {folded(each): each for each in of_groups}
+            near = difflib.get_close_matches(folded(name), intended, n=1, cutoff=0.9)
+            hint = f"did you mean {intended[near[0]]}?" if near else f"add {group} to GROUP_NAMES"
             knobs.warn(name, f"no effect: group {group} is not listed", hint)
 
 
