@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from negotiator.hooks.known_settings import KnownSetting
+from negotiator.hooks.setting_values import real_setting
 
 _FEWER, _MORE = 4, 5  # how much shorter and longer a misspelled part is tried
 _LONG = 12  # letters of the common part of a family, from which on less likeness is enough
@@ -130,12 +131,15 @@ def _rearranged(name: str, families: Iterable[str]) -> Iterator[str]:
 
 
 def is_default(setting: KnownSetting, value: str) -> bool:
-    """True if a value is empty or the setting's default; blanks and case do not matter, and numbers may be written in any way."""
+    """True if a value is empty or the setting's default.
+
+    Blanks and case do not matter; numbers and booleans may be written in any way, as expressions too.
+    """
     mine, theirs = _plain(value), _plain(setting.default)
     if not mine or mine == theirs:
         return True
     try:
-        return float(mine) == float(theirs)
+        return real_setting(value) == real_setting(setting.default)
     except ValueError:
         return False
 

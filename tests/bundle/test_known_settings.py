@@ -71,6 +71,8 @@ def test_a_known_setting_is_explained_at_its_line(known, line, problem):
     [
         "TIME_PER_TURN = 60",
         "TIME_PER_TURN = 6.0e1",
+        "TIME_PER_TURN = 2 * 30",
+        "TIME_PER_TURN = $(MINUTE)",
         "TIME_PER_TURN =",
         "POOL_WEIGHT =",
         "LOG_FILE = $(LOG)/log",
