@@ -23,7 +23,7 @@ def differences(pool, events=()):
         replay = condor_cycle.Replay(CONTENT, pool, Path(folder) / "bundle")
     for event in (*events, None):
         expected, result = simple.decide(pool), replay.decide(pool)
-        yield from condor_cycle.differences({"given": pool, "expect": expected}, result)
+        yield from condor_cycle.differences({"given": pool, "expect": expected}, result, replay.job_ids)
         yield from _account_differences(simple.accounts, replay.rows)
         if event is not None:
             pool = after(pool, expected["matches"], event)

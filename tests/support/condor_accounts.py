@@ -2,7 +2,9 @@
 
 import re
 
+import fair_share
 from condor_cases import slot_ads, value_of
+from negotiator.classad import Environment, Table, is_true
 from negotiator_fairshare.accounts import Accounts, AccountSettings, ResourceRecord, UseCounter
 from negotiator_fairshare.accounts.attributes import INTEGERS, REALS, record_of
 from negotiator_fairshare.groups.settings import ConfiguredGroup
@@ -31,6 +33,17 @@ def settings_of(knobs):
     )
 
 
+def slots_read(ads, constraint):
+    """Return the ads of slots, by name, that NEGOTIATOR_SLOT_CONSTRAINT admits."""
+    return {name: ad for name, ad in ads.items() if not constraint or is_true(value_of(ad, constraint))}
+
+
+def weights_of(ads, knobs):
+    """Return the weights of slots by name."""
+    scale = fair_share.settings_of(knobs).weight_scale(Environment())
+    return dict(zip(ads, scale.of(Table.from_ads(ads.values())).tolist(), strict=True))
+
+
 def accounts_of(given):
     """Return the accounts of a case, as the negotiator has them when it starts."""
     accounting, now = given.get("accounting", {}), given["now"]
@@ -47,6 +60,14 @@ def accounts_of(given):
     return accounts.reconciled(settings_of(given.get("knobs", {})))
 
 
+def weights_are_known(content, case):
+    """Return whether the weight of each match is known: that of one of many equal slots is if all weigh as much."""
+    if all(match["slot"] for match in case.get("expect", {}).get("matches", ())):
+        return True
+    given = case["given"]
+    return len({*weights_of(slot_ads(content, given["slots"]), given.get("knobs", {})).values()}) == 1
+
+
 class RecordedCycle:
     """One negotiation cycle of a case: its slots, and the weights and users of those in use."""
 
@@ -54,21 +75,12 @@ class RecordedCycle:
         self.knobs = given.get("knobs", {})
         self.settings = settings_of(self.knobs)
         constraint = self.knobs.get("NEGOTIATOR_SLOT_CONSTRAINT")
-        ads = slot_ads(content, slots)
-        self.slots = {
-            name: ad for name, ad in ads.items() if not constraint or value_of(ad, constraint) is True
-        }
+        self.slots = slots_read(slot_ads(content, slots), constraint)
+        self.weights = weights_of(self.slots, self.knobs)
 
     def weight(self, name):
         """Return the weight of a slot."""
-        if self.knobs.get("NEGOTIATOR_USE_SLOT_WEIGHTS", "true").lower() == "false":
-            return 1.0
-        ad = self.slots[name]
-        value = value_of(ad, "MY.SlotWeight")
-        forced = self.knobs.get("FORCE_NEGOTIATOR_SLOT_WEIGHT", "false").lower() == "true"
-        if forced or isinstance(value, bool) or not isinstance(value, int | float):
-            value = value_of(ad, self.knobs.get("SLOT_WEIGHT", "Cpus"))
-        return float(value) if isinstance(value, int | float) and value >= 0 else 1.0
+        return self.weights[name]
 
     def user(self, name):
         """Return the user of a slot in use, None of any other slot."""

@@ -6,13 +6,13 @@ from collections import Counter
 import attrs
 
 from condor_accounts import accounts_of
-from condor_cases import attribute_ads, job_ads, procs_of, slot_ads, submitter_values
+from condor_cases import attribute_ads, job_ads, slot_ads, submitter_values
 from condor_groups import record_differences
 from condor_long import cycles_of
 from fair_share import FAIR
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.loop import allocator, run_cycle
 from negotiator.plugin import Ad, Cycle, Table, parse
 from negotiator.pool.snapshot import Snapshot
 from negotiator_condor.limit_parser import parse_limits
@@ -27,13 +27,16 @@ def compared(content, case, folder):
     replay = Replay(content, given, folder)
     for each in cycles_of(case) if "cycles" in case else (case,):
         result = replay.decide(each["given"], earlier_cycle=given.get("earlier_cycle", False))
-        yield from (f"{each['id']}: {line}" for line in differences(each, result))
+        yield from (f"{each['id']}: {line}" for line in differences(each, result, replay.job_ids))
     for name, row in case.get("final_accounting", {}).get("customers", {}).items():
         yield from _account_differences(name, row, replay.rows[f"account:{name}"])
 
 
 class Replay:
-    """A negotiator with the knobs and accounts of a pool; it decides cycle by cycle."""
+    """A negotiator with the knobs and accounts of a pool; it decides cycle by cycle.
+
+    ``job_ids`` are those of the jobs that took part in the last cycle, in the order of their rows.
+    """
 
     def __init__(self, content, given, folder):
         folder.mkdir()
@@ -50,9 +53,14 @@ class Replay:
         if earlier_cycle:
             earlier = attrs.evolve(pool, submitters=Table.from_ads([]), jobs=Table.from_ads([]))
             state = run_cycle(earlier, self.bundle, cycle, state).state
-        result = run_cycle(pool, self.bundle, cycle, state)
+        result = run_cycle(pool, self.bundle, cycle, state, self._order)
         self.rows = result.state.order_rows["submitters"]
         return result
+
+    def _order(self, context):
+        ads = map(context.jobs.ad, range(len(context.jobs)))
+        self.job_ids = [f"{ad.integer('ClusterId')}.{ad.integer('ProcId')}" for ad in ads]
+        return allocator(self.bundle, context)
 
 
 def _account_differences(name, row, own):
@@ -62,8 +70,11 @@ def _account_differences(name, row, own):
             yield f"{field} of {name}: {found}, not {row[field]}"
 
 
-def differences(case, result):
-    """Yield a sentence on each difference between the record of a case and the result of its cycle."""
+def differences(case, result, job_ids):
+    """Yield a sentence on each difference between the record of a case and the result of its cycle.
+
+    :param job_ids: the ids of the jobs that took part, in the order of their rows.
+    """
     expect = case["expect"]
     names = {each["name"].lower(): each["name"] for each in case["given"]["submitters"]}
     counts = Counter(names[entry.submitter] for entry in result.journal)
@@ -80,8 +91,7 @@ def differences(case, result):
         matches, recorded = [job for job, _ in matches], [job for job, _ in recorded]
     if matches != recorded:
         yield f"matches: {matches}, not {recorded}"
-    ids = [f"{job['cluster']}.{proc}" for job in case["given"]["jobs"] for proc in procs_of(job)]
-    refused = [(each.submitter, ids[each.job_row], each.reason) for each in result.order.rejections]
+    refused = [(each.submitter, job_ids[each.job_row], each.reason) for each in result.order.rejections]
     if refused != [(each["submitter"], each["request"], each["reason"]) for each in expect["rejections"]]:
         yield f"rejections: {refused}, not {expect['rejections']}"
     if len(expect["pies"]) != len(result.order.pies):

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+from condor_accounts import slots_read, weights_of
 from condor_cases import slot_ads, value_of
 from fair_share import settings_of
 from negotiator.classad import is_true
@@ -32,7 +33,7 @@ def record_differences(expected, record):
             yield from _compare(f"table: {name} {key}", row[key], value)
     for what, found in (("subtree", record.quotas.subtree), ("assigned", record.quotas.assigned)):
         for name, value in found.items():
-            yield from _compare(f"{what} {name}", expected[what].get(name, 0), value)
+            yield from _compare(f"{what} {name}", expected.get(what, {}).get(name, 0), value)
     yield from _compare("rounds", len(expected["rounds"]), len(record.rounds))
     for number, (row, each) in enumerate(zip(expected["rounds"], record.rounds, strict=False)):
         for line in _round(row, each):
@@ -47,7 +48,9 @@ class _Replay:
         self.settings, self.tree = groups.settings, groups.tree
         self.ads = [_demand(each) for each in case["given"]["submitters"] if _takes_part(each)]
         self.demand = demand_of_groups(self.tree, self.ads, weighted=self.settings.weighted_demand)
-        self.slots = slot_ads(content, case["given"]["slots"])
+        ads = slot_ads(content, case["given"]["slots"])
+        self.slots = slots_read(ads, self.knobs.get("NEGOTIATOR_SLOT_CONSTRAINT"))
+        self.weights = weights_of(self.slots, self.knobs)
         self.total = self._total()
         self.quotas = assign_quotas(self.tree, self.total, oversubscription=self.settings.oversubscription)
         self.usage = self._usage_before()
@@ -56,25 +59,23 @@ class _Replay:
 
     def _total(self):
         constraint = self.knobs.get("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")
-        counted = [
-            ad for ad in self.slots.values() if constraint is None or is_true(value_of(ad, constraint))
-        ]
+        counted = {
+            name: ad
+            for name, ad in self.slots.items()
+            if constraint is None or is_true(value_of(ad, constraint))
+        }
         if self.settings.slot_weights:
-            return sum(self._weight(ad) for ad in counted)
-        return sum(ad.integer("Cpus") if ad.boolean("PartitionableSlot") else 1 for ad in counted)
-
-    def _weight(self, ad):
-        if not self.settings.slot_weights:
-            return 1.0
-        weight = ad.real("SlotWeight")
-        return float(weight) if weight is not None and weight >= 0 else 1.0
+            return sum(self.weights[name] for name in counted)
+        return sum(ad.integer("Cpus") if ad.boolean("PartitionableSlot") else 1 for ad in counted.values())
 
     def _usage_before(self):
         usage = Counter()
-        for ad in self.slots.values():
+        discounts = self.knobs.get("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", "false").lower() == "true"
+        for name, ad in self.slots.items():
             user = ad.string("AccountingGroup") or ad.string("RemoteUser")
-            if ad.string("State") in ("Claimed", "Preempting") and user:
-                usage[self.tree.group_of(user)] += self._weight(ad)
+            suspended = discounts and ad.string("Activity") == "Suspended"
+            if ad.string("State") in ("Claimed", "Preempting") and user and not suspended:
+                usage[self.tree.group_of(user)] += self.weights[name]
         return usage
 
     def differences(self):
@@ -118,13 +119,14 @@ class _Replay:
                 for submitter in spin["submitters"]:
                     for _ in range(submitter.get("matched", 0)):
                         self._match(next(self.matches))
-                    if submitter.get("result") == "done":
+                    # Who is done in the round up to the floors takes part in the other one.
+                    if submitter.get("result") == "done" and not pie.get("floor_round"):
                         done |= {i for i in turn.submitters if self.ads[i].name == submitter["name"]}
         return dict(self.usage), done
 
     def _match(self, match):
-        ad = self.slots[match["slot"]] if match["slot"] else next(iter(self.slots.values()))
-        self.usage[self.tree.group_of(match["submitter"])] += self._weight(ad)
+        slot = match["slot"] or next(iter(self.slots))
+        self.usage[self.tree.group_of(match["submitter"])] += self.weights[slot]
 
 
 def _takes_part(submitter):
