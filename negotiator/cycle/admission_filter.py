@@ -31,17 +31,22 @@ _NAMES: dict[AdKind, Callable[[Table, int], str]] = {
 
 @attrs.define
 class AdmissionFilter:
-    """A table of ads, the mask of the remaining ones, (N,), and the reasons that discarded the others."""
+    """A table of ads, the mask of the remaining ones, (N,), and the reasons that discarded the others.
+
+    ``outside`` (N,) are the ads that gates put outside of the pool.
+    """
 
     kind: AdKind
     table: Table
     keep: Mask
     discarded: list[DiscardedAds]
+    outside: Mask
 
     @classmethod
     def of(cls, kind: AdKind, table: Table) -> AdmissionFilter:
         """Start with all ads of a table."""
-        return cls(kind, table, np.ones(len(table), dtype=np.bool_), [])
+        keep, outside = np.ones(len(table), np.bool_), np.zeros(len(table), np.bool_)
+        return cls(kind, table, keep, [], outside)
 
     def discard(self, mask: Mask, reason: Reason) -> None:
         """Discard the remaining rows of the mask; if the reason does not enforce, only count them."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Table
+from negotiator.classad import Table, bind, evaluate_table, parse
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admission_filter import AdmissionFilter
@@ -25,11 +25,16 @@ from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
 
+#: Slots of machines that left the pool, whose ads the collector keeps for condor_status -absent; a negotiator never gets them.
+_ABSENT = bind(parse("MY.Absent =?= true"))
+_IS_ABSENT = core_reason(
+    Station.ADMIT, Verdict.WAITING, "slot_absent", "the slot's machine is absent from the pool", "Absent"
+)
 _NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 
@@ -38,7 +43,7 @@ class Admitted:
     """The submitters, slots and jobs that go on to the next station, and the ads that were discarded.
 
     ``claim_ids`` (S,) is how many claim ids each slot has; None if it is not known. ``slot_rows`` (S,) are the rows of
-    the slots in the pool.
+    the slots in the pool, and ``outside`` is true for the slots of the pool that gates put outside of it (``Gate.outside``).
     """
 
     submitters: Table
@@ -47,6 +52,7 @@ class Admitted:
     discarded: tuple[DiscardedAds, ...]
     failures: tuple[HookFailure, ...]
     slot_rows: Rows
+    outside: Mask
     claim_ids: NDArray[np.int64] | None = None
 
 
@@ -66,6 +72,7 @@ def admit(
     schedds = AdmissionFilter.of(AdKind.SCHEDD, snapshot.schedds)
     submitters = AdmissionFilter.of(AdKind.SUBMITTER, snapshot.submitters)
     slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
+    slots.discard(evaluate_table(_ABSENT, snapshot.slots, env=cycle.environment).is_true(), _IS_ABSENT)
     all_jobs = AdmissionFilter.of(AdKind.JOB, snapshot.jobs)
     for mask, reason in job_columns.not_served(snapshot.jobs):
         all_jobs.discard(mask, reason)
@@ -102,6 +109,7 @@ def admit(
             tuple(failures),
         ),
         slot_rows=np.flatnonzero(slots.keep),
+        outside=slots.outside,
         claim_ids=None if counts is None else np.asarray(counts, np.int64)[slots.keep],
     )
 

@@ -31,10 +31,12 @@ class ClaimIds:
     """The claim ids of the slots of one cycle.
 
     Two ads of one name and one address are one slot. ``needed`` (N,) are the slots that schedds claim, ``stays`` (N,)
-    those that may be matched again. One claim id of those in ``shared`` (N,) serves all matches of a turn.
+    those that may be matched again. One claim id of those in ``shared`` (N,) serves all matches of a turn. ``offline`` (N,) are
+    the slots of machines that are switched off: they are matched without a claim, so that somebody wakes the machine.
     """
 
     needed: Mask
+    offline: Mask
     stays: Mask
     shared: Mask
     _identities: Numbers  # (N,)
@@ -50,20 +52,14 @@ class ClaimIds:
     ) -> ClaimIds:
         """Count the claim ids of slots.
 
-        :param counts: how many each slot has; None if it is not known, so that each slot has one. If they are known, a slot that
-            is offline has none: no schedd can claim it.
+        :param counts: how many each slot has; None if it is not known, so that each slot has one.
         :param divisible: the slots that several matches share.
         """
         names = texts(slots, "Name").codes
         nameless = np.where(names < 0, np.arange(len(slots)), -1)
         identities, number = combined(names, nameless, *(texts(slots, name).codes for name in _ADDRESSES))
         offline = evaluate_table(_OFFLINE, slots, env=env).is_true()
-        needed = ~evaluate_table(_UNCLAIMED, slots, env=env).is_true()
-        if counts is None:
-            needed = needed & ~offline
-        else:
-            needed = needed | offline
-            counts = np.where(offline, 0, counts)
+        needed = ~(evaluate_table(_UNCLAIMED, slots, env=env).is_true() | offline)
         left = np.zeros(number, np.int64)
         # Twins share what either has.
         np.maximum.at(left, identities, np.ones(len(slots), np.int64) if counts is None else counts)
@@ -74,7 +70,7 @@ class ClaimIds:
             if counts is None:
                 needed = needed.copy()
                 needed[divisible.policies] = False
-        return cls(needed, stays, shared, identities, left)
+        return cls(needed, offline, stays, shared, identities, left)
 
     def missing(self, rows: Rows) -> Rows:
         """Return the places in a list of slots for which no claim id is left, after those before them in the list."""

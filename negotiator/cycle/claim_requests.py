@@ -25,20 +25,28 @@ from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.place import PlacedJobs, PlacedPool
 from negotiator.cycle.requests import RequestFactory
 from negotiator.hooks.claims_in_use import ClaimsInUse
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
 
 
-def claim_requests(pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle) -> Iterator[ClaimsInUse]:
+def claim_requests(
+    pool: PlacedPool, slots: Table, bundle: Bundle, cycle: Cycle, outside: Mask | None = None
+) -> Iterator[ClaimsInUse]:
     """Yield the claims that are charged alike together; their ``slots`` are rows in the pool.
 
     :param slots: all slots of the pool, in use or not.
+    :param outside: those that gates put outside of the pool, (S,); None for none.
     """
+    # One element more, for a slot that is not in the pool.
+    is_outside = np.zeros(len(slots) + 1, np.bool_)
+    if outside is not None:
+        is_outside[:-1] = outside
     factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
     amounts, claims = ClaimAmounts.of(slots, bundle), ClaimAttributes.of(slots)
     for placed, matches in zip(pool.in_use, pool.claims.of_jobs, strict=True):
         if len(placed.jobs):
-            yield from _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims).claims_alike()
+            jobs = _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims)
+            yield from jobs.claims_alike(is_outside)
     yield from _of_journal(pool.unseen, amounts, factory)
 
 
@@ -69,8 +77,11 @@ class _ClaimedJobs:
         columns = amounts.columns(placed.jobs, rows, factory.env)
         return cls(placed, rows, matches, journal, factory, amounts, claims, columns)
 
-    def claims_alike(self) -> Iterator[ClaimsInUse]:
-        """Yield the jobs that are charged alike together, in the order of the pool."""
+    def claims_alike(self, outside: Mask) -> Iterator[ClaimsInUse]:
+        """Yield the jobs that are charged alike together, in the order of the pool.
+
+        :param outside: the slots that are not of the pool, (S + 1,).
+        """
         placed, jobs = self.placed, self.placed.jobs
         autoclusters = running_autoclusters(self.amounts.slots, jobs, self.factory.bundle)
         submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
@@ -78,7 +89,7 @@ class _ClaimedJobs:
         of_slots = self.claims.kinds(self.rows)
         kinds, count = combined(
             *(autoclusters.ids, placed.queues, placed.users, placed.groups, of_slots),
-            *(_kinds(self.matches, self.journal), *self._sizes()),
+            *(outside[self.rows], _kinds(self.matches, self.journal), *self._sizes()),
         )
         order = np.argsort(kinds, kind="stable")
         bounds = np.searchsorted(kinds[order], np.arange(count + 1))
@@ -90,7 +101,7 @@ class _ClaimedJobs:
             if self.matches[first] < 0:
                 claim = self.claims.of_slot(slot) if of_slots[first] >= 0 else Ad()
             counted = self.amounts.complete(ad, slot)
-            request = requests.of_claim(ad, counted, rows, claim)
+            request = requests.of_claim(ad, counted, rows, claim, outside=bool(outside[slot]))
             yield ClaimsInUse(request, self.rows[rows], jobs, rows)
 
     def _sizes(self) -> Iterator[NDArray[np.float64]]:

@@ -42,7 +42,8 @@ class CycleState:
     """The queues, the applications in them, those that are held, the journal, and the groups of users.
 
     A user missing from ``groups`` is in no group. None means that the groups could not be resolved because a plugin
-    failed: applications that depend on them are rejected. A cycle never changes a state: its result has the next one.
+    failed: applications that depend on them are rejected. ``shared``: other negotiators serve the pool too, and share its limits.
+    A cycle never changes a state: its result has the next one.
     """
 
     queues: QueueTree
@@ -51,6 +52,7 @@ class CycleState:
     journal: tuple[JournalEntry, ...] = ()  # matches not yet visible in the pool, oldest first
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)  # of allocators, by the name of the order
+    shared: bool = False
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
@@ -87,6 +89,8 @@ class CycleState:
                 for order, rows in self.order_rows.items()
             },
         }
+        if self.shared:
+            values["shared"] = True
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
 
@@ -130,4 +134,5 @@ class CycleState:
                 order: {key: dict(row) for key, row in dict(rows).items()}
                 for order, rows in dict(values["orders"]).items()
             },
+            values.get("shared", False),
         )

@@ -12,7 +12,7 @@ from negotiator.cycle.reasons import failure_reason, plugin_reason
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
-from negotiator.records import Station
+from negotiator.records import Mode, Station
 
 
 def apply_gates(ads: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[HookFailure]:
@@ -21,7 +21,10 @@ def apply_gates(ads: AdmissionFilter, bundle: Bundle, cycle: Cycle) -> Iterator[
         specs.negotiator_gate_ads, kind=ads.kind, ads=ads.table, cycle=cycle, settings=bundle.settings
     )
     for attributed in answers.records:
-        ads.discard(attributed.record.discard, plugin_reason(Station.ADMIT, attributed))
+        gate = attributed.record
+        ads.discard(gate.discard, plugin_reason(Station.ADMIT, attributed))
+        if gate.outside and gate.mode is Mode.ENFORCE:
+            ads.outside |= gate.discard
     for failure in answers.failures:
         all_ads = np.ones(len(ads.table), dtype=np.bool_)
         ads.discard(all_ads, failure_reason(Station.ADMIT, failure))

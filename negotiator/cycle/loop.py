@@ -39,7 +39,7 @@ from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
-from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason
+from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
@@ -111,7 +111,9 @@ def _run_cycle(
     watch(CycleProgress(Station.PLACE))
     begin(Station.PLACE)
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
-    in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
+    in_use = recount(
+        *(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows), outside=admitted.outside
+    )
     watch(CycleProgress(Station.ORDER))
     begin(Station.ORDER)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
@@ -152,7 +154,7 @@ def _run_cycle(
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     lists = CandidateLists(matcher)
     available = matcher.available
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered)
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline)
     # Slots of which parts are taken change in mid-cycle; who notes more than counts needs each condition by itself.
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
     if divisible is not None:
@@ -215,7 +217,7 @@ def _run_cycle(
         failures=tuple(dict.fromkeys(failures)),  # each once, however many requests it met
         placements=placed.placements,
         changes=placed.changes,
-        state=placed.state.after(journal, kind.name, ended.rows),
+        state=placed.state.after(pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows),
         ledger=in_use.ledger,
         journal=journal,
         order=ended.record,
@@ -225,6 +227,7 @@ def _run_cycle(
         shares=ended.shares,
         overfills=in_use.overfills,
         in_use=tuple(_jobs_in_use(in_use.claims)),
+        unclaimed=frozenset(outcomes.unclaimed),
     )
 
 

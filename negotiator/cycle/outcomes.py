@@ -28,7 +28,7 @@ from negotiator.cycle.text_columns import TextColumn
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Match, PreemptedJob, Request
+from negotiator.hooks.records import Cycle, Mask, Match, PreemptedJob, Request
 from negotiator.records import Reason
 
 _NO_JOBS = JobRanges()
@@ -54,12 +54,17 @@ class _OpenOutcome:
 
 @attrs.define(eq=False)
 class Outcomes:
-    """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of all turns."""
+    """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of all turns.
+
+    ``offline`` (S,) are the slots of machines that are switched off, and ``unclaimed`` the ids of the matches with them.
+    """
 
     cycle: Cycle
     jobs: Table
     slots: Table
     offered: OfferedSlots
+    offline: Mask
+    unclaimed: set[str] = attrs.field(factory=set)
     journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
     _by_number: dict[int, _OpenOutcome] = attrs.field(factory=dict)
@@ -90,6 +95,8 @@ class Outcomes:
             matches = self._matches(queued, candidates, granted)
             self.journal += self._entries(queued, matches, granted, attributes)
             found.matches += matches
+            for place in np.flatnonzero(self.offline[granted.rows]).tolist():
+                self.unclaimed.add(matches[place].id)
 
     @property
     def requests(self) -> int:

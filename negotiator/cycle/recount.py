@@ -27,7 +27,7 @@ from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.charges import Charge
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import Attributed, HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.hooks.summary import Overfill
 from negotiator.ledger import Ledger, LedgerError, LimitsInUse, Receipt, Rows
 from negotiator.records import CORE, Mode
@@ -78,17 +78,21 @@ def recount(
     cycle: Cycle,
     work: WorkAccounts,
     taking_part: Rows | None = None,
+    outside: Mask | None = None,
 ) -> Recount:
     """Charge everything in use as plugins declare.
 
     :param slots: all slots of the pool, in use or not.
     :param taking_part: the rows of those that take part in the cycle; None for all.
+    :param outside: the slots that gates put outside of the pool; None for none. What other negotiators share counts there too.
     :param work: the steps that each owner may take.
     """
     ledger, receipts, uncertain = Ledger(), ClaimReceipts(), dict[str, HookFailure]()
     limits, declared = LimitsInUse(ledger.counters()), DeclaredCharges(slots, pool.state.queues, bundle)
     found = []
-    for claims in claim_requests(pool, slots, bundle, cycle):
+    if pool.state.shared:
+        outside = None
+    for claims in claim_requests(pool, slots, bundle, cycle, outside):
         request, rows = claims.request, claims.slots
         found.append(claims)
         paid = work.for_job(cycle, request.ad)

@@ -105,16 +105,20 @@ class JobRequests:
             ad = self.placed.jobs.ad(row)
             yield self._request(ad, rows, count, amounts, first_job, groups)
 
-    def of_claim(self, ad: Ad, counted: Ad, rows: Rows, claim: Ad | None = None) -> Request:
+    def of_claim(
+        self, ad: Ad, counted: Ad, rows: Rows, claim: Ad | None = None, *, outside: bool = False
+    ) -> Request:
         """Return the request of several jobs that have slots, with another ad than that of the first row.
 
         :param counted: the ad that resources are counted by.
         :param claim: no match of theirs is known: what their slots' ads have of the claim.
+        :param outside: their slots are outside of the pool.
         """
         factory, user = self.factory, self.placed.users[int(rows[0])]
         groups = user_groups(ad, user, factory.bundle.placement, factory.groups, factory.env)
         amounts = factory.amounts.of_ad(counted)
-        return self._request(ad, rows, len(rows), amounts, job_columns.job_id(ad), groups, claim)
+        request = self._request(ad, rows, len(rows), amounts, job_columns.job_id(ad), groups, claim)
+        return attrs.evolve(request, outside=True) if outside else request
 
     def _request(
         self,

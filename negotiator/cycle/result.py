@@ -5,7 +5,7 @@ Sizes do not depend on the pool's: reasons are counted per request, never listed
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 
 import attrs
 
@@ -206,6 +206,11 @@ class InUseCount:
     jobs: int
 
 
+def pending_entries(journal: Sequence[JournalEntry], unclaimed: Container[str]) -> tuple[JournalEntry, ...]:
+    """Return the entries of matches that a schedd may claim; the others are charged in their own cycle alone."""
+    return tuple(entry for entry in journal if entry.id not in unclaimed)
+
+
 @attrs.frozen
 class CycleResult:
     """The whole outcome of one cycle.
@@ -236,6 +241,14 @@ class CycleResult:
     shares: tuple[ShareUse, ...] = ()  # what each submitter or queue was entitled to, and what it used
     overfills: tuple[Overfill, ...] = ()  # when the cycle began, the most exceeded limits first
     in_use: tuple[InUseCount, ...] = ()  # when the cycle began, by user and queue
+    unclaimed: frozenset[str] = (
+        frozenset()
+    )  # ids of the matches with slots that are offline: no schedd claims them
+
+    @property
+    def pending(self) -> tuple[JournalEntry, ...]:
+        """The entries of the journal that count until the pool shows their claims."""
+        return pending_entries(self.journal, self.unclaimed)
 
     @property
     def matches(self) -> tuple[Match, ...]:

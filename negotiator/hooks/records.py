@@ -50,7 +50,11 @@ class Cycle:
 
 @attrs.frozen(kw_only=True)
 class Gate:
-    """One gate over the ads of one kind; ``discard`` is true for the ads to keep out of the cycle."""
+    """One gate over the ads of one kind; ``discard`` is true for the ads to keep out of the cycle.
+
+    ``outside``: the slots that it discards are not of this negotiator's pool (NEGOTIATOR_SLOT_CONSTRAINT). Requests of their claims
+    are marked so, unless other negotiators share the limits of the pool.
+    """
 
     rule: str
     discard: Mask
@@ -59,6 +63,7 @@ class Gate:
     verdict: Verdict = Verdict.DENIED
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
+    outside: bool = False
 
 
 @attrs.frozen
@@ -88,6 +93,7 @@ class Request:
     unverified: bool = False
     #: The attributes that the slot's ad has of the claim (ConcurrencyLimits, PreemptingConcurrencyLimits), if it is unverified.
     claim: Ad = attrs.field(factory=Ad)
+    outside: bool = False  # the job runs on a slot that a gate puts outside of the pool (``Gate.outside``)
 
 
 @attrs.frozen(kw_only=True)

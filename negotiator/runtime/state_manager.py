@@ -140,7 +140,10 @@ class StateManager:
         groups, failures = self._groups(users, now)
         # A copy: the state stays as it is when administrators move applications, or a later snapshot is read.
         registry = self.registry.copy()
-        state = CycleState(self.queues, registry, dict(self.held), self.matches, groups, self.order_rows)
+        state = CycleState(
+            *(self.queues, registry, dict(self.held), self.matches, groups, self.order_rows),
+            shared=self.peers is not None,
+        )
         return state, failures
 
     @property
@@ -235,15 +238,15 @@ class StateManager:
             self.queues, self.registry = result.state.queues, result.state.registry
             self.order_rows = result.state.order_rows
         self.changes.clear()
-        self.journal.add(result.journal, self.time.time, (claims or ClaimVault()).fingerprint)
-        self.write(queues=self.queues, matches=result.journal, mark=mark)
+        self.journal.add(result.pending, self.time.time, (claims or ClaimVault()).fingerprint)
+        self.write(queues=self.queues, matches=result.pending, mark=mark)
 
     def note_claims(self, result: CycleResult, claims: ClaimVault) -> None:
         """Note which claim id each match of a cycle was handed out with, also for a later process.
 
         :raises StateError: it cannot be written; a later process then keeps the matches until ``claim_timeout``.
         """
-        found = self.journal.note_claims(result.journal, claims.taken)
+        found = self.journal.note_claims(result.pending, claims.taken)
         if found and self.store is not None:
             self.store.note_claims(found)
 

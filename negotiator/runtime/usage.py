@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.bundle.model import Bundle
+from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.gates import apply_gates
 from negotiator.cycle.place import place
 from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.recount import recount
@@ -51,8 +53,10 @@ def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float
     work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
     cycle = work.for_ads(Cycle(1, now, bundle.digest), AdKind.JOB)
     placed = place(snapshot, None, bundle, cycle, state)
-    in_use = recount(placed, snapshot.slots, bundle, cycle, work)
-    failures = dict.fromkeys((*placed.failures, *in_use.uncertain.values()))
+    slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
+    of_gates = list(apply_gates(slots, bundle, work.for_ads(cycle, AdKind.STARTD)))
+    in_use = recount(placed, snapshot.slots, bundle, cycle, work, outside=slots.outside)
+    failures = dict.fromkeys((*of_gates, *placed.failures, *in_use.uncertain.values()))
     return PoolUsage(in_use.ledger, placed.state.queues, placed.state.registry, tuple(failures))
 
 

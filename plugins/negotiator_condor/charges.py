@@ -100,8 +100,12 @@ def _by_slot(request: Request, slots: Table, cycle: Cycle) -> Iterator[tuple[str
 def charges_of(request: Request, slots: Table, settings: ConcurrencyLimits, cycle: Cycle) -> Iterator[Charge]:
     """Charge each name of the lists, on all slots or on some.
 
-    If no match of a running job is known, its own list is unverified: an item above its limit counts as 1.
+    If no match of a running job is known, its own list is unverified: an item above its limit counts as 1. Like
+    condor_negotiator, which does not read slots outside of NEGOTIATOR_SLOT_CONSTRAINT, nothing that runs there is charged,
+    unless lists are read as ``fixed``.
     """
+    if request.outside and settings.concurrency_limits_compatible is LimitCompatibility.EXACT:
+        return
     claimed = len(request.claim) == 0 and request.unverified
     for listed in requested_limits(request, slots, settings.concurrency_limits_compatible, cycle):
         if listed.limits is EMPTY_LIST and not request.unverified:

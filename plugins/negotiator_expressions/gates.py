@@ -28,7 +28,10 @@ _KINDS = {
 
 @attrs.frozen
 class _GateRule:
-    """One gate as configured: its kinds of ads, and whether a true expression keeps or discards."""
+    """One gate as configured: its kinds of ads, and whether a true expression keeps or discards.
+
+    ``outside``: condor_negotiator does not read what it discards.
+    """
 
     name: str
     kinds: tuple[AdKind, ...]
@@ -36,6 +39,7 @@ class _GateRule:
     keeps: bool = False
     mode: Mode = Mode.ENFORCE
     description: str = ""
+    outside: bool = False
 
 
 def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) -> Iterator[Gate]:
@@ -53,6 +57,7 @@ def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) 
                 ),
                 source=rule.expression.source,
                 mode=rule.mode,
+                outside=rule.outside,
             )
 
 
@@ -75,7 +80,7 @@ def _rules(settings: CentralExpressions) -> Iterator[_GateRule]:
     )
     for name, kinds, expression, keeps in knobs:
         if expression:
-            yield _GateRule(name, kinds, expression, keeps)
+            yield _GateRule(name, kinds, expression, keeps, outside=name == "NEGOTIATOR_SLOT_CONSTRAINT")
     yield from (_named(policy) for policy in settings.policies if policy.applies_to is not AppliesTo.MATCH)
 
 

@@ -38,17 +38,31 @@ def test_a_slot_that_is_not_claimed_needs_no_claim_id():
     assert matched(cycle(with_counts([slot(0, WantClaiming="false")], alike(1), 0))) == [("1.0", "s0@h")]
 
 
-@pytest.mark.parametrize("more", [{}, {"WantClaiming": "false"}])
-def test_a_slot_that_is_offline_has_no_claim_id(more):
-    """Whatever its startd sent before it was switched off."""
-    result = cycle(with_counts([slot(0, Offline="true", **more), slot(1)], alike(2), 1, 1))
-    assert matched(result) == [("1.0", "s1@h")]
-    assert "no_claim_id" in [each.reason.code for each in result.outcomes[0].removals]
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_slot_that_is_offline_is_matched_without_a_claim_id_and_in_its_own_cycle_alone(count):
+    """So that condor_rooster wakes the machine, and the job is matched again, perhaps with another slot."""
+    result = cycle(with_counts([slot(0, Offline="true"), slot(1)], alike(2), count, 1))
+    assert matched(result) == [("1.0", "s0@h"), ("1.1", "s1@h")]
+    assert [entry.slot for entry in result.pending] == ["s1@h"]
+    assert result.state.journal == result.pending
+    assert {match.id for match in result.matches if match.slot == "s0@h"} == result.unclaimed
 
 
 def test_without_private_ads_a_slot_that_is_offline_can_be_matched():
-    """condor_negotiator matches it, so that condor_rooster wakes the machine."""
     assert matched(cycle(snapshot([slot(0, Offline="true")], alike(1)))) == [("1.0", "s0@h")]
+
+
+def test_under_fair_share_slots_that_are_offline_are_matched_last(tmp_path):
+    """By the default of NEGOTIATOR_POST_JOB_RANK, among slots that the other ranks do not distinguish."""
+    bundle = write_bundle(tmp_path / "b", "order: submitters\naccounting: {trust_names: true}\n")
+    of_slot = {"SlotID": "1", "Cpus": "1"}
+    slots = [
+        slot(0, Offline="true", KFlops="5000", **of_slot),
+        slot(1, KFlops="1000", **of_slot),
+        slot(2, KFlops="2000", **of_slot),
+    ]
+    result = cycle(with_counts(slots, alike(3), 1, 1, 1), bundle)
+    assert matched(result) == [("1.0", "s2@h"), ("1.1", "s1@h"), ("1.2", "s0@h")]
 
 
 def test_without_private_ads_every_slot_can_be_claimed_once():

@@ -75,13 +75,14 @@ STATES = st.builds(
     st.dictionaries(IDS, st.builds(ApplicationHold, TEXTS, TIMES, TEXTS), max_size=2),
     st.lists(ENTRIES, max_size=2).map(tuple),
     st.dictionaries(TEXTS, st.none() | LISTS, max_size=3),
+    shared=st.booleans(),
 )
 
 
 def parts(state):
     """Return all parts of a state, as values that can be compared."""
     held, groups = list(state.held.items()), dict(state.groups)
-    return list(state.queues), sorted(state.registry), held, state.journal, groups
+    return list(state.queues), sorted(state.registry), held, state.journal, groups, state.shared
 
 
 @given(STATES)

@@ -102,16 +102,22 @@ class PlayedSchedd:
 
 
 class PlayedCollector:
-    """A collector with these slots, and the submitters of schedds. It notes all commands in a list."""
+    """A collector with these slots, and the submitters of schedds. It notes all commands in a list, and the ads to merge."""
 
-    def __init__(self, slots, schedds, commands):
-        self.slots, self.schedds, self.commands = slots, schedds, commands
+    def __init__(self, slots, schedds, commands, merged):
+        self.slots, self.schedds, self.commands, self.merged = slots, schedds, commands, merged
 
     def __call__(self, channel, command):
         """Answer a query; an update has no answer."""
-        channel.get_ad()
+        ad = channel.get_ad()
         channel.end_received()
         self.commands.append(command)
+        if command == DaemonCommand.MERGE_STARTD_AD:
+            self.merged.append(ad)
+            while channel.get_int() == DaemonCommand.MERGE_STARTD_AD:  # until the connection ends
+                self.merged.append(channel.get_ad())
+                channel.end_received()
+            return
         if command in {DaemonCommand.UPDATE_NEGOTIATOR_AD, DaemonCommand.INVALIDATE_NEGOTIATOR_ADS}:
             return
         for ad in self._found(command):
@@ -138,13 +144,13 @@ class PlayedCollector:
 
 
 @contextmanager
-def played_pool(slots, schedds, commands=None):
-    """Play these schedds and a collector, which notes its commands in a list; yield its address."""
-    commands = [] if commands is None else commands
+def played_pool(slots, schedds, commands=None, merged=None):
+    """Play these schedds and a collector, which notes its commands and the ads to merge in lists; yield its address."""
+    commands, merged = [] if commands is None else commands, [] if merged is None else merged
     with ExitStack() as stack:
         for schedd in schedds:
             schedd.address = stack.enter_context(daemon(schedd))
-        collector = stack.enter_context(daemon(PlayedCollector(slots, schedds, commands)))
+        collector = stack.enter_context(daemon(PlayedCollector(slots, schedds, commands, merged)))
         # A daemon that hangs is released before its thread is awaited.
         stack.callback(lambda: [schedd.hangs.set() for schedd in schedds if schedd.hangs is not None])
         yield collector

@@ -55,7 +55,9 @@ def explain_jobs(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleS
     if not len(places):
         return SlotAlone(discarded=_discarded(snapshot, bundle, cycle, state, row))
     placed = place(snapshot, admitted.jobs, bundle, of_jobs, state)
-    in_use = recount(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows)
+    in_use = recount(
+        *(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows), outside=admitted.outside
+    )
     slot = admitted.slots.take(places)
     requests = queued_requests(slot, placed.idle, bundle, state.groups, of_jobs.environment, matches=1)
     work.before_matching(len(requests))

@@ -24,6 +24,7 @@ def checked_gate(record: Any, arguments: Mapping[str, Any]) -> Gate:
     """Return a Gate whose mask has one element for each of the ``ads``."""
     check_exactly(record, Gate, "a Gate")
     discard = _mask(record.discard, len(arguments["ads"]), "discard of a Gate")
+    check_exactly(record.outside, bool, "a bool as outside of a Gate")
     gate: Gate = attrs.evolve(record, discard=discard, **_decision(record, "Gate"))
     return gate
 

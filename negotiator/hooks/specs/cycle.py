@@ -128,7 +128,7 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     :param ads: all ads of that kind, a row each.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
-    :return: the gates, each with a mask over the rows of ``ads``.
+    :return: the gates, each with a mask over the rows of ``ads``. ``outside`` marks slots that are not of this negotiator's pool.
     """
 
 

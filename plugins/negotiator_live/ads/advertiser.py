@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count
+from typing import Final
 
 import attrs
 
-from negotiator.plugin import AccountAd
+from negotiator.plugin import AccountAd, Ad
 from negotiator_live.ads.accounting_ads import accounting_ads
 from negotiator_live.ads.address_file import remove_address_file, write_address_file
+from negotiator_live.ads.literals import literals
 from negotiator_live.ads.negotiator_ad import NUMBERS, NegotiatorIdentity
 from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
 from negotiator_live.collector import Collector
 from negotiator_live.wire.commands import DaemonCommand
+
+#: The name of a slot: ``slot``, its number, and the name of its machine.
+_NUMBERED: Final = re.compile(r"([^0-9@]*)[0-9][^@]*(@.*)", re.DOTALL)
+
+
+def offline_ads(slot: Ad, now: int) -> Iterator[dict[str, str]]:
+    """Yield what is merged into the ad of a matched slot, and into that of the first slot of its machine.
+
+    Source: ``Matchmaker::RegisterAttemptedOfflineMatch``.
+    """
+    name, number = slot.string("Name"), slot.integer("SlotID")
+    address = slot.string("StartdIpAddr") or slot.string("MyAddress")
+    if not name or not address:
+        return
+    yield literals({"Name": name, "StartdIpAddr": address, "MachineLastMatchTime": now})
+    parts = _NUMBERED.fullmatch(name)
+    first = slot.string("OfflinePrimarySlotName") or (parts and f"{parts[1]}1{parts[2]}")
+    if first and number is not None and number >= 0:
+        of_slot = f"slot{number}_MachineLastMatchTime"
+        yield literals({"Name": first, "StartdIpAddr": address, of_slot: now})
 
 
 @attrs.define(eq=False)
@@ -63,6 +86,16 @@ class Advertiser:
         """
         ads = accounting_ads(accounts, active, self.identity.name, next(self._accountings))
         self.collector.update_all(DaemonCommand.UPDATE_ACCOUNTING_AD, ads)
+
+    def send_offline(self, matched: Iterable[Ad]) -> None:
+        """Note in the ads of slots that are offline that they were matched, so that condor_rooster wakes their machines.
+
+        :param matched: the ads of the slots.
+        :raises DaemonError: the collector cannot be reached, or denies the command.
+        """
+        now = int(self.clock())
+        ads = [ad for slot in matched for ad in offline_ads(slot, now)]
+        self.collector.update_all(DaemonCommand.MERGE_STARTD_AD, ads)
 
     def withdraw(self) -> None:
         """Remove the ad from the collector, if one was sent.

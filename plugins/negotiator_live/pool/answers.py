@@ -122,7 +122,7 @@ class NegotiationAnswers:
 
     def _claim_id(self, match: Match, address: str) -> str | None:
         """Return the next claim id of a match's slot; None without further ones."""
-        if match.slot_ad.evaluate("WantClaiming") is False:
+        if match.slot_ad.evaluate("WantClaiming") is False or is_offline(match):
             return _UNCLAIMED
         return self.decisions.claims.take(match.slot, address or None, match.id)
 
@@ -133,6 +133,11 @@ class NegotiationAnswers:
             (schedd, job_id(request))
         )
         return found.text if found else _NO_SLOT
+
+
+def is_offline(match: Match) -> bool:
+    """Return whether the machine of a match's slot is switched off."""
+    return match.slot_ad.evaluate("Offline") is True
 
 
 def _group_texts(match: Match) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import (
+    Ad,
     CommandError,
     CycleSummary,
     Decisions,
@@ -25,6 +26,7 @@ from negotiator_live.ads.statistics import AdvertisedCycle
 from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.master import child
+from negotiator_live.pool.answers import is_offline
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
@@ -50,6 +52,7 @@ class HTCondorPool(LivePool):
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
         self._negotiations = Negotiations(daemons.client, control)
+        self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
         self.longest_step = 2 * pool.timeout + _MARGIN
         address = own_address(pool.address)
@@ -102,14 +105,18 @@ class HTCondorPool(LivePool):
 
     def deliver(self, decisions: Decisions) -> Iterable[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time."""
+        self._offline = [match.slot_ad for match in decisions.matches if is_offline(match)]
         return self._negotiations.deliver(decisions)
 
     def cycle_ended(self, summary: CycleSummary) -> None:
-        """Publish the statistics of a cycle in the Negotiator ad, and the accounts in Accounting ads.
+        """Publish the statistics of a cycle in the Negotiator ad, the accounts in Accounting ads, and the matches with offline slots.
 
         :raises DaemonError: the collector cannot be reached, or denies the command.
         :raises StateError: the accounts cannot be read.
         """
+        if self._offline:
+            self._advertiser.send_offline(self._offline)
+            self._offline = []
         negotiated = self._negotiations.statistics()
         self._advertiser.add_cycle(AdvertisedCycle.of(summary, negotiated))
         self._advertiser.send()

@@ -22,6 +22,7 @@ class DaemonCommand(IntEnum):
     INVALIDATE_NEGOTIATOR_ADS = 51
     QUERY_MULTIPLE_ADS = 53
     QUERY_MULTIPLE_PVT_ADS = 54
+    MERGE_STARTD_AD = 73
     SHARED_PORT_CONNECT = 75
     UPDATE_ACCOUNTING_AD = 77
     QUERY_ACCOUNTING_ADS = 78
@@ -80,6 +81,7 @@ _LEVELS: Final = {
         DaemonCommand.QUERY_STARTD_PVT_ADS,
         DaemonCommand.QUERY_MULTIPLE_PVT_ADS,
         DaemonCommand.UPDATE_NEGOTIATOR_AD,
+        DaemonCommand.MERGE_STARTD_AD,
         DaemonCommand.UPDATE_ACCOUNTING_AD,
         DaemonCommand.INVALIDATE_NEGOTIATOR_ADS,
         DaemonCommand.INVALIDATE_ACCOUNTING_ADS,

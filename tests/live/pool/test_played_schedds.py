@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -42,8 +43,8 @@ def request(cluster, autocluster=1, count=1, **more):
 def served(tmp_path):
     """Return a function: one cycle with these slots and schedds; it returns the output."""
 
-    def run(slots, schedds, timeout=20, more=""):
-        with played_pool(slots, schedds) as collector:
+    def run(slots, schedds, timeout=20, more="", merged=None):
+        with played_pool(slots, schedds, merged=merged) as collector:
             (tmp_path / "bundle").mkdir()
             (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, timeout) + more)
             command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--cycles", "1"]
@@ -109,12 +110,21 @@ def test_a_slot_that_is_not_claimed_is_sent_without_its_claim_id(served):
     assert [claim for claim, _ in schedd.matches] == ["null"]
 
 
-def test_a_slot_that_is_offline_is_not_matched(served, tmp_path):
-    schedd = PlayedSchedd("s", [request(1)])
-    assert served([slot(1, Offline="true")], [schedd])[0] == 0
-    assert schedd.matches == []
-    assert "no claim id of the slot is left" in schedd.rejections[0]
-    assert records(tmp_path / "var" / "audit", "match") == []
+def test_a_slot_that_is_offline_is_matched_without_a_claim_id_and_its_ad_says_when(served, tmp_path):
+    """The schedd ignores the match; condor_rooster reads the collector's ad, and wakes the machine."""
+    schedd, merged = PlayedSchedd("s", [request(1)]), []
+    began = int(time.time())
+    assert served([slot(3, Offline="true", SlotID="3")], [schedd], merged=merged)[0] == 0
+    assert [claim for claim, _ in schedd.matches] == ["null"]
+    names = [ad.string("Name") for ad in merged]
+    assert names == ["slot3@h", "slot1@h"]
+    assert [ad.string("StartdIpAddr") for ad in merged] == ["<127.0.0.1:9?n=3>"] * 2
+    ended = int(time.time())
+    assert began <= merged[0].integer("MachineLastMatchTime") <= ended
+    assert began <= merged[1].integer("slot3_MachineLastMatchTime") <= ended
+    assert "MyType" not in merged[0]
+    (outcome,) = records(tmp_path / "var" / "audit", "outcome")
+    assert (len(outcome["delivered"]), outcome["failed"]) == (1, {})
 
 
 def test_each_autocluster_is_rejected_once_with_the_reason_of_its_own(served):
