@@ -109,7 +109,7 @@ class SlotMatcher:
         in_use[claimed.rows] = False
         if offered.preemption is not None:
             preemption = SlotPreemption(offered.preemption, requirements.cache, ranks, offered.plugin)
-            in_use &= ~preemption.has_user
+            in_use &= ~(preemption.has_user | offered.preemption.free_without_user)
             if not preemption.has_user.any():
                 preemption = None
         return cls(

@@ -41,12 +41,14 @@ class PreemptionRules:
     the boolean true and the slot likes the request as much as its job. In the expressions MY is the slot and TARGET the
     request; ``requirements`` None allows all. ``rank`` sorts slots that are equal in all else. ``queues`` (S,) are the queues
     of the running jobs, a str each, for the record. A turn with ``PreemptionVictims`` is subject to these alone.
+    ``free_without_user``: a slot without a user is free, whatever its State says.
     """
 
     users: NDArray[np.object_]
     requirements: Expr | None = None
     rank: Expr = NO_RANK
     queues: NDArray[np.object_] | None = None
+    free_without_user: bool = False
 
 
 @attrs.frozen(eq=False)

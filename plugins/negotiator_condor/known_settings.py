@@ -64,6 +64,7 @@ _READ: Final[Mapping[str, Mapping[str, str]]] = {
         "NEGOTIATOR_POST_JOB_RANK": "(RemoteOwner =?= UNDEFINED) * (ifthenElse(isUndefined(KFlops), 1000, Kflops) - SlotID - "
         "1.0e10*(Offline=?=True))",
         "NEGOTIATOR_PRE_JOB_RANK": "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) - Memory",
+        "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE": "200",
         "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT": "",
         "NEGOTIATOR_STRICT_ENFORCE_QUOTA": "true",
         "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD": "0",

@@ -85,7 +85,6 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEGOTIATOR_PREFETCH_REQUESTS_TIMEOUT", "$(NEGOTIATOR_TIMEOUT)", _READ_AT_ONCE, ""),
         ("NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE", "false", "bundles are read again at SIGHUP",
          "use negotiator run --watch to read a bundle again when it changes"),
-        ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", "200", _READ_AT_ONCE, ""),
         ("NEGOTIATOR_SOCKET_CACHE_SIZE", "500", _NETWORK, ""),
         ("NEGOTIATOR_STATE", "$(SPOOL)/negotiator", _MASTER, ""),
         ("NEGOTIATOR_STATE_FILE", "", "it belongs to condor_had", ""),

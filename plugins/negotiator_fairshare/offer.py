@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import (
     Environment,
+    Expr,
     Kind,
     LiteralValue,
     Mask,
@@ -27,7 +28,7 @@ from negotiator.plugin import (
 )
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
-from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
 from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.shutdown import shutting_down
@@ -70,6 +71,7 @@ class SlotUserAccounts:
     use: UseCounter
     settings: AccountSettings
     quotas: Mapping[str, float]
+    growing: GrowingUse
 
     def add_to(self, slots: Table, users: SlotUsers) -> Table:
         """Return the slots with the accounts of their users."""
@@ -80,16 +82,16 @@ class SlotUserAccounts:
         codes[users.rows] = [
             numbers.setdefault(user, len(numbers) + 1) for user in users.names[users.rows].tolist()
         ]
-        readers: dict[str, Callable[[str], LiteralValue | None]] = {
+        readers: dict[str, Callable[[str], Expr | LiteralValue | None]] = {
             "RemoteUserPrio": lambda user: _single(self.accounts.effective_priority(user, self.settings)),
             "RemoteUserFloor": lambda user: self.accounts.get(user).floor,
-            "RemoteUserResourcesInUse": self.use.weighted,
+            "RemoteUserResourcesInUse": self._used,
         }
         if self.quotas:
             readers |= {
                 "RemoteGroup": self._group,
                 "RemoteGroupQuota": lambda user: self.quotas.get(self._group(user)),
-                "RemoteGroupResourcesInUse": lambda user: self.use.weighted(self._group(user)),
+                "RemoteGroupResourcesInUse": lambda user: self._used(self._group(user)),
             }
         return slots.with_attributes(
             {name: (codes, [None, *map(read, numbers)]) for name, read in readers.items()}
@@ -97,6 +99,10 @@ class SlotUserAccounts:
 
     def _group(self, user: str) -> str:
         return self.settings.group_of(user)
+
+    def _used(self, name: str) -> Expr | float:
+        """Return the use of a user or group, or the attribute of requests that has it."""
+        return self.growing.expression(name) or self.use.weighted(name)
 
 
 def slot_offer(
@@ -107,7 +113,11 @@ def slot_offer(
     if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
         return SlotOffer(slots, withheld)
     users = SlotUsers.of(slots, env)
-    rules = PreemptionRules(users.names, settings.preemption_requirements, settings.preemption_rank)
+    # condor_negotiator looks for a user, not at the State.
+    rules = PreemptionRules(
+        *(users.names, settings.preemption_requirements, settings.preemption_rank),
+        free_without_user=True,
+    )
     return SlotOffer(accounts.add_to(slots, users), withheld, rules)
 
 

@@ -27,12 +27,13 @@ from negotiator.plugin import (
     SlotRanks,
     Source,
     parse,
+    references,
 )
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.compatibility import CompatibilitySettings, Compatible
 from negotiator_fairshare.groups.knobs import GroupConfiguration, GroupKnobs, read_groups
 from negotiator_fairshare.groups.settings import GroupQuirks
-from negotiator_fairshare.pie.settings import PieQuirks, PieSettings
+from negotiator_fairshare.pie.settings import USE_OF_REQUESTS, USE_OF_SLOTS, PieQuirks, PieSettings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -174,6 +175,7 @@ class FairShareSettings(GroupKnobs):
     NEGOTIATOR_IGNORE_JOB_RANKS: bool = False
     NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES: bool = False
     NEGOTIATOR_DEPTH_FIRST: bool = False
+    NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE: int = attrs.field(default=200, validator=attrs.validators.ge(1))
     MATCH_WORKING_CM_SLOTS: bool = False
     NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD: int = attrs.field(default=0, validator=attrs.validators.ge(0))
     USE_RESOURCE_REQUEST_COUNTS: bool = True
@@ -321,6 +323,11 @@ class FairShareSettings(GroupKnobs):
             if self.preemption_requirements is not None:
                 yield self.preemption_requirements
 
+    def reads_any(self, names: frozenset[str]) -> bool:
+        """Return whether PREEMPTION_REQUIREMENTS or a rank refers to one of some attributes, in lower case."""
+        ranks = self.PREEMPTION_RANK.tree, self.NEGOTIATOR_POST_JOB_RANK.tree, self.ranks.before
+        return any(_reads(each, names) for each in (*ranks, self.preemption_requirements))
+
     @property
     def pie(self) -> PieSettings:
         """The knobs of the pie."""
@@ -328,9 +335,18 @@ class FairShareSettings(GroupKnobs):
             consider_preemption=self.NEGOTIATOR_CONSIDER_PREEMPTION,
             use_weights=self.NEGOTIATOR_USE_SLOT_WEIGHTS,
             ignore_priorities=self.NEGOTIATOR_IGNORE_USER_PRIORITIES,
-            use_counts=self.USE_RESOURCE_REQUEST_COUNTS,
+            use_counts=self.USE_RESOURCE_REQUEST_COUNTS and self.NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE > 1,
             keep_candidates=self.NEGOTIATOR_MATCHLIST_CACHING,
             requirements_stable=self.PREEMPTION_REQUIREMENTS_STABLE,
             rank_stable=self.PREEMPTION_RANK_STABLE,
+            requirements_change=_reads(self.preemption_requirements, USE_OF_REQUESTS | USE_OF_SLOTS),
             quirks=self.compatibility.quirks(PieQuirks),
         )
+
+
+def _reads(expr: Expr | None, names: frozenset[str]) -> bool:
+    """Return whether an expression refers to one of some attributes, in lower case."""
+    if expr is None:
+        return False
+    found = references(expr)
+    return not names.isdisjoint(found.my | found.target | found.unscoped)

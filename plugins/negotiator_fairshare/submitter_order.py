@@ -34,7 +34,7 @@ from negotiator_fairshare.accounts.state_rows import (
     quotas_of,
     rows_of,
 )
-from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
@@ -44,8 +44,9 @@ from negotiator_fairshare.pie.cycle import PieCycle, no_attributes, queues_of
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
-from negotiator_fairshare.pie.shares import ShareAccount
-from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse
+from negotiator_fairshare.pie.settings import USE_OF_SLOTS, PieQuirks
+from negotiator_fairshare.pie.shares import LARGEST, ShareAccount
+from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, counted_weights
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
@@ -107,7 +108,12 @@ class SubmitterOrder(RequestOrder):
         quotas: Mapping[str, float] = quotas_of(context.rows)  # of the cycle before
         if settings.offer_quirks.remote_group_quota is Compatible.FIXED:
             quotas = {} if groups is None else groups.quotas.assigned
-        of_slots = SlotUserAccounts(accounts, use, own, quotas)
+        growing = GrowingUse()
+        if settings.reads_any(USE_OF_SLOTS):
+            growing = GrowingUse.of(
+                name for each in submitters for name in (each.name, own.group_of(each.name))
+            )
+        of_slots = SlotUserAccounts(accounts, use, own, quotas, growing)
         offer = slot_offer(context.slots, in_use, of_slots, settings, env)
         trimmed = np.zeros(len(weights), np.bool_)
         for withheld in offer.withheld:
@@ -116,6 +122,7 @@ class SubmitterOrder(RequestOrder):
             queues=queues_of(context.requests),
             use=use,
             weights=weights,
+            min_slot_weight=_least(counted_weights(context.slots, weights, env), settings.pie.quirks),
             weigh=scale.of_part,
             free=int(np.count_nonzero(~trimmed)),
             any_claimed=offer.preemption is not None and bool((offer.preemption.users != "").any()),
@@ -123,6 +130,7 @@ class SubmitterOrder(RequestOrder):
             priorities=JobPriorities(context.jobs),
             quotas=context.refusals,
             group_attributes=no_attributes if groups is None else partial(groups.attributes_of, use=use),
+            growing=growing,
             depth_first=DepthFirst(context.slots, env) if settings.NEGOTIATOR_DEPTH_FIRST else None,
             time=context.time,
         )
@@ -207,6 +215,13 @@ def _size(
     if counted is None or counted.all():
         return settings.pool_size(slots, weights, env)
     return settings.pool_size(slots.take(np.flatnonzero(counted)), weights[counted], env)
+
+
+def _least(weights: NDArray[np.float64], quirks: PieQuirks) -> float:
+    """Return the least weight of all slots; without slots, the largest number with the quirk ``empty_pool``, else 0."""
+    if not len(weights) and quirks.empty_pool is Compatible.FIXED:
+        return 0.0
+    return float(weights.min(initial=LARGEST))
 
 
 def _submitters(context: OrderContext, settings: FairShareSettings) -> tuple[SubmitterAd, ...]:

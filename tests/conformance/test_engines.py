@@ -6,6 +6,7 @@ import pytest
 
 import condor_cycle
 from both_engines import WORKERS, run_on_both, wait_for_workers
+from condor_cases import departure
 from dask_cluster import scheduler_address
 from negotiator.engines.dask_engine import DaskEngine
 
@@ -36,4 +37,5 @@ def test_recorded_cycles_are_decided_alike_with_workers(
     every = 1 if pytestconfig.getoption("cases") else EVERY  # every case of a folder that was named
     content = condor_cases.read(condor_file)
     for case in content["cases"][::every]:
-        assert not [*condor_cycle.compared(content, case, tmp_path / case["id"])], case["id"]
+        found = [*condor_cycle.compared(content, case, tmp_path / case["id"])]
+        assert not found or departure(content, case), case["id"]

@@ -71,8 +71,9 @@ def test_a_slot_is_matched_once_and_the_next_job_waits():
 
 
 @pytest.mark.parametrize("state", ["Claimed", "claimed", "Preempting"])
-def test_a_slot_in_use_is_waited_for(state):
-    result = pools.cycle(snapshot([slot(State=f'"{state}"')], [job()]))
+def test_a_slot_in_use_is_waited_for(tmp_path, state):
+    bundle = pools.write_bundle(tmp_path / "b", "order: names\n")
+    result = pools.cycle(snapshot([slot(State=f'"{state}"')], [job()]), bundle)
     assert not matched(result)
     assert reasons(result) == {"in_use"}
 
@@ -111,7 +112,8 @@ def test_an_expression_gives_the_user_of_each_job(tmp_path):
     )
     assert [(match.job, match.submitter) for match in result.matches] == [("1.0", "good@d")]
     states = [slot(n, State="MY.Now", Now=f'"{state}"') for n, state in enumerate(("Claimed", "Unclaimed"))]
-    assert matched(pools.cycle(snapshot(states, [job()]))) == [("1.0", "s1@h")]
+    by_name = pools.write_bundle(tmp_path / "names", "order: names\n")
+    assert matched(pools.cycle(snapshot(states, [job()]), by_name)) == [("1.0", "s1@h")]
 
 
 def test_an_expression_gives_the_priority_of_each_job():

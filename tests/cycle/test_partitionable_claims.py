@@ -28,8 +28,9 @@ def test_a_claimed_partitionable_slot_of_no_schedd_is_for_all():
 @pytest.mark.parametrize(
     "changed", [{"PartitionableSlot": "false"}, {"PartitionableSlot": '"x"'}, {"State": '"Preempting"'}]
 )
-def test_other_slots_in_use_are_waited_for(changed):
-    assert matched(cycle(snapshot([slot(0, **(CLAIMED | changed))], [of("s1")]))) == []
+def test_other_slots_in_use_are_waited_for(tmp_path, changed):
+    bundle = write_bundle(tmp_path / "b", "order: names\n")
+    assert matched(cycle(snapshot([slot(0, **(CLAIMED | changed))], [of("s1")]), bundle)) == []
 
 
 def test_the_requirements_for_the_negotiator_replace_the_slots_own():

@@ -81,9 +81,10 @@ def test_only_the_first_limit_of_a_list_that_is_reached_is_named(serve):
     assert reasons(result) == [("ann", "concurrency limit b reached")]
 
 
-def test_the_empty_string_is_rejected_without_a_name(serve):
+def test_the_empty_string_is_rejected_but_by_no_limit(serve):
+    """As in condor_negotiator, whose reason is then what earlier requests of the turn left."""
     result = serve(("ann", '""', 1))
-    assert reasons(result) == [("ann", "concurrency limit  reached")]
+    assert reasons(result) == [("ann", "no match found")]
     assert codes(result) == {"concurrency_limit_invalid"}
 
 

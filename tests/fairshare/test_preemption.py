@@ -1,12 +1,16 @@
 """Preemption under ``order: submitters``: which running jobs a match ends, and what the ledger and the records show."""
 
+import attrs
 import pytest
 
-from fair_share import FAIR, submitter
+from fair_share import FAIR, jobs_of, submitter
 from negotiator.audit.records import records_by_kind
-from negotiator.plugin import PreemptedJob
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.loop import run_cycle
+from negotiator.plugin import Cycle, PreemptedJob
 from negotiator.records import Station
-from pools import cycle, denials, job, slot, snapshot, write_bundle
+from negotiator.runtime.usage import pool_usage
+from pools import NOW, cycle, denials, job, slot, snapshot, write_bundle
 
 ALLOWED = "PREEMPTION_REQUIREMENTS = true\n"
 #: A licence of which one job at a time may have some; a claim holds it as long as its slot shows the job.
@@ -188,6 +192,46 @@ def test_a_concurrency_limit_of_the_job_that_ends_is_free_in_the_next_cycle(tmp_
     jobs = waiting("ann", ConcurrencyLimits='"lic"')
     result = cycle(pool(slots, jobs, "ann"), bundle)
     assert len(result.matches) == matched
+
+
+@pytest.mark.parametrize(
+    ("compatible", "shared", "matched"), [("exact", False, 1), ("exact", True, 0), ("fixed", False, 0)]
+)
+def test_limits_that_are_held_outside_of_the_slot_constraint_count_where_others_share_them(
+    tmp_path, compatible, shared, matched
+):
+    """condor_negotiator does not read those slots; several negotiators of one pool count all claims."""
+    slots = [claimed(0, "bob", ConcurrencyLimits='"lic"', Part='"south"'), slot(1, Part='"north"')]
+    conf = 'NEGOTIATOR_SLOT_CONSTRAINT = MY.Part == "north"\n'
+    bundle = write_bundle(tmp_path / "b", f"{FAIR}{CONCURRENCY}{compatible}\n", conf=conf)
+    state = attrs.evolve(CycleState.new(bundle, NOW), shared=shared)
+    found = pool(slots, waiting("ann", ConcurrencyLimits='"lic"'), "ann")
+    result = run_cycle(found, bundle, Cycle(1, NOW, bundle.digest), state)
+    assert len(result.matches) == matched
+    used = pool_usage(found, bundle, state, NOW).of("condor").sums.get(("lic",), 0)
+    assert used == (0 if matched else 1_000_000)
+
+
+@pytest.mark.parametrize(("considered", "matched"), [("true", 1), ("false", 0)])
+def test_a_claimed_slot_without_a_user_is_free_where_preemption_is_considered(tmp_path, considered, matched):
+    """As in condor_negotiator, which then looks for a user and not at the State."""
+    slots = [claimed(0, "bob", RemoteUser=None, RemoteOwner=None)]
+    conf = f"NEGOTIATOR_CONSIDER_PREEMPTION = {considered}\n"
+    result = run(tmp_path, pool(slots, waiting("ann"), "ann"), conf)
+    assert len(result.matches) == matched
+    assert all(match.preempts is None for match in result.matches)
+
+
+@pytest.mark.parametrize("scope", ["", "MY."])
+def test_what_the_user_of_a_slot_uses_is_what_it_uses_when_slots_are_looked_at(tmp_path, scope):
+    """Bob uses one slot when the cycle begins, and a second one when it is the turn of the other submitter."""
+    free = slot(1, Cpus="1", Requirements='TARGET.Owner == "bob"')
+    whole = slot(2, Cpus="9", Requirements="false")  # part of the pie, so that shares last
+    slots = [claimed(0, "bob", Requirements='TARGET.Owner != "bob"'), free, whole]
+    jobs = [*jobs_of("nice-user.ann", 1, 1), *jobs_of("bob", 1, 2)]
+    conf = f"PREEMPTION_REQUIREMENTS = {scope}RemoteUserResourcesInUse >= 2\n"
+    result = run(tmp_path, pool(slots, jobs, "nice-user.ann", "bob"), conf)
+    assert ended(result) == {"s1@h": None, "s0@h": PreemptedJob("bob@d", "priority")}
 
 
 def test_a_slot_that_is_matched_again_releases_what_its_job_was_charged_once(tmp_path):

@@ -49,14 +49,14 @@ def test_suspended_slots_are_no_use_if_they_are_to_be_discounted(tmp_path, knob,
 
 
 def test_a_match_stands_for_the_jobs_that_fill_its_slot_with_depth_first(tmp_path):
-    """Ten jobs of two cores each: the slots hold three, two (by memory) and, though they are too small, one."""
+    """Jobs of two cores each: the slots hold three, two (by memory), none, since one is too small, and three."""
     pool = [
         slot(number, Cpus=cpus, Memory=memory)
         for number, (cpus, memory) in enumerate([("7", "9000"), ("8", "2048"), ("1", "9000"), ("7", "9000")])
     ]
     jobs = jobs_of("ann", 10, 1, RequestCpus="2", RequestMemory="1024", Requirements="true")
     knobs = "NEGOTIATOR_DEPTH_FIRST = true\nNEGOTIATOR_PRE_JOB_RANK = -SlotID\nNEGOTIATOR_POST_JOB_RANK = 0\n"
-    for count, expected in ((3, ["1.0"]), (5, ["1.0", "1.1"]), (6, ["1.0", "1.1", "1.2"])):
+    for count, expected in ((3, ["1.0"]), (5, ["1.0", "1.1"]), (6, ["1.0", "1.1", "1.2", "1.3"])):
         result = run(tmp_path / str(count), knobs, pool, jobs[:count], [submitter("ann", count)])
         assert [found for found, _ in matched(result)] == expected
         assert result.order.rejections == ()
@@ -114,13 +114,21 @@ def test_priorities_that_cannot_be_read_leave_a_submitter_as_it_is(tmp_path, arr
     assert users(result) == ["ann", "ann"]
 
 
-@pytest.mark.parametrize(("counts", "named"), [("true", 0), ("false", 1)])
+@pytest.mark.parametrize(
+    ("knob", "named"),
+    [
+        ("USE_RESOURCE_REQUEST_COUNTS = true", 0),
+        ("USE_RESOURCE_REQUEST_COUNTS = false", 1),
+        ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 2", 0),
+        ("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 1", 1),
+    ],
+)
 def test_a_rejection_names_the_first_job_without_a_slot_if_jobs_are_requested_one_by_one(
-    tmp_path, counts, named
+    tmp_path, knob, named
 ):
     result = run(
         tmp_path,
-        f"USE_RESOURCE_REQUEST_COUNTS = {counts}\n",
+        f"{knob}\n",
         slots(1),
         jobs_of("ann", 3, 1),
         [submitter("ann", 3)],
@@ -138,6 +146,32 @@ def test_a_rank_that_calls_an_unknown_function_is_a_warning_and_all_slots_are_eq
     found = snapshot(pool, jobs_of("ann", 1, 1, Requirements="true"))
     result = cycle(found, examined.bundle)
     assert matched(result) == [("1.0", "s0@h")]
+
+
+def test_a_sort_expression_that_calls_an_unknown_function_is_a_warning_too(tmp_path):
+    (tmp_path / "pool.yaml").write_text(f"{FAIR}GROUP_SORT_EXPR: abs(GroupQuota)\n")
+    assert [(each.severity, each.message) for each in examine_bundle(tmp_path).problems] == [
+        (Severity.WARNING, "GROUP_SORT_EXPR: unknown function abs")
+    ]
+
+
+def test_the_ad_of_a_machine_that_is_switched_off_may_stand_for_several_in_the_size_of_the_pool(tmp_path):
+    """GhostMultiplier: a match with it costs its own weight."""
+    ghost = {"Offline": "true", "GhostMultiplier": "50", "Cpus": "2"}
+    jobs, ads = jobs_of("ann", 3, 1), [submitter("ann", 3)]
+    result = run(tmp_path, "", [slot(0, Cpus="4"), slot(1, **ghost)], jobs, ads)
+    (spin,) = result.order.pies[0].spins
+    assert (spin.slot_weight_total, spin.min_slot_weight) == (104, 4)
+    assert len(result.journal) == 2
+
+
+def test_slots_that_are_absent_take_no_part(tmp_path):
+    """The collector keeps their ads for condor_status -absent, and shows them to no negotiator."""
+    jobs, ads = jobs_of("ann", 3, 1), [submitter("ann", 3)]
+    result = run(tmp_path, "", [slot(0, Cpus="1"), slot(1, Cpus="1", Absent="true")], jobs, ads)
+    assert matched(result) == [("1.0", "s0@h")]
+    assert result.order.pies[0].spins[0].slot_weight_total == 1
+    assert [each.reason.code for each in result.discarded] == ["slot_absent"]
 
 
 def test_slots_that_shut_down_soon_count_in_the_pie_but_get_no_jobs(tmp_path):

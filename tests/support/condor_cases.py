@@ -103,6 +103,27 @@ def _job(content, job, proc):
 _OF_CLUSTERS = {"submitter", "schedd", "cluster", "count", "autocluster", "procs"}
 
 
+HEAVIEST = 2.0**30
+"""No slot is heavier: sums of weights, in millionths, fit 64 bits."""
+
+
+def departure(content, case):
+    """Return why a case may be decided otherwise than recorded, None if it may not: see docs/fair-share.md, "Quirks"."""
+    given, expect = case["given"], case.get("expect", {})
+    slots = {slot["name"]: slot for slot in given["slots"]}
+    jobs = {f"{job['cluster']}.{proc}": job for job in given.get("jobs", ()) for proc in procs_of(job)}
+    weights = [value_of(ad, "MY.SlotWeight") for ad in slot_ads(content, given["slots"]).values()]
+    if any(isinstance(each, float | int) and not each <= HEAVIEST for each in weights):
+        return "a slot weight that is not a number, or too large"
+    for match in expect.get("matches", ()):
+        if match["job"] not in jobs:
+            return "a match of a job that does not exist"
+        ends_limits = match.get("preempts") and "ConcurrencyLimits" in slots[match["slot"]]
+        if ends_limits and "ConcurrencyLimits" not in jobs[match["job"]]:
+            return "the limits of an ended job are counted for a job without limits"
+    return None
+
+
 def value_of(ad, expression):
     """Return the value of an expression in an ad."""
     return evaluate(_parsed(expression), ad)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Self
 
 import attrs
 
+from negotiator.plugin import Expr, parse
 from negotiator_fairshare.accounts.numbers import from_millionths, millionths
 
 _NOTHING = (0, 0, 0)
@@ -73,3 +75,28 @@ def subtree_names(group: str) -> Iterator[str]:
     while group:
         yield group
         group = group.rpartition(".")[0]
+
+
+@attrs.frozen
+class GrowingUse:
+    """The use of users and groups that may get matches in a cycle, as slots show it.
+
+    condor_negotiator evaluates RemoteUserResourcesInUse and RemoteGroupResourcesInUse with what is in use then. So these attributes
+    of slots refer to attributes of the request at its turn: ``attributes`` has the name of each, by user or group.
+    """
+
+    attributes: Mapping[str, str] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Self:
+        """Return the use of some users and groups."""
+        return cls({name: f"ResourcesInUseBy{number}" for number, name in enumerate(dict.fromkeys(names))})
+
+    def expression(self, name: str) -> Expr | None:
+        """Return the reference to the use of a user or group, None if it does not grow."""
+        attribute = self.attributes.get(name)
+        return None if attribute is None else parse(f"TARGET.{attribute}")
+
+    def now(self, use: UseCounter) -> dict[str, float]:
+        """Return the attributes of a request."""
+        return {attribute: use.weighted(name) for name, attribute in self.attributes.items()}

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 import attrs
 
 from negotiator.plugin import CandidateRecheck, QueuedRequest, SlotAllowance
-
-#: The attributes of requests that change with each match, in lower case.
-CHANGING: Final = frozenset({"submitteruserresourcesinuse", "submittergroupresourcesinuse"})
 
 
 @attrs.frozen(eq=False)

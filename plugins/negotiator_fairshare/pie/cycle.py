@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table, TurnTime, UnlimitedTime
-from negotiator_fairshare.accounts.use import UseCounter
-from negotiator_fairshare.compatibility import Compatible
+from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
 from negotiator_fairshare.pie.depth_first import DepthFirst
 from negotiator_fairshare.pie.job_priorities import JobPriorities
 from negotiator_fairshare.pie.settings import PieSettings
-from negotiator_fairshare.pie.shares import LARGEST, GroupLimit
+from negotiator_fairshare.pie.shares import GroupLimit
 from negotiator_fairshare.pie.trace import RejectionRecord
 
 
@@ -38,10 +36,11 @@ def queues_of(requests: Sequence[QueuedRequest]) -> dict[tuple[str, str], list[Q
 class PieCycle:
     """What the turns of submitters share in one cycle.
 
-    ``queues`` are the requests by submitter and schedd. ``weights`` (S,) are those of the slots, ``weigh`` returns the
-    weight that was taken of each slot, ``free`` is the number of slots that are left, and ``any_claimed`` is True if some of
+    ``queues`` are the requests by submitter and schedd. ``weights`` (S,) are those of the slots, ``min_slot_weight`` is the
+    least that one adds to the pool (the largest number without slots), ``weigh`` returns the weight that was taken of each slot, ``free`` is the number of slots that are left, and ``any_claimed`` is True if some of
     them run jobs that matches may end. ``use`` counts the usage, matches included. ``quotas`` returns the concurrency
-    limits that refuse a request, ``group_attributes`` what requests have of the group of a user. ``time`` tells which
+    limits that refuse a request, ``group_attributes`` what requests have of the group of a user, ``growing`` what slots read of
+    requests. ``time`` tells which
     submitters have no time left. ``rejections`` records the rejections in their order.
 
     Free slots only shrink in a cycle: a request that no slot was left for is rejected in later spins without being
@@ -51,6 +50,7 @@ class PieCycle:
     queues: dict[tuple[str, str], list[QueuedRequest]]
     use: UseCounter
     weights: NDArray[np.float64]
+    min_slot_weight: float
     weigh: Callable[[Table, Table], NDArray[np.float64]]
     free: int
     any_claimed: bool
@@ -58,6 +58,7 @@ class PieCycle:
     priorities: JobPriorities
     quotas: QuotaQuery
     group_attributes: Callable[[str], Mapping[str, str | float]] = no_attributes
+    growing: GrowingUse = attrs.field(factory=GrowingUse)
     depth_first: DepthFirst | None = None
     time: TurnTime = attrs.field(factory=UnlimitedTime)
     rejections: list[RejectionRecord] = attrs.field(factory=list, init=False)
@@ -71,13 +72,6 @@ class PieCycle:
     def group_usage(self) -> float:
         """The weight that the group of this call of the pie uses, matches included."""
         return self.use.weighted(self.group.group)
-
-    @cached_property
-    def min_slot_weight(self) -> float:
-        """The least weight of all slots; without slots, the largest number with the quirk ``empty_pool``, else 0."""
-        if not len(self.weights) and self.settings.quirks.empty_pool is Compatible.FIXED:
-            return 0.0
-        return float(self.weights.min(initial=LARGEST))
 
     def take(self, name: str, feedback: Feedback) -> list[float]:
         """Count the matches of a submitter, one after the other, and return their weights."""

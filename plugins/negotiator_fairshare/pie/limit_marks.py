@@ -1,8 +1,9 @@
 """Concurrency limits in the turn of a submitter: which requests they reject, and with which names.
 
 condor_negotiator tests a list that is a constant before it looks at any slot, and one that is an expression slot by slot.
-When it looks at slots it forgets the limits that were reached, and whether the submitter's limit refused a slot; until then
-both are left over from earlier requests of the turn, and appear in the rejection of a later one.
+When it looks at slots it forgets the limits that were reached, and whether the submitter's limit or PREEMPTION_REQUIREMENTS refused a
+slot; until then they are left over from earlier requests of the turn, and appear in the rejection of a later one. An empty list is
+refused without a limit: what is left over is then the reason.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, Mask, QueuedRequest, QuotaQuery, QuotaRefusal, SlotAllowance
+from negotiator_fairshare.pie.trace import RejectionText
 
 #: The code of the quotas of concurrency limits, whichever plugin brings them.
 CODE = "concurrency_limit"
@@ -96,11 +98,17 @@ class LimitMarks:
     _refused: bool = attrs.field(
         default=False, init=False
     )  # a limit refused a slot when slots were looked at
+    _protected: bool = attrs.field(default=False, init=False)  # PREEMPTION_REQUIREMENTS refused a slot then
+    _empty: bool = attrs.field(default=False, init=False)  # the list of the last rejected request is empty
 
     @property
     def text(self) -> str:
-        """The reason of a rejection by a limit."""
-        return f"concurrency limit {', '.join(sorted(self._names))} reached"
+        """The reason of a rejection by a limit, or by an empty list."""
+        if not self._empty:
+            return f"concurrency limit {', '.join(sorted(self._names))} reached"
+        if self._protected:
+            return RejectionText.PREEMPTION_REQUIREMENTS
+        return RejectionText.LIMIT if self.is_limited else RejectionText.NO_MATCH
 
     @property
     def is_limited(self) -> bool:
@@ -117,6 +125,7 @@ class LimitMarks:
         """Return whether a limit refuses a request before slots are looked at."""
         for refusal in self.quotas(queued, CODE):
             if refusal.slots is None:
+                self._empty = not refusal.quota.name
                 self._note(refusal)
                 return True
         return False
@@ -128,7 +137,7 @@ class LimitMarks:
     def forget(self) -> None:
         """Slots were looked at, none of which is a candidate."""
         self._names.clear()
-        self._scan, self._refused = None, False
+        self._scan, self._refused, self._protected = None, False, False
 
     def looked_at(
         self,
@@ -147,6 +156,7 @@ class LimitMarks:
         if scan is None or self._kind != kind or self.every_job or anew:
             self.forget()
             self._kind = kind
+            self._protected = feedback.protected > 0
             scan = self._scan = SlotScan.of(feedback, allowance, refusals, every_job=self.every_job)
             if scan.refusals:
                 self._refused = self._note_each(scan.refusals, scan.within_limit)
@@ -157,7 +167,7 @@ class LimitMarks:
 
         They are if they refused slots when these were looked at. Limits that were reached since are noted too.
         """
-        scan, reached = self._scan, self.by_slot(rest)
+        scan, reached, self._empty = self._scan, self.by_slot(rest), False
         if scan is not None and reached:
             left = scan.within_limit
             for each in scan.refusals:
@@ -169,7 +179,7 @@ class LimitMarks:
         """Note the first limit that refuses each slot; return whether there is one."""
         found = False
         for each in refusals:
-            if (slots & _slots(each)).any():
+            if (slots & _slots(each)).any() and each.quota.name:  # an empty list has none
                 found = True
                 self._note(each)
             slots = slots & ~_slots(each)

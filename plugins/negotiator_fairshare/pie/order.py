@@ -105,11 +105,9 @@ class FairShareOrder:
             before, free = len(left), self.cycle.free
             turns = yield from self._spin(left, shares, bounded=bounded, first=first, floor_round=floor_round)
             spins.append(self._spin_record(shares, before, free, began, turns))
-            if len(turns) < before:
-                halted = PieHalt.GROUP_AT_QUOTA
             served = zip(left, turns, strict=False)
             left = [each for each, turn in served if turn.end is TurnEnd.RESUME] + left[len(turns) :]
-            if halted or floor_round or not (self.cycle.pie_left < began or len(left) < before):
+            if floor_round or not (self.cycle.pie_left < began or len(left) < before):
                 break
         self.pies.append(PieRecord(tuple(spins), floor_round, halted, group.group, group.quota, group.bound))
         return left

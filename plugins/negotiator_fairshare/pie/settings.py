@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 
 from negotiator_fairshare.compatibility import Compatible
+
+#: What requests have of the use of their submitter and its group, in lower case: it changes with each match.
+USE_OF_REQUESTS: Final = frozenset({"submitteruserresourcesinuse", "submittergroupresourcesinuse"})
+#: What slots have of the use of their users and of the users' groups, in lower case: matches of these change it.
+USE_OF_SLOTS: Final = frozenset({"remoteuserresourcesinuse", "remotegroupresourcesinuse"})
 
 
 @attrs.frozen
@@ -30,9 +37,11 @@ class PieSettings:
     """The knobs of the pie.
 
     ``consider_preemption`` is NEGOTIATOR_CONSIDER_PREEMPTION, ``use_weights`` NEGOTIATOR_USE_SLOT_WEIGHTS,
-    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS,
+    ``ignore_priorities`` NEGOTIATOR_IGNORE_USER_PRIORITIES, ``use_counts`` USE_RESOURCE_REQUEST_COUNTS, unless
+    NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE is 1: condor_negotiator then asks for one job at a time, too,
     ``keep_candidates`` NEGOTIATOR_MATCHLIST_CACHING, ``requirements_stable`` PREEMPTION_REQUIREMENTS_STABLE, and
-    ``rank_stable`` PREEMPTION_RANK_STABLE. ``quirks``: which quirks are reproduced.
+    ``rank_stable`` PREEMPTION_RANK_STABLE. ``requirements_change``: PREEMPTION_REQUIREMENTS read what changes with matches.
+    ``quirks``: which quirks are reproduced.
     """
 
     consider_preemption: bool = True
@@ -42,4 +51,5 @@ class PieSettings:
     keep_candidates: bool = True
     requirements_stable: bool = True
     rank_stable: bool = True
+    requirements_change: bool = False
     quirks: PieQuirks = attrs.field(factory=PieQuirks)

@@ -19,6 +19,7 @@ _HEAVIEST = 2.0**30
 #: States of a slot that is in use (HTCondor manual, Machine ClassAd Attributes, State).
 _CLAIMED = bind(parse('MY.State == "Claimed" || MY.State == "Preempting"'))
 _PARTITIONABLE = bind(parse("MY.PartitionableSlot"))
+_GHOSTS = bind(parse("MY.GhostMultiplier"))
 
 
 @attrs.frozen(eq=False)
@@ -50,6 +51,16 @@ class WeightScale:
         if not self.use_weights:
             return np.ones(len(before))
         return (self.of(before) - self.of(after)).clip(min=0)
+
+
+def counted_weights(slots: Table, weights: NDArray[np.float64], env: Environment) -> NDArray[np.float64]:
+    """Return what each slot adds to the size of the pool, (S,): its weight, times its GhostMultiplier if it has one.
+
+    An ad of a machine that is switched off may stand for several (HTCondor manual, offline ads of a cloud).
+    """
+    multipliers = np.trunc(evaluate_table(_GHOSTS, slots, env=env).numbers(1.0)).clip(0.0, _HEAVIEST)
+    counted: NDArray[np.float64] = (weights * multipliers).clip(max=_HEAVIEST)
+    return counted
 
 
 def claimed_slots(slots: Table, env: Environment) -> Mask:
@@ -130,7 +141,7 @@ class PoolSize:
         counted = np.ones(len(slots), np.bool_)
         if constraint is not None:
             counted = evaluate_table(constraint, slots, env=env).is_true()
-        weight = _sum(weights[counted])
+        weight = _sum((counted_weights(slots, weights, env) if use_weights else weights)[counted])
         of_groups = weight if use_weights else _sum(_cores(slots, env)[counted])
         return cls(int(np.count_nonzero(counted)), weight, of_groups)
 

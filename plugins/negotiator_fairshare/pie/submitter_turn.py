@@ -16,10 +16,11 @@ from negotiator.plugin import (
     SlotAllowance,
 )
 from negotiator_fairshare.compatibility import Compatible
-from negotiator_fairshare.pie.candidate_listing import CHANGING, CandidateListing
+from negotiator_fairshare.pie.candidate_listing import CandidateListing
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.depth_first import JobCounts
 from negotiator_fairshare.pie.limit_marks import LimitMarks
+from negotiator_fairshare.pie.settings import USE_OF_REQUESTS
 from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
@@ -121,8 +122,10 @@ class SubmitterTurn:
     def _reject_rest(self, rest: QueuedRequest, feedback: Feedback) -> None:
         """Reject the jobs of a request that got no slots although it was allowed more."""
         limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest)
-        # It got no slot that may be matched again.
-        if not (limited or by_slot or feedback.protected) and feedback.withdrawn >= len(feedback.slots):
+        # It got no slot that may be matched again. What PREEMPTION_REQUIREMENTS say of the others may change.
+        asked_again = self.cycle.settings.requirements_change and self.cycle.any_claimed
+        lasts = not (limited or by_slot or feedback.protected or asked_again)
+        if lasts and feedback.withdrawn >= len(feedback.slots):
             self.cycle.hopeless.add(self._key(rest))
         self._reject(rest, self._marks.text if by_slot else self._reason(feedback), limited=limited)
 
@@ -140,7 +143,9 @@ class SubmitterTurn:
         settings = self.cycle.settings
         recheck = None
         if settings.keep_candidates and not (settings.requirements_stable and settings.rank_stable):
-            recheck = CandidateRecheck(not settings.requirements_stable, not settings.rank_stable, CHANGING)
+            recheck = CandidateRecheck(
+                *(not settings.requirements_stable, not settings.rank_stable, self._changing)
+            )
         left = self._listing
         if left is None or not settings.keep_candidates or not left.serves(queued, slots):
             left = self._listing = self._list_now(queued)
@@ -185,7 +190,13 @@ class SubmitterTurn:
             **self.cycle.group_attributes(self.submitter.name),
             "SubmitterUserPrio": self.account.priority,
             "SubmitterUserResourcesInUse": self.cycle.use.weighted(self.submitter.name),
+            **self.cycle.growing.now(self.cycle.use),
         }
+
+    @property
+    def _changing(self) -> frozenset[str]:
+        """The attributes of requests that change with each match, in lower case."""
+        return USE_OF_REQUESTS.union(map(str.lower, self.cycle.growing.attributes.values()))
 
     def _is_hopeless(self, queued: QueuedRequest) -> bool:
         if self._only_by_rank and not self.cycle.any_claimed:

@@ -77,9 +77,11 @@ class Accounts:
         return "@" not in name
 
     def factor(self, name):
-        """Return the factor of a name, and write it down (7)."""
+        """Return the factor of a name, and write it down (7): as 1 if it is less, which holds from the next time on."""
         if self.get(name, "PriorityFactor") < 1:
-            self._set(name, "PriorityFactor", max(1.0, self._default_factor(name)))
+            factor = self._default_factor(name)
+            self._set(name, "PriorityFactor", max(1.0, factor))
+            return factor
         return self.get(name, "PriorityFactor")
 
     def _default_factor(self, name):
@@ -108,8 +110,6 @@ class Accounts:
             for name, (user, weight) in in_use.items()
         }
         self._recount(in_use.values())
-        for user, _ in in_use.values():
-            self.factor(user)
 
     def _recount(self, uses):
         for row in self.rows.values():

@@ -17,6 +17,7 @@ def candidates(cycle, turn, request, only_rank):
     """Return the slots for a request, best first, and the marks of why others were refused (25)."""
     found, marks = [], set()
     for slot in cycle.slots:
+        cycle.describe_user(slot)
         if not _fits(slot, request, turn):
             continue
         state = preemption_state(cycle.knobs, slot, request, turn.name, only_rank)
@@ -25,7 +26,7 @@ def candidates(cycle, turn, request, only_rank):
         elif not turn.allows(slot, state):
             marks.add("limit")
         elif (name := per_slot_limit(cycle, slot, request)) is not None:
-            marks.add("concurrency")
+            marks |= {"concurrency"} if name else set()
             turn.limit_names |= {name} - {""}
         else:
             found.append(Candidate(slot, state, ranks(cycle.knobs, slot, request, state)))

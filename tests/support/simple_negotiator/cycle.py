@@ -50,6 +50,7 @@ class Cycle:
 
     def run(self):
         """Count use, trim the slots, and let the submitters negotiate."""
+        read = [*self.submitters]
         self.accounts.begin(self.now)
         self.limits = Limits(self.knobs, self.slots, self.accounts.records)
         self.limits_before = dict(self.limits.in_use)
@@ -58,11 +59,13 @@ class Cycle:
         self.accounts.recount(users, matched, self.now)
         self.slots = [slot for slot in self.slots if self._takes_part(slot)]
         for slot in self.slots:
-            self._describe_user(slot)
+            self.describe_user(slot)
         if self.tree:
             self._negotiate_for_groups(self.submitters)
         else:
             self.negotiate(self.submitters)
+        for name in {each.name for each in read} & self.accounts.rows.keys():
+            self.accounts.priority(name)  # of the Accounting ads
 
     def _takes_part(self, slot):
         """Return whether a slot is offered at all (32, 34, 35)."""
@@ -80,8 +83,8 @@ class Cycle:
         early = knobs.true("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION")
         return early or number(ad.evaluate("RetirementTimeRemaining"), 0) <= 0
 
-    def _describe_user(self, slot):
-        """Give a slot the attributes of the user of its job (36, 40)."""
+    def describe_user(self, slot):
+        """Give a slot the attributes of the user of its job (36, 40), with what is in use now."""
         names = ("PreemptingAccountingGroup", "PreemptingUser", "AccountingGroup", "RemoteUser")
         if not self.preempts:
             return

@@ -92,9 +92,9 @@ def _assign(group, quota, oversubscription):
     given = 0.0
     for child in group.children:
         if child.static:
-            own = child.config_quota * to_statics / static if static else 0.0
+            own = child.config_quota * (to_statics / static) if static else 0.0
         else:
-            own = child.config_quota * to_dynamics / max(1.0, dynamic)
+            own = child.config_quota * (to_dynamics / max(1.0, dynamic))
         _assign(child, own, oversubscription)
         given += own
     keeps_all = oversubscription and group.parent is not None

@@ -27,6 +27,7 @@ DEFAULTS = {
     "ifThenElse(GroupQuota>0,GroupResourcesInUse/GroupQuota,3.3e+38))",
     "CONCURRENCY_LIMIT_DEFAULT": "2308032",
     "USE_RESOURCE_REQUEST_COUNTS": "true",
+    "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE": "200",
 }
 
 
@@ -45,6 +46,13 @@ class Knobs:
         """Return whether a knob is true; the default if it is not given."""
         text = self.text(name)
         return default if text is None else text.strip().lower() == "true"
+
+    def requests_count(self):
+        """Return whether a request stands for several jobs: if not, jobs are asked for one by one (23)."""
+        return (
+            self.true("USE_RESOURCE_REQUEST_COUNTS")
+            and self.number("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE") > 1
+        )
 
     def number(self, name, default=None):
         """Return the number of a knob; the default if it is not given."""

@@ -32,6 +32,7 @@ class Pie:
             names = len(self.ads)
             self._shares()
             if self._at_quota():
+                self._halt("group at quota", quota=self.group_limit)
                 break
             if not self.preempts and self.pie_left <= 0:
                 self._halt("no pie left", pie_left=self.pie_left)
@@ -40,8 +41,6 @@ class Pie:
                 self.ads.sort(key=self._order)
             before = self.pie_left
             self._spin()
-            if "halted" in self.record:
-                break
             if self.pie_left >= before and len(self.ads) == names:
                 break
             self.first = False
@@ -102,17 +101,13 @@ class Pie:
             spin["submitters"].append(turn)
             if turn["result"] == "done":
                 self.ads.remove(ad)
-        if spin["submitters"] or "halted" not in self.record:
-            self.record["spins"].append(spin)
+        self.record["spins"].append(spin)
 
     def _at_quota(self):
-        """Return whether the group's use reached its limit, and record it (52)."""
+        """Return whether the group's use reached its limit (52)."""
         if self.regrouping or self.group_limit is None or (self.first and self.preempts):
             return False
-        if self.accounts.used(self.group) < self.group_limit:
-            return False
-        self._halt("group at quota", quota=self.group_limit)
-        return True
+        return self.accounts.used(self.group) >= self.group_limit
 
     def _turn(self, ad):
         accounts, least = self.accounts, self.cycle.least_weight

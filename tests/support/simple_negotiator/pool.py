@@ -85,7 +85,7 @@ class Submitter:
 
     def requests(self, knobs):
         """Return the requests: jobs next to each other of one autocluster."""
-        if knobs.true("USE_RESOURCE_REQUEST_COUNTS"):
+        if knobs.requests_count():
             return [[*jobs] for _, jobs in groupby(self.jobs, key=lambda job: job.autocluster)]
         return [[job] for job in self.jobs]
 

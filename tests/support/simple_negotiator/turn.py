@@ -9,7 +9,7 @@ from simple_negotiator.candidates import (
     preemption_rank,
     required,
 )
-from simple_negotiator.expressions import LARGEST, number
+from simple_negotiator.expressions import number
 
 REASONS = {
     "requirements": "PREEMPTION_REQUIREMENTS == False",
@@ -51,7 +51,7 @@ class Turn:
                 continue
             left = len(jobs)
             taken = 0
-            while left > 0:
+            while left > 0 and taken < len(jobs):  # a slot that is too small gives a match to no job
                 if self._stops():
                     return "resume"
                 slot = self._serve(jobs[0], jobs[taken])
@@ -83,10 +83,10 @@ class Turn:
         return self.stopped is not None
 
     def _served(self, slot, request):
-        """Return how many jobs a match counts for (24)."""
-        if not self.cycle.knobs.true("NEGOTIATOR_DEPTH_FIRST"):
+        """Return how many jobs a match counts for (24): none if the slot is smaller than the request."""
+        if not self.cycle.knobs.true("NEGOTIATOR_DEPTH_FIRST") or not self.cycle.knobs.requests_count():
             return 1
-        return max(1, min(_times(slot.ad, request, what) for what in ("Cpus", "Memory")))
+        return min(_times(slot.ad, request, what) for what in ("Cpus", "Memory"))
 
     def _serve(self, first, job):
         """Match one job of a request that begins with another one; return the slot, None if it is rejected."""
@@ -114,8 +114,10 @@ class Turn:
         """Return the best slot for a request, None if there is none (29, 33, 43)."""
         text = request.evaluate("ConcurrencyLimits")
         if isinstance(text, str) and (name := self.cycle.limits.reached(text)) is not None:
-            self.marks.add("concurrency")
-            self.limit_names |= {name} - {""}
+            self.marks.discard("concurrency")
+            if name:
+                self.marks.add("concurrency")
+                self.limit_names.add(name)
             return None
         self.limit_names.clear()
         key = (first.autocluster, self.only_rank)
@@ -142,6 +144,7 @@ class Turn:
         if not self.list:
             return not requirements
         best = self.list[0]
+        self.cycle.describe_user(best.slot)
         if requirements and best.state == BY_PRIORITY and not required(knobs, best.slot, request):
             return False
         return (
@@ -166,5 +169,5 @@ def _permits(used, weight, limit):
 
 
 def _times(slot, request, what):
-    asked = number(request.evaluate(f"Request{what}", slot), 0)
-    return int(number(slot.evaluate(what, request), 0) // asked) if asked > 0 else int(LARGEST)
+    asked = max(1, int(number(request.evaluate(f"Request{what}", slot), 1)))
+    return max(0, int(number(slot.evaluate(what, request), 1))) // asked
