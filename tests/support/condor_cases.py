@@ -115,6 +115,10 @@ def departure(content, case):
     weights = [value_of(ad, "MY.SlotWeight") for ad in slot_ads(content, given["slots"]).values()]
     if any(isinstance(each, float | int) and not each <= HEAVIEST for each in weights):
         return "a slot weight that is not a number, or too large"
+    records = (given.get("accounting") or {}).get("resources") or {}
+    for name, record in records.items():
+        if "MatchedConcurrencyLimits" in record and slots.get(name, {}).get("State") == '"Matched"':
+            return "limits of a match of an earlier process"
     for match in expect.get("matches", ()):
         if match["job"] not in jobs:
             return "a match of a job that does not exist"

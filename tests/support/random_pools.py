@@ -87,9 +87,6 @@ def pools(draw, *, grouped):
     slots = [_slot(draw, number, users) for number in range(draw(st.integers(0, 10)))]
     jobs = _jobs(draw, users)
     knobs = _knobs(draw) | (_group_knobs(draw) if grouped else {})
-    if "NEGOTIATOR_SLOT_CONSTRAINT" in knobs:
-        # A slot that a gate discards still counts for limits: docs/specifications.md.
-        slots = [{name: value for name, value in slot.items() if "Limits" not in name} for slot in slots]
     return {
         "now": NOW,
         "knobs": knobs,
@@ -124,6 +121,8 @@ def _slot(draw, number, users):
     put(draw, slot, "License", ('"lic"', '"db"'))
     put(draw, slot, "NegotiatorRequirements", ("Start && Memory > 600",), 9)
     put(draw, slot, "WantMatching", (False,), 19)
+    put(draw, slot, "Offline", (True,), 19)
+    put(draw, slot, "GhostMultiplier", (5, 2.5, "undefined"), 19)
     state = draw(st.sampled_from(("Unclaimed",) * 4 + ("Claimed",) * 4 + ("Preempting", "Matched", "Owner")))
     if state in ("Claimed", "Preempting"):
         slot |= _claim(draw, users)
@@ -142,6 +141,8 @@ def _claim(draw, users):
         "CurrentRank": draw(st.sampled_from((0.0, 0.0, 1.0, 3.0))),
         "TotalJobRuntime": draw(st.sampled_from((10, 2000))),
     }
+    if draw(st.integers(0, 19)) == 19:
+        del claim["RemoteUser"]
     put(draw, claim, "RemoteScheddName", ('"s1.example.org"', '"s2.example.org"'), 4)
     put(draw, claim, "Activity", ('"Suspended"',), 7)
     put(draw, claim, "AccountingGroup", [f'"{each}"' for each in users], 7)
@@ -157,12 +158,12 @@ def _jobs(draw, users):
     jobs, autoclusters = [], {}
     for cluster in range(1, draw(st.integers(1, 9)) + 1):
         own = {}
-        put(draw, own, "RequestCpus", (1, 2, 4), 1)
+        put(draw, own, "RequestCpus", (1, 2, 4, 0), 1)
         put(draw, own, "RequestMemory", (400, 900, 1500), 1)
         put(draw, own, "Rank", ("TARGET.Memory", "-TARGET.Memory", "TARGET.Cpus > 1", "TARGET.None"), 1)
         put(draw, own, "ConcurrencyLimits", LIMITS)
         put(draw, own, "Boss", (True,))
-        put(draw, own, "Requirements", ("TARGET.Cpus - 1", "TARGET.None"), 9)
+        put(draw, own, "Requirements", ("TARGET.Cpus - 1", "TARGET.None", "TARGET.SlotID % 2 == 1"), 9)
         autocluster = autoclusters.setdefault(tuple(own.items()), len(autoclusters) + 1)
         put(draw, own, "JobPrio", (-1, 1, 2), 1)
         place = {
@@ -231,6 +232,7 @@ def _knobs(draw):
             "RemoteUserPrio > TARGET.SubmitterUserPrio",
             "TotalJobRuntime > 1000",
             "TARGET.SubmitterUserResourcesInUse < 3",
+            "RemoteUserResourcesInUse < 3",
             "RemoteUserResourcesInUse > 2 && TARGET.SubmitterUserResourcesInUse < RemoteUserResourcesInUse",
         ),
         1,
@@ -242,6 +244,7 @@ def _knobs(draw):
     put(draw, knobs, "FORCE_NEGOTIATOR_SLOT_WEIGHT", ("true",), 15)
     put(draw, knobs, "SLOT_WEIGHT", ("Memory / 512.0",), 9)
     put(draw, knobs, "USE_RESOURCE_REQUEST_COUNTS", ("false",), 5)
+    put(draw, knobs, "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", ("1", "3"), 9)
     put(draw, knobs, "NEGOTIATOR_DEPTH_FIRST", ("true",), 5)
     put(draw, knobs, "NEGOTIATOR_MATCHLIST_CACHING", ("false",), 5)
     put(draw, knobs, "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", ("true",), 5)

@@ -38,13 +38,13 @@ class Cycle:
         self.preempts = self.knobs.true("NEGOTIATOR_CONSIDER_PREEMPTION")
         self.slots = slots_of(negotiator.content, given, self.knobs)
         self.submitters = submitters_of(negotiator.content, given, self.knobs)
-        self.least_weight = min((slot.weight for slot in self.slots), default=LARGEST)
+        self.least_weight = min((slot.counted for slot in self.slots), default=LARGEST)
         constraint = self.knobs.text("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")
         counted = [slot for slot in self.slots if constraint is None or is_so(constraint, slot.ad)]
         self.all_slots = len(counted)
-        self.pool_weight = sum(slot.weight for slot in counted)
-        self.quota_weight = self.pool_weight
+        self.pool_weight = self.quota_weight = sum(slot.counted for slot in counted)
         if not self.knobs.true("NEGOTIATOR_USE_SLOT_WEIGHTS"):
+            self.pool_weight = len(counted)
             self.quota_weight = sum(_count(slot) for slot in counted)
         self.matches, self.rejections, self.pies, self.groups = [], [], [], None
 

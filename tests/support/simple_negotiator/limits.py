@@ -31,7 +31,8 @@ class Limits:
             for attribute in ("ConcurrencyLimits", "PreemptingConcurrencyLimits"):
                 self.add(slot.ad.string(attribute) or "")
             if slot.ad.string("State") == "Matched":
-                self.add(records.get(slot.name, {}).get("limits") or "")
+                record = records.get(slot.name, {})
+                self.add(record.get("limits") or record.get("MatchedConcurrencyLimits") or "")
 
     def add(self, text):
         """Count the limits of a match; a name twice is counted twice."""

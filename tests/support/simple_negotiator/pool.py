@@ -17,6 +17,7 @@ class Slot:
             ad = ad.replaced({"Requirements": requirements, "SavedRequirements": ad.get("Requirements")})
         self.name, self.ad = name, ad.replaced({"MachineMatchCount": 0})
         self.weight = _weight(ad, knobs)
+        self.counted = self.weight * max(0, int(number(ad.evaluate("GhostMultiplier"), 1)))
         self.claims = claims if not (_is(ad, "WantClaiming", False) or _is(ad, "Offline", True)) else 1
         self.in_use = ad.string("State") in ("Claimed", "Preempting")
         self.partitionable = _is(ad, "PartitionableSlot", True)
