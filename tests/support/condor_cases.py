@@ -112,8 +112,7 @@ def departure(content, case):
     given, expect = case["given"], case.get("expect", {})
     slots = {slot["name"]: slot for slot in given["slots"]}
     jobs = {f"{job['cluster']}.{proc}": job for job in given.get("jobs", ()) for proc in procs_of(job)}
-    weights = [value_of(ad, "MY.SlotWeight") for ad in slot_ads(content, given["slots"]).values()]
-    if any(isinstance(each, float | int) and not each <= HEAVIEST for each in weights):
+    if has_odd_weights(content, given):
         return "a slot weight that is not a number, or too large"
     records = (given.get("accounting") or {}).get("resources") or {}
     for name, record in records.items():
@@ -126,6 +125,12 @@ def departure(content, case):
         if ends_limits and "ConcurrencyLimits" not in jobs[match["job"]]:
             return "the limits of an ended job are counted for a job without limits"
     return None
+
+
+def has_odd_weights(content, given):
+    """Return whether a slot has a weight that this program replaces."""
+    weights = [value_of(ad, "MY.SlotWeight") for ad in slot_ads(content, given["slots"]).values()]
+    return any(isinstance(each, float | int) and not each <= HEAVIEST for each in weights)
 
 
 def value_of(ad, expression):
