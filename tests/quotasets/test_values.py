@@ -98,6 +98,7 @@ REFUSED = [
     ("slots", "5x", 'attribute "slots" is not a integer value'),
     ("slots", "-1", 'attribute "slots" is consumable but has a negative value'),
     ("slots", "Infinity", 'attribute "slots" is not a value that can be set to infinity'),
+    ("virtual_free", "5 INFINITY", 'attribute "virtual_free" is not a memory value'),
     ("slots", "", 'denied: missing value for request "slots"'),
     ("mem_free", "5gb", 'attribute "mem_free" is not a memory value'),
     ("h_rt", "1h", 'attribute "h_rt" is not a time value'),
@@ -241,3 +242,21 @@ def test_an_ambiguous_name_or_shortcut_is_refused():
     slots = STANDARD.find("slots")
     with pytest.raises(ValueError, match='"slots" and "s2" are both called "s"'):
         Complexes([slots, attrs.evolve(slots, name="s2")])
+
+
+@pytest.mark.parametrize("name", ["h_rt", "h_vmem", "num_proc", "load_avg", "rerun"])
+def test_infinity_is_above_every_number_of_a_complex_that_is_not_consumed(name):
+    """In any case, as complex(5) has it: of a TIME, a MEMORY, an INT, a DOUBLE and a BOOL."""
+    infinite = parse_value(STANDARD.find(name), "Infinity")
+    assert infinite == parse_value(STANDARD.find(name), "INFINITY")
+    assert infinite > parse_number(TIME, "9" * 396 + ":0:0")
+    assert infinite > parse_number(DOUBLE, "9" * 395 + "e308")
+
+
+def test_a_limit_of_infinity_admits_every_request_and_is_stored_as_written():
+    """A request of infinity fits no other limit."""
+    h_rt = STANDARD.find("h_rt")
+    assert satisfies(h_rt, "1000000:0:0", "INFINITY")
+    assert satisfies(h_rt, "infinity", "INFINITY")
+    assert not satisfies(h_rt, "INFINITY", "3600")
+    assert normalized(TIME, "Infinity") == "Infinity"

@@ -61,6 +61,11 @@ def parse_number(type_: ComplexType, text: str) -> Fraction:
     return value
 
 
+def is_infinite(text: str) -> bool:
+    """True if a text is ``INFINITY``, in any case."""
+    return text.lower() == "infinity"
+
+
 def _whole(text: str) -> Fraction | None:
     form = _WHOLE.fullmatch(text)
     if form is None or _is_ambiguous(form[2]):

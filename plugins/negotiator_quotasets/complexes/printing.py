@@ -8,15 +8,17 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from negotiator_quotasets.complexes.model import ComplexType
-from negotiator_quotasets.complexes.numbers import MAX_DIGITS, MAX_EXPONENT, parse_number
+from negotiator_quotasets.complexes.numbers import MAX_DIGITS, MAX_EXPONENT, is_infinite, parse_number
 
 
 def normalized(type_: ComplexType, text: str) -> str:
-    """Return a limit's text as Grid Engine stores it: times in whole seconds, all else unchanged.
+    """Return a limit's text as Grid Engine stores it: times in whole seconds, all else (``INFINITY`` too) unchanged.
 
     :raises InvalidNumberError: invalid time.
     """
-    return _rounded(parse_number(type_, text), "1") if type_ is ComplexType.TIME else text
+    if type_ is not ComplexType.TIME or is_infinite(text):
+        return text
+    return _rounded(parse_number(type_, text), "1")
 
 
 def format_amount(type_: ComplexType, amount: Fraction) -> str:

@@ -11,8 +11,19 @@ from types import MappingProxyType
 
 from negotiator.plugin import NegotiatorError
 from negotiator_quotasets.complexes.model import Complex, ComplexType, Relation
-from negotiator_quotasets.complexes.numbers import TYPE_NAMES, InvalidNumberError, parse_number
+from negotiator_quotasets.complexes.numbers import (
+    MAX_DIGITS,
+    MAX_EXPONENT,
+    TYPE_NAMES,
+    InvalidNumberError,
+    is_infinite,
+    parse_number,
+)
 from negotiator_quotasets.complexes.patterns import Folding, expression_matches, same_host
+
+_INFINITY = Fraction(
+    10 ** (2 * (MAX_DIGITS + MAX_EXPONENT))
+)  # no text of that length denotes a larger number
 
 
 class InvalidValueError(NegotiatorError, ValueError):
@@ -26,14 +37,18 @@ class InvalidValueError(NegotiatorError, ValueError):
 def parse_value(complex_: Complex, text: str) -> Fraction | None:
     """Return the number of a limit, a request or a default; None if the complex's values are words.
 
-    :raises InvalidValueError: missing, invalid or infinite value, or a negative one of a consumable.
+    ``INFINITY`` is larger than any number, and is a value of every numeric complex that is not consumed.
+
+    :raises InvalidValueError: missing or invalid value, or a negative or infinite one of a consumable.
     """
     name, type_ = complex_.name, complex_.type
     if not text:
         raise InvalidValueError(f'denied: missing value for request "{name}"', f"write {name}=VALUE")
     if not type_.is_number:
         return None
-    if text.lower() == "infinity":
+    if is_infinite(text):
+        if not complex_.is_consumable:
+            return _INFINITY
         hint = "leave the limit out where there is to be none"
         raise InvalidValueError(f'attribute "{name}" is not a value that can be set to infinity', hint)
     try:
