@@ -50,13 +50,18 @@ def test_the_first_name_that_a_file_lacks_is_reported(session):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("limit", "slots=5 x"), ("limit", "slots=5,"), ("limit", ""), ("enabled", "true false"), ("foo", "1")],
+    [("limit", "slots=5 x"), ("limit", "slots=5,"), ("limit", ""), ("enabled", ""), ("foo", "1")],
 )
 def test_an_invalid_value_is_quoted_in_the_message(session, name, value):
     """There is no file whose lines could be named."""
     answer = session.qconf(["-rattr", "resource_quota", name, value, "one/1"])
     assert answer.stderr == f'The attribute name ("{name}") and/or value ("{value}") is invalid\n'
     assert (answer.rc, session.sets) == (1, ONE)
+
+
+def test_a_value_that_is_no_truth_value_is_quoted_whole(session):
+    answer = session.qconf([*SCALAR, "true false", "one"])
+    assert (answer.rc, answer.stderr) == (1, 'error parsing value "true false"\n')
 
 
 @pytest.mark.parametrize("name", ["one", "other"])

@@ -26,7 +26,7 @@ class ParsedAttributes:
     """The attributes in a text, None for a missing one; invalid if there are problems.
 
     Filters before the limits are parsed and ignored, as in Grid Engine: the rule is named on the command line. A limit
-    may be a formula; whether the rule expands its hosts is checked when the whole set is parsed again.
+    may be a formula, which is read when the whole set is parsed again: whether its rule expands its hosts comes first.
     """
 
     name: str | None = None
@@ -89,7 +89,7 @@ class _AttributeReader:
             self.result = attrs.evolve(self.result, description=read_description(line, ATTRIBUTES))
         else:
             _skip_filters(line)
-            limits = read_limits(line, self._known, self._last, bare=self._bare)
+            limits = read_limits(line, self._known, self._last, per_host=None, bare=self._bare)
             self.result = attrs.evolve(self.result, limits=limits)
 
 

@@ -18,6 +18,8 @@ _NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
 def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
     """Parse a description; a quoted one, or NONE, may be followed by one of ``words`` on the same line.
 
+    Quotes may be inside, also a single one (``17" screens``); only a quote at the beginning needs a second one.
+
     :raises SyntaxProblemError: unclosed quote, or unprintable characters.
     """
     source, start = line.source(), line.at
@@ -26,7 +28,8 @@ def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
         line.at = end
     if line.at == start or not (line.peek() in ("", "}") or line.next_word() in words):
         line.at = len(line.text)
-        if sum(piece[0] == '"' for piece in _PIECE.finditer(line.text, start)) % 2:
+        quotes = sum(piece[0] == '"' for piece in _PIECE.finditer(line.text, start))
+        if quotes == 1 and line.text.startswith('"', start):
             hint = 'end it with a double quote, and write a quote inside it as \\"'
             raise SyntaxProblemError("the description has a quote that is not closed", source, hint)
     text = line.text[start : line.at].strip(" \t")

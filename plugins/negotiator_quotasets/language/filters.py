@@ -7,17 +7,20 @@ expansion in each of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.model import NameFilter
 
-_INVALID = re.compile(r"[;\"'`()<>|&=\\$]")  # in no name of a user, host, queue, project or environment
+# In no name of a user, host, queue, project or environment. A quote inside one is (o'neil), quotes around one are a mistake.
+_INVALID = re.compile(r"^[\"']|[\"']$|[;`()<>|&=\\$]")
 _SINGULAR = {"users": "user", "projects": "project", "pes": "pe", "queues": "queue", "hosts": "host"}
 
 
-def read_filter(scope: str, line: LogicalLine) -> NameFilter:
+def read_filter(scope: str, line: LogicalLine, spelled: Callable[[str], str] = str) -> NameFilter:
     """Parse the list of one filter; blanks around names are ignored.
 
+    :param spelled: returns a name as it is stored.
     :raises SyntaxProblemError: invalid list, or invalid name.
     """
     expanded = line.take("{")
@@ -25,10 +28,11 @@ def read_filter(scope: str, line: LogicalLine) -> NameFilter:
     excluded: dict[str, None] = {}
     while True:
         entry = _entry(scope, line)
-        (excluded if entry.startswith("!") else names)[entry.removeprefix("!")] = None
+        (excluded if entry.startswith("!") else names)[spelled(entry.removeprefix("!"))] = None
         if not line.take(","):
             break
-    if (expanded and not line.take("}")) or line.peek() in ("{", "}", ","):
+    closed = not expanded or (line.take("}") and line.is_at_blank())
+    if not closed or line.peek() in ("{", "}", ","):
         raise _invalid_list(line)
     return NameFilter(tuple(names), tuple(excluded), expanded)
 
@@ -40,9 +44,9 @@ def _entry(scope: str, line: LogicalLine) -> str:
     if not entry:
         raise _missing_entry(line)
     name = entry.removeprefix("!")
-    bare = name.removeprefix("@")
+    bare = name.removeprefix("@")  # empty for a lone @, which Grid Engine takes for a group without members
     invalid = _INVALID.search(bare.removesuffix("$")) or not bare.isprintable()  # Samba's machines end in $
-    if not bare or name.startswith(("!", "@@")) or invalid:
+    if not name or name.startswith(("!", "@@")) or invalid:
         message = f"resource quota set contains invalid {_SINGULAR[scope]} filter"
         hint = f'"{quotable(entry)}" is invalid: write NAME, @GROUP or a wildcard, with ! before it to exclude it'
         raise SyntaxProblemError(message, line.source(at), hint)

@@ -70,6 +70,10 @@ class LogicalLine:
         self.at += 1
         return True
 
+    def is_at_blank(self) -> bool:
+        """True if a blank, a brace or the end of the line is next."""
+        return self.text[self.at : self.at + 1] in ("", " ", "\t", "}")
+
     def word(self, pattern: re.Pattern[str] = _WORD) -> str:
         """Consume the next word; empty if a brace, a comma or the end of the line is next."""
         self.peek()

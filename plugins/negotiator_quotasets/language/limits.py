@@ -5,7 +5,7 @@ Source: "Resource Quota Sets", grammar, ``RESOURCE``; the messages are the qmast
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 import attrs
 
@@ -27,18 +27,31 @@ _DECLARE = "complexes are declared in gridengine.yaml, by hand or with qconf -Mc
 
 @attrs.frozen
 class KnownObjects:
-    """The objects that a set may refer to: complexes, those allowed in formulas, and the hosts, None if unknown."""
+    """The objects that a set may refer to.
+
+    :param numeric_formulas: whether formulas may use all numbers of a host.
+    :param hosts: the only hosts that a limit of a HOST complex may name; None for any.
+    :param host_names: the spelling of known hosts by their names in lower case: Grid Engine, too, stores a host as its name
+        service spells it.
+    """
 
     complexes: Complexes
     numeric_formulas: bool = False
     hosts: Container[str] | None = None
+    host_names: Mapping[str, str] = attrs.field(factory=dict)
+
+    def host(self, name: str) -> str:
+        """Return a host's name as it is stored; any other word unchanged."""
+        return self.host_names.get(name.lower(), name)
 
 
 def read_limits(
-    line: LogicalLine, known: KnownObjects, last_line: int, *, bare: bool = False
+    line: LogicalLine, known: KnownObjects, last_line: int, *, per_host: bool | None, bare: bool = False
 ) -> tuple[RuleLimit, ...]:
     """Parse a list of limits, or ``NONE``; with ``bare``, limits may lack values.
 
+    :param per_host: whether the rule counts for each host, as a formula needs; None if the rule is not known yet: formulas
+        are left as they are.
     :raises SyntaxProblemError: invalid list, or invalid limit.
     """
     limits: dict[str, RuleLimit] = {}
@@ -52,7 +65,7 @@ def read_limits(
         if "=" not in text and line.next_word().startswith("="):
             message = f"line {source.line} should begin with an attribute name"
             raise SyntaxProblemError(message, line.source(), "write no blanks around =")
-        limit = _limit(text, source, known, bare=bare)
+        limit = _limit(text, source, known, per_host=per_host, bare=bare)
         if limit.resource in limits:
             message = f'attribute "{limit.resource}" appears more than once'
             raise SyntaxProblemError(message, source, "a rule has one limit for each resource")
@@ -61,19 +74,28 @@ def read_limits(
             return tuple(limits.values())
 
 
-def _limit(text: str, source: Source, known: KnownObjects, *, bare: bool) -> RuleLimit:
+def _limit(text: str, source: Source, known: KnownObjects, *, per_host: bool | None, bare: bool) -> RuleLimit:
     name, equals, value = text.partition("=")
-    if text.count("=") > 1 or (not equals and ":" in text):
+    if (text.count("=") > 1 and value.startswith("=")) or (not equals and ":" in text):
         name = text  # Grid Engine takes the whole text for the name
-    elif not equals and not bare:
-        raise ContentProblemError("resource quota set has no rules", source, f"write {quotable(name)}=VALUE")
+    elif "=" in value:
+        message = f'values in the attribute value list in line {source.line} should be separated by ","'
+        raise SyntaxProblemError(message, source, "a limit has one =")
     complex_ = known.complexes.find(name)
     if complex_ is None:
         message = f'"resource_quota" references not existing complex attribute "{quotable(name) or "(null)"}"'
         similar = suggest(name[:100], (each.name for each in known.complexes), listed=False)
         raise ContentProblemError(message, source, f"{similar} {_DECLARE}".lstrip())
-    if not equals:
-        return RuleLimit(complex_.name, "", source=source)
+    if not value:
+        if bare and not equals:
+            return RuleLimit(complex_.name, "", source=source)
+        raise ContentProblemError("resource quota set has no rules", source, f"write {complex_.name}=VALUE")
+    if is_formula(value):
+        if per_host is None:
+            return RuleLimit(complex_.name, value, source=source)
+        if not per_host:
+            message = "dynamic limits are only supported for per host rules"
+            raise ContentProblemError(message, source, "name the hosts in braces: hosts {*}")
     try:
         return _valued(complex_, value, source, known)
     except InvalidValueError as error:
@@ -90,8 +112,10 @@ def _valued(complex_: Complex, text: str, source: Source, known: KnownObjects) -
     if not text.isprintable() or text.endswith("\\"):
         hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
         raise InvalidValueError(f'attribute "{complex_.name}" has a character that cannot be stored', hint)
-    if complex_.type is ComplexType.HOST and known.hosts is not None and text not in known.hosts:
-        raise InvalidValueError(f'can\'t resolve hostname "{quotable(text)}"')
+    if complex_.type is ComplexType.HOST:
+        text = known.host(text)
+        if known.hosts is not None and text not in known.hosts:
+            raise InvalidValueError(f'can\'t resolve hostname "{quotable(text)}"')
     return RuleLimit(complex_.name, normalized(complex_.type, text), source=source, value=value)
 
 

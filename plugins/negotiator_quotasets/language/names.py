@@ -1,6 +1,7 @@
 """Names of sets and of rules.
 
-Source: "Resource Quota Sets", grammar, ``NAME``; the messages are the qmaster's, which checks any object's name so.
+Source: "Resource Quota Sets", grammar, ``NAME``; a set's name may have dots too, as sites' names of queues have. The messages
+are the qmaster's, which checks any object's name so.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from types import MappingProxyType
 from negotiator_quotasets.language.lexer import quotable
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
+_SET_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_.-]*", re.ASCII)
 _MAX_LENGTH = 512
 _TOO_LONG = f"string is longer than {_MAX_LENGTH}, this is not allowed for objectnames"
 _KEYWORDS = ("none", "all", "template")
@@ -36,7 +38,7 @@ _CHARACTER_NAMES: Mapping[str, str] = MappingProxyType(
         ",": "Comma",
     }
 )
-HINT = "a name has a letter first, then letters, digits, _ and -"
+HINT = "a name has a letter first, then letters, digits, _ and -; that of a set may have dots too"
 
 
 def set_name_problem(name: str) -> str:
@@ -46,14 +48,16 @@ def set_name_problem(name: str) -> str:
     for character in _CHARACTER_NAMES:
         if character in name:
             return forbidden(character)
+    if name.startswith("."):
+        return "Dot ('.') not allowed as first character of objectname"
     if name.lower() in _KEYWORDS:
         return f'Keyword ("{name.upper()}") not allowed as objectname'
-    return _name_problem("resource quota set name", name)
+    return _name_problem("resource quota set name", name, _SET_NAME)
 
 
 def rule_name_problem(name: str) -> str:
     """Return the problem of a rule's name; empty if it is valid. A number is invalid: rules are addressed by numbers too."""
-    return _name_problem("resource quota rule name", name)
+    return _name_problem("resource quota rule name", name, _NAME)
 
 
 def forbidden(character: str) -> str:
@@ -61,7 +65,7 @@ def forbidden(character: str) -> str:
     return f"{_CHARACTER_NAMES[character]} ('{character}') not allowed in objectname"
 
 
-def _name_problem(what: str, name: str) -> str:
+def _name_problem(what: str, name: str, pattern: re.Pattern[str]) -> str:
     if len(name) > _MAX_LENGTH:
         return _TOO_LONG
-    return "" if _NAME.fullmatch(name) else f'{what} "{quotable(name)}" is not valid'
+    return "" if pattern.fullmatch(name) else f'{what} "{quotable(name)}" is not valid'

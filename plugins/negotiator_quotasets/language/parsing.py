@@ -29,7 +29,9 @@ from negotiator_quotasets.language.rules import keyword, read_rule
 
 _MAX_PROBLEMS = 100
 _NAME = re.compile(r"[^ \t}]+")
-_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_TRUTH = dict.fromkeys(("true", "t", "yes", "y", "1"), True) | dict.fromkeys(
+    ("false", "f", "no", "n", "0"), False
+)
 ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 
@@ -55,6 +57,7 @@ def parse_sets(
     *,
     numeric_formulas: bool = False,
     hosts: Container[str] | None = None,
+    host_names: Mapping[str, str] | None = None,
     required: bool = False,
 ) -> ParsedSets:
     """Parse the sets of a text.
@@ -62,9 +65,10 @@ def parse_sets(
     :param file: the name of the text in problems.
     :param numeric_formulas: whether formulas may use any number of a host.
     :param hosts: the only hosts that a limit of a HOST complex may name; None for any.
+    :param host_names: the spelling of known hosts by their names in lower case.
     :param required: whether a text without a set is a problem.
     """
-    reader = _SetReader(text, file, KnownObjects(complexes, numeric_formulas, hosts))
+    reader = _SetReader(text, file, KnownObjects(complexes, numeric_formulas, hosts, host_names or {}))
     reader.read()
     if required and not reader.sets and not reader.problems:
         reader.report(
@@ -238,7 +242,10 @@ def read_boolean(line: LogicalLine) -> bool:
 
     :raises SyntaxProblemError: invalid value.
     """
-    source, text = line.source(), line.word()
+    source, start = line.source(), line.at
+    text = line.word()
+    if line.peek() not in ("", "}") and line.next_word() not in ATTRIBUTES:
+        text = line.text[start:].strip(" \t}")
     if text.lower() not in _TRUTH:
         raise SyntaxProblemError(f'error parsing value "{quotable(text)}"', source, "write TRUE or FALSE")
     return _TRUTH[text.lower()]

@@ -9,7 +9,7 @@ import re
 
 from negotiator.plugin import Source
 from negotiator_quotasets.language.filters import read_filter
-from negotiator_quotasets.language.lexer import ContentProblemError, LogicalLine, SyntaxProblemError, quotable
+from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, quotable
 from negotiator_quotasets.language.limits import KnownObjects, missing_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule
 from negotiator_quotasets.language.names import HINT, rule_name_problem
@@ -41,16 +41,18 @@ def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: So
         if not line.peek():
             raise missing_value(line)
         if word == "to":
-            limits = read_limits(line, known, last_line)
+            hosts = filters.get("hosts")
+            per_host = hosts is not None and hosts.expanded
+            limits = read_limits(line, known, last_line, per_host=per_host)
         elif word == "name":
             name = read_name(line)
         else:
-            filters[word] = read_filter(word, line)
+            filters[word] = read_filter(word, line, known.host if word == "hosts" else str)
     if limits is None:
         raise SyntaxProblemError(
             'required attribute "to" is missing', source, "a rule ends with: to RESOURCE=VALUE"
         )
-    return _checked(QuotaRule(name=name, limits=limits, source=source, **filters))
+    return QuotaRule(name=name, limits=limits, source=source, **filters)
 
 
 def keyword(line: LogicalLine, words: tuple[str, ...]) -> str:
@@ -86,11 +88,3 @@ def read_name(line: LogicalLine) -> str:
     if problem:
         raise SyntaxProblemError(problem, source, HINT)
     return name
-
-
-def _checked(rule: QuotaRule) -> QuotaRule:
-    dynamic = next((limit for limit in rule.limits if limit.terms), None)
-    if dynamic is not None and dynamic.source is not None and not rule.per_host:
-        message = "dynamic limits are only supported for per host rules"
-        raise ContentProblemError(message, dynamic.source, "name the hosts in braces: hosts {*}")
-    return rule

@@ -17,7 +17,6 @@ from negotiator_quotasets.language import (
     RuleLimit,
     RuleSet,
     format_sets,
-    parse_sets,
 )
 from negotiator_quotasets.qconf.arguments import QconfArguments, split_lists
 from negotiator_quotasets.qconf.context import QconfContext
@@ -183,10 +182,7 @@ def _parsed(settings: QuotaSettings, text: str, file: str, *, required: bool = T
 
     :raises QconfRefusedError: invalid syntax, or no set although one is ``required``.
     """
-    engine = settings.gridengine
-    parsed = parse_sets(
-        text, file, engine.all_complexes, numeric_formulas=engine.numeric_formulas, required=required
-    )
+    parsed = settings.gridengine.parse_sets(text, file, required=required)
     if parsed.of_syntax:
         of_content = [each for each in parsed.problems if each not in parsed.of_syntax]
         raise refusal_of((*parsed.of_syntax, *of_content))

@@ -165,6 +165,27 @@ class GridEngine:
         }
 
     @property
+    def declares_objects(self) -> bool:
+        """True if any object but a complex is declared."""
+        return any((self.usersets, self.hostgroups, self.projects, self.pes, self.hosts, self.queues))
+
+    @cached_property
+    def host_names(self) -> Mapping[str, str]:
+        """The spelling of each declared host by its name in lower case."""
+        return {name.lower(): name for name in self.hosts}
+
+    def parse_sets(self, text: str, file: str, *, required: bool = False) -> language.ParsedSets:
+        """Parse rule sets that refer to these objects, see ``language.parse_sets``."""
+        return language.parse_sets(
+            text,
+            file,
+            self.all_complexes,
+            numeric_formulas=self.numeric_formulas,
+            host_names=self.host_names,
+            required=required,
+        )
+
+    @property
     def offers_anything(self) -> bool:
         """True if the pool, a host or a queue has a value of a known complex."""
         return any(map(bool, (self.of_pool, *self.of_hosts.values(), *self.of_queues.values())))

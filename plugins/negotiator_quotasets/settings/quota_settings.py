@@ -44,11 +44,8 @@ class QuotaSettings:
     @cached_property
     def parsed_files(self) -> Mapping[str, language.ParsedSets]:
         """The contents of each file that is not superseded."""
-        engine = self.gridengine
         return {
-            name: language.parse_sets(
-                text, name, engine.all_complexes, numeric_formulas=engine.numeric_formulas
-            )
+            name: self.gridengine.parse_sets(text, name)
             for name, text in self.files.items()
             if name not in self.superseded
         }
