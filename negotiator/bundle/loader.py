@@ -26,7 +26,7 @@ from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.read_before_match import read_of_jobs
 from negotiator.bundle.recording import audit_problems
-from negotiator.bundle.sections import SectionLayout, lay_out, settings_of, unknown_keys
+from negotiator.bundle.sections import SectionLayout, lay_out, queue_problems, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.sources import read_source
 from negotiator.bundle.text import SourceText, decoded
@@ -112,6 +112,8 @@ class BundleLoader:
         bundle = self._assemble(
             hooks, settings, wrong, audit or AuditSettings(), placement or PlacementSettings(), which
         )
+        if not any(each.severity is Severity.ERROR for each in self.problems):
+            self.problems += queue_problems(layout.sections, settings, bundle.partition, hooks)
         mode = self._core(top, "match", MatchMode, no_files, MatchMode.ONE)
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,7 +17,7 @@ from negotiator.bundle.known_settings import KnownSettings
 from negotiator.bundle.no_effect import not_checked
 from negotiator.bundle.nodes import MapEntry, MapNode, is_unset, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
-from negotiator.bundle.plugin_failures import failure_problems
+from negotiator.bundle.plugin_failures import failure_problems, plugin_source
 from negotiator.bundle.schema import ClassSchema, faults, keys_of
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.time_limits import TIME_KNOBS
@@ -25,6 +26,7 @@ from negotiator.hooks.declarations import Section
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import Attributed, HookManager
+from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
@@ -170,14 +172,32 @@ def settings_of(
     if files is None:  # other files would be reported for names that the broken file defines
         return INVALID
     if settings is not INVALID and section.check is not None:
-        builder.problems += _checked(section, settings, refuse)
+        builder.problems += _checked(partial(section.check, settings), refuse)
     return settings
 
 
-def _checked(section: Section, settings: Any, refuse: Refuse) -> Iterator[Problem]:
+def queue_problems(
+    sections: Iterable[Attributed[Section]],
+    settings: Mapping[str, Any],
+    partition: PartitionConfig,
+    hooks: HookManager,
+) -> Iterator[Problem]:
+    """Yield what plugins find by comparing their settings with the queues."""
+    for each in sections:
+        check = each.record.check_queues
+        if check is not None and each.plugin in settings:
+            refuse = partial(_refused, plugin_source(hooks, each.plugin), each.plugin)
+            yield from _checked(partial(check, settings[each.plugin], partition), refuse)
+
+
+def _refused(source: Source, plugin: str, message: str) -> Problem:
+    return Problem(Severity.ERROR, source, f"plugin {plugin}: {message}")
+
+
+def _checked(check: Callable[[], Iterable[Problem]], refuse: Refuse) -> Iterator[Problem]:
     """Yield the problems of a plugin's check; a check that fails or yields anything else is an error."""
     try:
-        for each in islice(section.check(settings) if section.check else (), MAX_PROBLEMS):
+        for each in islice(check(), MAX_PROBLEMS):
             if isinstance(each, Problem):
                 yield each if each.source.file else attrs.evolve(each, source=refuse("").source)
             else:

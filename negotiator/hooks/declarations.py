@@ -15,7 +15,7 @@ from negotiator.hooks.known_settings import KnownSetting
 from negotiator.records import Mode, Problem, Source
 
 if TYPE_CHECKING:
-    from negotiator.queues import QueueConfig
+    from negotiator.queues import PartitionConfig, QueueConfig
 
 
 class ConstraintSide(enum.StrEnum):
@@ -132,7 +132,8 @@ class Section:
     (``KnownSetting``), whichever plugin reads them.
 
     ``check`` is called with the finished object and returns further problems. A problem whose source names a file of the
-    bundle and a line is shown with that line.
+    bundle and a line is shown with that line. ``check_queues`` is the same for what depends on the queues too: it is called with
+    the object and the queues of the bundle, if there are no errors in either.
 
     ``rules`` is called with the finished object and the configuration of the root queue, and returns the rules that may deny
     or grant something, for reports of the rules that do nothing. Constraints are known without it.
@@ -149,6 +150,7 @@ class Section:
     known: tuple[KnownSetting, ...] = ()
     rules: Callable[[Any, QueueConfig], Iterable[DeclaredRule]] | None = None
     evaluated: Mapping[str, EvaluatedWith] = attrs.field(factory=dict)
+    check_queues: Callable[[Any, PartitionConfig], Iterable[Problem]] | None = None
 
     @property
     def patterns(self) -> tuple[str, ...]:

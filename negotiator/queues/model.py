@@ -124,3 +124,12 @@ class PartitionConfig:
     node_sort: NodeSortPolicy = NodeSortPolicy()
     preemption: bool = True
     order_keys: tuple[OrderKeyUse, ...] = attrs.field(default=(), eq=False)
+
+    @property
+    def creates_queues(self) -> bool:
+        """True if a placement rule, or the rule for its parent, creates queues that the configuration does not name."""
+        return any(map(_creates, self.rules))
+
+
+def _creates(rule: RuleEntry) -> bool:
+    return bool(rule.create) or (isinstance(rule.parent, RuleEntry) and _creates(rule.parent))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         Cycle,
         DeclaredRule,
         Filter,
+        PartitionConfig,
+        Problem,
         QueueConfig,
         Report,
         Request,
@@ -29,8 +31,21 @@ if TYPE_CHECKING:
 def negotiator_section() -> Section:
     """Own the rule sets, and the objects that they refer to."""
     return Section(
-        schema=QuotaSettings, check=check, files=(FILES,), apart=("gridengine",), rules=_declared_rules
+        schema=QuotaSettings,
+        check=check,
+        check_queues=_unknown_names,
+        files=(FILES,),
+        apart=("gridengine",),
+        rules=_declared_rules,
     )
+
+
+def _unknown_names(settings: QuotaSettings, partition: PartitionConfig) -> Iterable[Problem]:
+    if not settings.files:
+        return ()
+    from negotiator_quotasets.settings.declared_rules import unknown_names
+
+    return unknown_names(settings, partition)
 
 
 def _declared_rules(settings: QuotaSettings, root: QueueConfig) -> Iterable[DeclaredRule]:

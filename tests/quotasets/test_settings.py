@@ -1,8 +1,10 @@
 """The rule sets of a bundle: all files ``*.rqs`` as one list."""
 
 import pytest
+import yaml
 
 from negotiator.bundle import check_bundle, load_bundle
+from negotiator.plugin import Severity
 from negotiator_quotasets.settings import QuotaSettings, check, superseding_line
 from quota_sets import ENGINE, rules, write
 
@@ -118,3 +120,59 @@ def test_an_unknown_complex_comes_with_a_hint_where_to_declare_it(tmp_path, reso
     write(tmp_path, rules(f"to {resource}=1", name="one"), ENGINE)
     (problem,) = check_bundle(tmp_path)
     assert problem.hint == hint
+
+
+OBJECTS = {
+    "usersets": {"staff": ["a"]},
+    "hostgroups": {"@Lab": ["n1"]},
+    "projects": ["p1"],
+    "pes": {"mpi": "$fill_up"},
+    "queues": {"all.q": {"slots": 1}},
+}
+UNKNOWN = [
+    ("users @stuff", 'user set "@stuff"'),
+    ("users {*,!@stuff}", 'user set "@stuff"'),
+    ("users @", 'user set "@"'),
+    ("users @x*", 'user set "@x*"'),
+    ("projects p2", 'project "p2"'),
+    ("projects !q*", 'project "q*"'),
+    ("pes smp", 'parallel environment "smp"'),
+    ("queues al.q", 'queue "al.q"'),
+    ("queues {all.q,mem*}", 'queue "mem*"'),
+    ("hosts {@labb}", 'host group "@labb"'),
+]
+KNOWN = [
+    *("users a,@staff,@s*", "users nobody", "users !*", "projects p1,p?", "projects *", "pes {mpi,!*}"),
+    *("queues all.q,a*.q", "queues long,root.long", "queues LONG", "hosts @lab,{n2}", "hosts nowhere", ""),
+]
+
+
+def bundle_of(folder, *filters, objects=OBJECTS, placement=()):
+    """Write a bundle with a rule for each filter, and a queue ``long``."""
+    queues = {"name": "root", "queues": [{"name": "long"}]}
+    partition = {"name": "default", "queues": [queues], "placementrules": list(placement)}
+    (folder / "queues.yaml").write_text(yaml.safe_dump({"partitions": [partition]}))
+    (folder / "gridengine.yaml").write_text(yaml.safe_dump(objects))
+    (folder / "a.rqs").write_text(rules(*(f"{each} to slots=1" for each in filters)))
+    return folder
+
+
+@pytest.mark.parametrize(("filter_", "named"), UNKNOWN)
+def test_a_name_in_a_rule_that_no_object_has_is_a_warning(tmp_path, filter_, named):
+    """With the line of the rule: it never applies, or excludes nothing."""
+    found = problems(bundle_of(tmp_path, "users a", filter_))
+    assert found == [
+        ("a.rqs:4:2", Severity.WARNING, f'resource quota rule "r/2": there is no {named}'),
+    ]
+
+
+def test_names_of_objects_in_rules_are_no_problem(tmp_path):
+    """Groups and wildcards too; names of users and hosts are those of the pool."""
+    assert problems(bundle_of(tmp_path, *(each.replace("{n2}", "n2") for each in KNOWN))) == []
+
+
+def test_names_that_the_pool_brings_are_not_looked_up(tmp_path):
+    """Queues that a placement rule creates, and projects and environments where no objects are declared."""
+    placement = [{"name": "user", "create": False, "parent": {"name": "tag", "value": "ns", "create": True}}]
+    own = bundle_of(tmp_path, "projects p2 pes smp queues al.q", objects={}, placement=placement)
+    assert problems(own) == []

@@ -44,7 +44,7 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         raise WrongAnswerError(
             f"expected an attrs class as schema of a Section, got {kind_of(record.schema)}"
         )
-    for name in ("check", "rules"):
+    for name in ("check", "check_queues", "rules"):
         function = getattr(record, name)
         if function is not None and not callable(function):
             raise WrongAnswerError(f"expected a function as {name} of a Section, got {kind_of(function)}")
