@@ -19,7 +19,7 @@ import yaml
 from gridengine_cluster import Cluster
 from gridengine_decisions import departure, differences
 from gridengine_parse import check_parse, is_about_text
-from gridengine_qquota import run_qquota, with_limits_cut_off
+from gridengine_qquota import run_qquota, with_limits_cut_off, without_hidden_rows
 from gridengine_sessions import Session, is_ours, run_sections
 from gridengine_site import write_site
 
@@ -157,8 +157,11 @@ _UNKNOWN = re.compile(r"/9999( *)")
 
 
 def _difference(entry, answer):
-    """Return the differences of an answer of qquota from the recorded one, in which limits are cut off."""
-    answer = attrs.evolve(answer, stdout=with_limits_cut_off(answer.stdout))
+    """Return the differences of an answer of qquota from the recorded one, in which limits are cut off.
+
+    NOTES: Grid Engine hides rules for jobs without project or parallel environment; that is not copied.
+    """
+    answer = attrs.evolve(answer, stdout=with_limits_cut_off(without_hidden_rows(answer.stdout)))
     pairs = itertools.zip_longest(entry["stdout"].splitlines(), answer.stdout.splitlines(), fillvalue="")
     lines = [(want, _UNKNOWN.sub(_same_limit(got), want)) for want, got in pairs]
     stdout = "".join(f"{want}\n" for _, want in lines)

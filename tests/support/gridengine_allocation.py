@@ -7,6 +7,7 @@ the other as a cycle does. It knows no rule of quota sets.
 
 import itertools
 import re
+import sys
 from collections.abc import Mapping
 from operator import itemgetter
 
@@ -75,6 +76,15 @@ class _Answers:
     filters: tuple
 
 
+@attrs.frozen(eq=False)
+class _Search:
+    """The search for the slots of a job: the counters that count in every place, and the rules that deny it, as they are found."""
+
+    job: Job
+    everywhere: set
+    deniers: set
+
+
 class Allocation:
     """Makes decisions under a bundle's quotas and the running jobs."""
 
@@ -107,12 +117,16 @@ class Allocation:
         answers = {queue: self._answers(job, queue) for queue in self.site.queues}
         deniers = set()
         places = [(answers[queue], row) for queue, row in self._places(job)]
-        places = [place for place in places if self._may_start(*place, deniers)]
+        places = [place for place in places if self._may_start(*place, job, deniers)]
         everywhere = set.intersection(*(_plain_counters(each.charges) for each in answers.values()))
-        slots = max(
-            (self._take(side, job, everywhere, deniers) for side in self._sides(job, places)), default=0
-        )
+        search = _Search(job, everywhere, deniers)
+        slots = max((self._offered(side, search) for side in self._sides(job, places)), default=0)
         allowed = slots >= job.slots
+        if (
+            not allowed and not deniers
+        ):  # nothing but what a job takes once, of which Grid Engine tells nothing
+            stops = [(self._stop(each.per_job, row), row) for each, row in places]
+            deniers.update(self._denier_of_charge(stop, row) for stop, row in stops if _is_rule(stop))
         return Decision(allowed, slots, frozenset() if allowed else frozenset(deniers))
 
     def _may_request(self, job):
@@ -158,17 +172,24 @@ class Allocation:
         complex_ = self._complexes.find(charge.record.label.resource)
         return complex_ is not None and complex_.consumable is Consumable.JOB
 
-    def _may_start(self, answers, row, deniers):
-        """True if a place fulfils the initial needs of a job; record the first set that denies it."""
+    def _may_start(self, answers, row, job, deniers):
+        """True if a place fulfils the initial needs of a job; record the first set that denies it.
+
+        Where a consumable is used up that a job takes once, a parallel job may still have slots.
+        """
         denied = [each for each in answers.filters if not each.allow[row]]
-        if not denied and self._stop(answers.per_job, row) is None:
+        if not denied and (job.pe in self.site.pes or self._may_lead(answers, row)):
             return True
         found = [self._denier_of_filter(each, row) for each in denied if each.code == _RULE]
         stop = self._stop(answers.charges, row)
-        if stop is not None and stop.record.label.code == _RULE:
+        if _is_rule(stop):
             found.append(self._denier_of_charge(stop, row))
         deniers.update(sorted(found, key=self._order)[:1])
         return False
+
+    def _may_lead(self, answers, row):
+        """True if a place has what a job takes once: a parallel job takes it where its first task runs."""
+        return self._stop(answers.per_job, row) is None
 
     def _stop(self, charges, row):
         """Return the first charge that does not fit on a place."""
@@ -180,25 +201,48 @@ class Allocation:
 
     def _sides(self, job, places):
         """Return the places among which the slots of a job may be spread."""
-        if self.site.pes.get(job.pe, ROUND_ROBIN) != PE_SLOTS:
-            return [places]
-        return [
-            [place for place in places if place[1] == row]
-            for row in dict.fromkeys(map(itemgetter(1), places))
-        ]
+        return _by_host(places) if self._rule(job) == PE_SLOTS else [places]
 
-    def _take(self, places, job, everywhere, deniers):
-        """Take slots in turn until none is left; note what denies one before there are enough.
+    def _rule(self, job):
+        """Return the allocation rule of a job's parallel environment."""
+        return self.site.pes.get(job.pe, ROUND_ROBIN)
 
-        What denies all places ends the search, as in Grid Engine; it tells of a job on one host only what leaves no
-        slot there.
+    def _offered(self, places, search):
+        """Return how many slots these places offer; one less than needed if the job's first task can run in none."""
+        job, rule = search.job, self._rule(search.job)
+        leading = [place for place in places if self._may_lead(*place)]
+        if len(leading) < len(places):
+            places = [*leading, *(place for place in places if place not in leading)]
+        if rule.isdigit():
+            taken, receipts = self._take_by_host(places, search, int(rule))
+        else:
+            # Grid Engine tells of a job on one host only what leaves no slot there.
+            taken, receipts = self._take(places, search, 1 if rule == PE_SLOTS else job.slots)
+        self.ledger.release_all(receipts)
+        return taken if leading else min(taken, job.slots - 1)
+
+    def _take_by_host(self, places, search, number):
+        """Take so many slots on each host that has them; see sge_pe(5), ``allocation_rule``."""
+        taken, receipts = 0, []
+        for side in _by_host(places) if not search.job.slots % number else ():
+            found, its_receipts = self._take(side, search, number, most=number)
+            if found < number:
+                self.ledger.release_all(its_receipts)
+            else:
+                taken += number
+                receipts += its_receipts
+        return taken, receipts
+
+    def _take(self, places, search, enough, most=sys.maxsize):
+        """Take slots in turn until none is left, or ``most``; note what denies one before there are enough.
+
+        What denies all places ends the search, as in Grid Engine.
         """
-        enough = 1 if self.site.pes.get(job.pe) == PE_SLOTS else job.slots
         receipts, taken, ended = [], 0, False
-        while places:
+        while places and taken < most:
             left = []
             for answers, group in itertools.groupby(places, key=itemgetter(0)):
-                rows = np.array([row for _, row in group])
+                rows = np.array([row for _, row in group][: most - taken])
                 admission = answers.per_slot.admit(self.ledger, rows, len(rows), Mode.ENFORCE)
                 receipts += self.ledger.commit(admission)
                 for row, stop in zip(rows.tolist(), admission.stops.tolist(), strict=True):
@@ -207,12 +251,11 @@ class Allocation:
                         left.append((answers, row))
                     elif taken < enough and not ended:
                         charge = answers.per_slot.sums[stop]
-                        if charge.record.label.code == _RULE:
-                            deniers.add(self._denier_of_charge(charge, row))
-                        ended = charge.record.counter in everywhere
+                        if _is_rule(charge):
+                            search.deniers.add(self._denier_of_charge(charge, row))
+                        ended = charge.record.counter in search.everywhere
             places = left
-        self.ledger.release_all(receipts)
-        return taken
+        return taken, receipts
 
     def _denier_of_charge(self, charge, row):
         counter = charge.record.counter
@@ -224,6 +267,17 @@ class Allocation:
         *parts, host, _ = _LIMIT.search(found.text)[1].split("/")
         parts.append(self.site.hosts[row] if host else "")
         return Denier(found.rule, "".join(f"{part}/" for part in parts))
+
+
+def _is_rule(charge):
+    return charge is not None and charge.record.label.code == _RULE
+
+
+def _by_host(places):
+    """Return the places on each host."""
+    return [
+        [place for place in places if place[1] == row] for row in dict.fromkeys(map(itemgetter(1), places))
+    ]
 
 
 def _plain_counters(charges):

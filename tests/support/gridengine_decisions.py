@@ -189,14 +189,19 @@ def _counters(cluster, sums, expected):
 
 def _listed(allocation, expected):
     report = QuotaReport.of(allocation.settings, allocation.usage())
-    hosts, selected = report.hosts, report.selected(RowSelection())
+    hosts, selected = report.hosts, list(report.selected(RowSelection()))
     found = [_row(each, hosts) for each in selected]
     wanted = sorted(map(str, map(_ordered, expected)))
     # NOTES: Grid Engine hides rules for jobs without project or parallel environment; that is not copied.
-    shown = [each for each in found if "*" not in (*each.get("xprojects", ()), *each.get("xpes", ()))]
+    shown = [_row(each, hosts) for each in selected if not is_hidden(each)]
     if wanted in (sorted(map(str, found)), sorted(map(str, shown))):
         return []
     return [f"qquota {found}, expected {expected}"]
+
+
+def is_hidden(row):
+    """True if Grid Engine's qquota hides a row: ``projects !*`` or ``pes !*``, expanded or not."""
+    return any("*" in row.filters[each].excluded for each in ("projects", "pes") if each in row.filters)
 
 
 def _row(row, hosts):

@@ -41,14 +41,13 @@ class Expected:
     reason: str = ""
     unchanged: str | None = None  # the sets before, if nothing may be changed
     then: object = None
-    only: int | None = None  # so many lines are compared
+    cut: object = str  # returns the part of a text that is compared
 
     def compared(self, answer):
         """Yield the name, the actual and the expected value of each part."""
         # Grid Engine reports only the first problem of a text, sometimes twice; here further ones follow.
         out, err = answer.stdout, _FURTHER.sub("", _HOST.sub(r"\1*", answer.stderr))
-        if self.only is not None:
-            out = "".join(out.splitlines(keepends=True)[: self.only])
+        out, err = self.cut(out), self.cut(err)
         yield "stdout", out, self.stdout
         yield "stderr", err, _TWICE.sub(r"\1", _HOST.sub(r"\1*", self.stderr))
         yield "rc", answer.rc, self.rc
@@ -107,13 +106,22 @@ def usage(_session, _entry, words, recorded):
     """The help lists the switches that exist here, and no version of Grid Engine."""
     if "\nusage: qconf" not in recorded.stdout + recorded.stderr or words[0] == "-help":
         return None
-    lines = [line for line in recorded.stdout.splitlines(keepends=True) if not line.startswith("SGE ")]
-    until = next(number for number, line in enumerate(lines, 1) if line.startswith("usage:"))
-    return attrs.evolve(recorded, stdout="".join(lines[:until]), only=until, reason=usage.__doc__)
+    stdout, stderr = map(_until_usage, (recorded.stdout, recorded.stderr))
+    return attrs.evolve(recorded, stdout=stdout, stderr=stderr, cut=_until_usage, reason=usage.__doc__)
+
+
+def _until_usage(text):
+    """Return a text up to the first line of the help."""
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("SGE ")]
+    ends = (number for number, line in enumerate(lines, 1) if line.startswith("usage:"))
+    return "".join(lines[: next(ends, None)])
 
 
 def adds_all_or_none(session, entry, words, recorded):
-    """A list with an invalid set adds nothing and says why; Grid Engine adds the valid ones, and reports the first only."""
+    """A list with an invalid set adds nothing and says why; Grid Engine adds the valid ones, and reports the first only.
+
+    Of a list with a syntax error it adds nothing either.
+    """
     if (
         words[0] != "-Arqs"
         or len(words) < 2
@@ -133,7 +141,8 @@ def adds_all_or_none(session, entry, words, recorded):
     result = attrs.evolve(recorded, unchanged=session.sets, reason=adds_all_or_none.__doc__)
     if "added" in recorded.stdout:
         result = attrs.evolve(result, stdout="", stderr=wrong[0] + "\n", rc=1)
-    result.then = lambda: _append(session, good)
+    if not parsed.of_syntax:
+        result.then = lambda: _append(session, good)
     return result
 
 

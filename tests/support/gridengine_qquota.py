@@ -10,6 +10,8 @@ from commands import invoke
 from gridengine_site import RUNNING, options, write_site
 from negotiator.app.context import ProgramContext
 from negotiator_quotasets.commands.qquota import qquota
+from negotiator_quotasets.language import format_sets
+from negotiator_quotasets.qquota.command import PLUGIN
 
 _ADD = "qconf -Arqs "
 #: A rule and its limit at the beginning of a line of the table.
@@ -24,6 +26,20 @@ class Answer:
     stdout: str
     stderr: str
     rc: int
+
+
+#: Rows of rules with ``projects !*`` or ``pes !*``, expanded or not, in the table and in XML.
+_HIDDEN = re.compile(
+    r"^[^<\s]\S* +\S+ +(?:.* )?(?:projects|pes) (?:-|\S*!\*[,}]?)(?: .*)?\n"
+    r"|^ <qquota_rule .*\n(?:   .*\n)*?   (?:<xprojects>\*|<xpes>\*|<projects>-|<pes>-)<.*\n(?:   .*\n)* </qquota_rule>\n",
+    re.MULTILINE,
+)
+
+
+def without_hidden_rows(report):
+    """Return a report without the rows that Grid Engine hides; a table without rows is empty."""
+    shown = _HIDDEN.sub("", report)
+    return "" if shown.endswith(f"{'-' * 80}\n") else shown
 
 
 def with_limits_cut_off(table):
@@ -53,6 +69,12 @@ class Session:
         """Write a file of the bundle."""
         (self.places.bundle / name).write_text(text)
 
+    def add(self, name, text):
+        """Write the valid sets of a text to a file of the bundle: Grid Engine drops the others, see NOTES."""
+        engine = ProgramContext().bundle(self.places).settings(PLUGIN).gridengine
+        parsed = engine.parse_sets(text, name)
+        self.write(name, text if parsed.of_syntax or not parsed.problems else format_sets(parsed.sets))
+
     def rules(self, *limits):
         """Replace the rules of the only set; each is given without its ``limit``."""
         lines = "".join(f"   limit {each}\n" for each in limits)
@@ -76,7 +98,7 @@ def run_qquota(entries, folder, env, running=RUNNING):
             session.defaults(of_all[1])
         if entry["command"].startswith(_ADD):
             name = entry["command"].removeprefix(_ADD)
-            session.write(f"{name}.rqs", entry["files"][name])
+            session.add(f"{name}.rqs", entry["files"][name])
         command, *words = shlex.split(entry["command"])
         if command == "qquota":
             yield entry, session.run(*words, user=entry["user"])

@@ -6,6 +6,7 @@ the recorded output, with reasons; after one, the session continues from the rec
 """
 
 import contextlib
+import fnmatch
 import gzip
 import itertools
 import re
@@ -125,15 +126,33 @@ class UnknownCommandError(Exception):
 
 def words_of(command):
     """Return the words of a shell command line; punctuation is a separate word."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    return list(_lexer(command))
+
+
+def _lexer(command, *, posix=True):
+    lexer = shlex.shlex(command, posix=posix, punctuation_chars=True)
     lexer.commenters, lexer.whitespace_split = "", True
-    return list(lexer)
+    return lexer
 
 
-def stages(command):
+def expanded_words(command, folder):
+    """Return the words of a command line; as in a shell, a bare pattern becomes the files of a folder that match it."""
+    raw = list(_lexer(command, posix=False)) if "*" in command or "?" in command else ()
+    words = words_of(command)
+    if len(raw) != len(words):
+        return words
+    files = sorted(path.name for path in folder.iterdir())
+    return [
+        name
+        for bare, word in zip(raw, words, strict=True)
+        for name in ((bare == word and fnmatch.filter(files, word)) or [word])
+    ]
+
+
+def stages(words):
     """Yield each command of a line, whether its streams are joined, its filters, and its output file."""
-    for words in _split(words_of(command), ";"):
-        first, *filters = _split(words, "|")
+    for part in _split(words, ";"):
+        first, *filters = _split(part, "|")
         joined = first[-3:] == ["2", ">&", "1"]
         target = None
         last = filters[-1] if filters else first
@@ -166,7 +185,7 @@ def filtered(text, filters):
 def run_command(session, entry):
     """Run the command line of an entry, with its redirections and filters."""
     out, err, rc, saw = "", "", 0, None
-    for words, joined, filters, target in stages(entry["command"]):
+    for words, joined, filters, target in stages(expanded_words(entry["command"], session.cwd)):
         if words[0] != PROGRAM:
             raise UnknownCommandError(entry["command"])
         answer = session.qconf(words[1:], entry["user"], entry.get("editor"))

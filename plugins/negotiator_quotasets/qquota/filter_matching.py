@@ -71,13 +71,15 @@ class GroupMatcher(ScopeMatcher):
     def excludes(self, names: Sequence[str], selected: str) -> bool:
         """True if one of the excluded names matches the selected name.
 
-        A selected wildcard that covers a narrower exclusion also selects names that are not excluded.
+        A selected wildcard that covers a narrower exclusion also selects names that are not excluded; the first exclusion
+        that it covers decides, as in Grid Engine.
         """
-        if selected in names:
+        wild = has_wildcards(selected)
+        if not wild and selected in names:
             return True
         for name in names:
-            if has_wildcards(selected) and self.matches(selected, name):
-                return False
+            if wild and self.matches(selected, name):
+                return selected == name
             if self._overlap(name, selected):
                 return True
         return False
