@@ -180,6 +180,16 @@ if TYPE_CHECKING:
     from negotiator.queues.quantities import Resources as Resources
     from negotiator.queues.quantities import format_amounts as format_amounts
     from negotiator.queues.quantities import format_quantity as format_quantity
+    from negotiator.queues.settings import MAX_PRIORITY as MAX_PRIORITY
+    from negotiator.queues.settings import MIN_PRIORITY as MIN_PRIORITY
+    from negotiator.queues.settings import QUEUE_SETTINGS as QUEUE_SETTINGS
+    from negotiator.queues.settings import SORT_POLICY as SORT_POLICY
+    from negotiator.queues.settings import PreemptionPolicy as PreemptionPolicy
+    from negotiator.queues.settings import PriorityPolicy as PriorityPolicy
+    from negotiator.queues.settings import QueueSettings as QueueSettings
+    from negotiator.queues.settings import SortPolicy as SortPolicy
+    from negotiator.queues.settings import effective_settings as effective_settings
+    from negotiator.queues.settings import read_queue_property as read_queue_property
     from negotiator.records import Mode as Mode
     from negotiator.records import Problem as Problem
     from negotiator.records import Reason as Reason
@@ -255,6 +265,10 @@ else:
         "negotiator.queues.modes": "LIMITS_MODE MAXIMA_MODE configured_modes",
         "negotiator.queues.names": "WILDCARD parent_of upwards",
         "negotiator.queues.quantities": "Resources format_amounts format_quantity",
+        "negotiator.queues.settings": (
+            "MAX_PRIORITY MIN_PRIORITY QUEUE_SETTINGS SORT_POLICY PreemptionPolicy PriorityPolicy QueueSettings SortPolicy "
+            "effective_settings read_queue_property"
+        ),
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
         "negotiator.records.source": "SERVICE_CONFIGURATION",
         "negotiator.records.text": "printable suggest",

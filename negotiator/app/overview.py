@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,11 +11,12 @@ import attrs
 
 from negotiator.app.health import HealthReport, negotiator_health
 from negotiator.app.pool_view import PoolView, pool_paths
+from negotiator.app.queue_values import QueueValues
 from negotiator.app.reports import CollectedReport, collect_reports
-from negotiator.app.targets import current_time
+from negotiator.app.targets import bundle_folder, current_time
 from negotiator.app.usage import usage_report
 from negotiator.bundle import Bundle
-from negotiator.errors import StateError
+from negotiator.errors import InvalidCallError, StateError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem
@@ -54,10 +56,19 @@ class PoolOverview:
     reports: tuple[CollectedReport, ...]
     failures: tuple[HookFailure, ...]
 
+    @cached_property
+    def queue_values(self) -> QueueValues:
+        """What cycles make of the settings of the queues."""
+        return QueueValues.of(self.contents.queues, self.bundle)
+
 
 def inputs(targets: CommandTargets) -> object:
     """Return a value that changes with what an overview is made of: the bundle, the pool, the state without its status."""
-    folders = [path for path in (targets.bundle, targets.state, *pool_paths(targets)) if path is not None]
+    try:
+        bundle = bundle_folder(targets)
+    except (StateError, InvalidCallError):  # who reads the pool then reports it
+        bundle = None
+    folders = [path for path in (bundle, targets.state, *pool_paths(targets)) if path is not None]
     files = {file for folder in folders for file in _files(folder)}
     return *_changes(targets), *sorted((str(file), *_version(file)) for file in files)
 

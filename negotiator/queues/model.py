@@ -53,6 +53,11 @@ class ChildTemplate:
     properties: Mapping[str, str] = attrs.field(converter=read_only_texts)
     property_sources: Mapping[str, Source] = attrs.field(factory=dict, eq=False)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if it sets nothing: then that of the queue above applies, as for YuniKorn's ``isChildTemplateEmpty``."""
+        return not (self.applications or self.guaranteed or self.max or any(self.properties.values()))
+
 
 @attrs.frozen
 class QueueConfig:

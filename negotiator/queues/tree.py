@@ -130,6 +130,11 @@ class QueueTree:
         modes = (own_mode(queue.config.properties, key) for queue in queues)
         return next(filter(None, modes), Mode.ENFORCE)
 
+    def template(self, path: str) -> ChildTemplate | None:
+        """Return the first settings of a leaf that a rule creates below a queue: its template, else that of the nearest queue above with one."""
+        templates = (queue.config.template for queue in map(self.get, upwards(path)) if queue)
+        return next((each for each in templates if each is not None and not each.is_empty), None)
+
     def follows(self, root: QueueConfig) -> bool:
         """True if each queue is as a configuration has it, or was created by a rule and has no settings.
 
@@ -175,7 +180,7 @@ class MutableQueueTree:
         if top.draining:
             raise QueueError("create_under_draining", f"{path} can't be made: {top.path} is draining")
         missing = [each for each in upwards(path) if each not in self._queues]
-        template = self._template(top.path)
+        template = self.view.template(top.path)
         for each in reversed(missing):
             leaf = each == path
             self._put(Queue(_dynamic(each, template, leaf=leaf), managed=False, since=now))
@@ -219,7 +224,7 @@ class MutableQueueTree:
         for path, queue in self._queues.items():
             if not queue.managed and queue.leaf:
                 self._queues[path] = attrs.evolve(
-                    queue, config=_dynamic(path, self._template(parent_of(path)), leaf=True)
+                    queue, config=_dynamic(path, self.view.template(parent_of(path)), leaf=True)
                 )
 
     def clean(self, busy: Collection[str], now: float) -> tuple[QueueChange, ...]:
@@ -245,10 +250,6 @@ class MutableQueueTree:
         if queue.managed and not queue.draining:
             self._queues[path] = attrs.evolve(queue, state=QueueState.DRAINING, since=now)
             yield QueueChange(path, QueueChangeKind.DRAINING, now)
-
-    def _template(self, path: str) -> ChildTemplate | None:
-        configs = (self._queues[each].config for each in upwards(path) if each in self._queues)
-        return next((config.template for config in configs if config.template), None)
 
     def _put(self, queue: Queue) -> None:
         if queue.path not in self._queues:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from negotiator.plugin import RequestOrderType, Section, SlotRanks, hookimpl, parse
+from negotiator.plugin import QUEUE_SETTINGS, RequestOrderType, Section, SlotRanks, hookimpl, parse
 from negotiator_queue_order.checks import check_queues
-from negotiator_queue_order.properties import KNOWN
 from negotiator_queue_order.settings import QueueOrderSettings
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         name="queues",
         make=_make,
         ranks=_ranks,
-        queue_keys=KNOWN | {"guaranteed", "nodesortpolicy", "preemption"},
+        queue_keys=frozenset({*QUEUE_SETTINGS, "guaranteed", "nodesortpolicy", "preemption"}),
         check_queues=check_queues,
         check_row=_check_row,
     )

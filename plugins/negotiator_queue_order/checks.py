@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from negotiator.plugin import PartitionConfig, Problem, Severity, Source, printable
-from negotiator_queue_order.properties import KNOWN, SORT_POLICY, read_property
+from negotiator.plugin import (
+    QUEUE_SETTINGS,
+    SORT_POLICY,
+    PartitionConfig,
+    Problem,
+    Severity,
+    Source,
+    printable,
+    read_queue_property,
+)
 
 
 def check_queues(partition: PartitionConfig) -> Iterator[Problem]:
@@ -21,14 +29,14 @@ def check_queues(partition: PartitionConfig) -> Iterator[Problem]:
 
 def _properties(where: str, texts: Mapping[str, str], sources: Mapping[str, Source]) -> Iterator[Problem]:
     for key, text in texts.items():
-        if key not in KNOWN or not text:
+        if key not in QUEUE_SETTINGS or not text:
             continue
         source = sources.get(key, Source(""))
         if (key, text) == (SORT_POLICY, "stateaware"):
             message = f"{where}: {key} stateaware is the same as fifo"
             yield Problem(Severity.WARNING, source, message, "write fifo")
         try:
-            read_property(key, text)
+            read_queue_property(key, text)
         except ValueError as error:
             message = f"{where}: invalid {key} {printable(text[:80])}"
             yield Problem(Severity.ERROR, source, message, str(error))

@@ -16,8 +16,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Mask, Resources
-from negotiator_queue_order.properties import PreemptionPolicy, PriorityPolicy
+from negotiator.plugin import Mask, PreemptionPolicy, PriorityPolicy, Resources
 from negotiator_queue_order.queues import QueueNode
 from negotiator_queue_order.shares import Matrix
 

@@ -15,8 +15,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.plugin import Mask, QueuedRequest, Resources, Table
-from negotiator_queue_order.properties import MAX_PRIORITY, MIN_PRIORITY, QueueProperties, SortPolicy
+from negotiator.plugin import (
+    MAX_PRIORITY,
+    MIN_PRIORITY,
+    Mask,
+    QueuedRequest,
+    QueueSettings,
+    Resources,
+    SortPolicy,
+    Table,
+)
 from negotiator_queue_order.shares import Matrix, usage_shares
 
 Ints = NDArray[np.int64]
@@ -49,7 +57,7 @@ class LeafJobs:
     still get slots, in the order in which they are served.
     """
 
-    properties: QueueProperties
+    properties: QueueSettings
     guaranteed: Resources
     requests: Sequence[QueuedRequest]
     request: Ints
@@ -71,7 +79,7 @@ class LeafJobs:
         cls,
         requests: Sequence[QueuedRequest],
         jobs: JobColumns,
-        properties: QueueProperties,
+        properties: QueueSettings,
         guaranteed: Resources,
         amounts: Mapping[int, Resources],
         used: Mapping[str, Resources],

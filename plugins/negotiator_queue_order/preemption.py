@@ -18,6 +18,7 @@ from negotiator.plugin import (
     Mask,
     OrderContext,
     OrderRows,
+    PreemptionPolicy,
     PreemptionRules,
     PreemptionVictims,
     Resources,
@@ -27,7 +28,6 @@ from negotiator.plugin import (
 )
 from negotiator_queue_order.guarantees import Guarantees, Levels, guaranteeing, levels_of
 from negotiator_queue_order.leaf_jobs import Numbers
-from negotiator_queue_order.properties import PreemptionPolicy
 from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.running_jobs import RunningJobs
 from negotiator_queue_order.settings import QueuePreemption

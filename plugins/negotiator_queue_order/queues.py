@@ -11,20 +11,26 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.plugin import MAXIMA_MODE, ROOT, Mode, QueueTree, Resources, parent_of, upwards
-from negotiator_queue_order.properties import (
+from negotiator.plugin import (
     MAX_PRIORITY,
+    MAXIMA_MODE,
     MIN_PRIORITY,
+    ROOT,
+    Mode,
     PriorityPolicy,
-    QueueProperties,
-    properties_of,
+    QueueSettings,
+    QueueTree,
+    Resources,
+    effective_settings,
+    parent_of,
+    upwards,
 )
 from negotiator_queue_order.shares import add_amounts, fair_share
 
 #: Sorts the children of a queue, the least first.
 SortKey: TypeAlias = tuple[float | tuple[int, ...] | str, ...]
 
-_DEFAULTS = QueueProperties()
+_DEFAULTS = QueueSettings()
 
 
 @attrs.define(eq=False)
@@ -36,7 +42,7 @@ class QueueNode:
     """
 
     path: str
-    properties: QueueProperties
+    properties: QueueSettings
     guaranteed: Resources
     fair_max: Resources
     parent: QueueNode | None
@@ -119,7 +125,7 @@ class Queues:
 
         :param capacity: what the pool has of each resource.
         """
-        properties = properties_of(tree)
+        properties = effective_settings(tree)
         nodes = {ROOT: QueueNode(ROOT, properties.get(ROOT, _DEFAULTS), {}, capacity, None)}
         queues = cls(nodes)
         for queue in tree:
@@ -163,7 +169,7 @@ class Queues:
             add_amounts(node.used, amounts, jobs)
             node.reset_sort_key()
 
-    def _add(self, path: str, properties: QueueProperties, guaranteed: Resources, most: Resources) -> None:
+    def _add(self, path: str, properties: QueueSettings, guaranteed: Resources, most: Resources) -> None:
         parent = self.nodes[parent_of(path)]
         fair_max = {**parent.fair_max, **most} if parent.fair_max else {}
         own = guaranteed if any(guaranteed.values()) else {}

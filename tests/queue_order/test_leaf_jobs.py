@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from negotiator.classad import Table
-from negotiator.plugin import Ad, QueuedRequest, Request
+from negotiator.plugin import Ad, QueuedRequest, QueueSettings, Request, SortPolicy
 from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs
-from negotiator_queue_order.properties import QueueProperties, SortPolicy
 from pools import ad
 
 
@@ -32,7 +31,7 @@ def leaf(apps, sort="fifo", *, by_priority=False, guaranteed=None, used=None, jo
             applications=(f"s#{number}",) * jobs,
         )
         requests.append(QueuedRequest(number, request, rows, jobs, rows))
-    properties = QueueProperties(sort=SortPolicy(sort), by_priority=by_priority)
+    properties = QueueSettings(sort=SortPolicy(sort), by_priority=by_priority)
     sizes = {each.number: each.request.resources for each in requests}
     amounts = {f"s#{number}": {"vcore": amount} for number, amount in enumerate(used or ())}
     return LeafJobs.of(requests, JobColumns.of(table), properties, guaranteed or {}, sizes, amounts)

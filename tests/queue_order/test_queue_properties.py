@@ -3,14 +3,15 @@
 import pytest
 
 from negotiator.bundle import check_bundle, default_bundle, load_bundle
-from negotiator.plugin import QueueConfig, QueueTree
-from negotiator_queue_order.properties import (
+from negotiator.plugin import (
     PreemptionPolicy,
     PriorityPolicy,
-    QueueProperties,
+    QueueConfig,
+    QueueSettings,
+    QueueTree,
     SortPolicy,
-    properties_of,
-    read_property,
+    effective_settings,
+    read_queue_property,
 )
 
 QUEUES = """\
@@ -67,11 +68,11 @@ def test_a_value_is_read_as_yunikorn_reads_it_and_check_refuses_what_it_would_re
     (tmp_path / "pool.yaml").write_text("order: queues\n")
     errors = [each for each in check_bundle(tmp_path) if each.severity == "error"]
     if value is not None:
-        assert read_property(key, text) == value
+        assert read_queue_property(key, text) == value
         assert not errors
         return
     with pytest.raises(ValueError, match="expected"):
-        read_property(key, text)
+        read_queue_property(key, text)
     (error,) = errors
     assert (error.source.file, error.source.line) == ("queues.yaml", 11)
     assert error.message.startswith(f"root.a: invalid {key} ")
@@ -102,20 +103,20 @@ def test_a_managed_queue_inherits_what_it_does_not_set_but_priorities_and_preemp
         ),
         0.0,
     )
-    found = properties_of(tree)
-    assert found["root.a.x"] == QueueProperties(SortPolicy.FIFO, by_priority=False, preemption_delay=5.0)
+    found = effective_settings(tree)
+    assert found["root.a.x"] == QueueSettings(SortPolicy.FIFO, by_priority=False, preemption_delay=5.0)
     assert found["root.a"].offset == 7
     assert found["root.b.off"].preemption is PreemptionPolicy.DISABLED
 
 
-def test_a_queue_of_a_rule_has_the_properties_of_its_template_alone():
+def test_a_queue_of_a_rule_has_the_effective_settings_its_template_alone():
     tree = QueueTree.of(
         queue("root", [queue("root.a", [queue("root.a.x")], **{"preemption.delay": "5s"})]), 0.0
     )
     mutable = tree.mutable()
     mutable.create("root.a.new", 0.0)
-    assert properties_of(mutable.view)["root.a.new"] == QueueProperties()
-    assert properties_of(mutable.view)["root.a.x"].preemption_delay == 5.0
+    assert effective_settings(mutable.view)["root.a.new"] == QueueSettings()
+    assert effective_settings(mutable.view)["root.a.x"].preemption_delay == 5.0
 
 
 @pytest.mark.parametrize("order", ["names", "submitters", "queues"])

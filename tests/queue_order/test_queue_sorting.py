@@ -2,8 +2,7 @@
 
 import pytest
 
-from negotiator.plugin import QueueConfig, QueueTree
-from negotiator_queue_order.properties import PriorityPolicy, QueueProperties
+from negotiator.plugin import PriorityPolicy, QueueConfig, QueueSettings, QueueTree
 from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.shares import fair_share
 
@@ -14,9 +13,9 @@ def both(amount):
 
 def order_of(queues, *, by_priority, fair_max):
     """Return the names of queues in their order; each is (used, guaranteed, priority) by name."""
-    root = QueueNode("root", QueueProperties(by_priority=by_priority), {}, {}, None)
+    root = QueueNode("root", QueueSettings(by_priority=by_priority), {}, {}, None)
     for name, (used, guaranteed, priority) in queues.items():
-        node = QueueNode(name, QueueProperties(), guaranteed, fair_max, root, used=used, priority=priority)
+        node = QueueNode(name, QueueSettings(), guaranteed, fair_max, root, used=used, priority=priority)
         root.children.append(node)
     return [node.path for node in sorted(root.children, key=QueueNode.sort_key)]
 
@@ -103,16 +102,16 @@ def test_the_largest_part_of_all_resources_is_the_share(used, guaranteed, most, 
 def test_a_parent_sees_the_highest_priority_plus_the_offset_or_the_offset_of_a_fence(
     policy, offset, below, seen
 ):
-    properties = QueueProperties(priority=PriorityPolicy(policy), offset=offset)
+    properties = QueueSettings(priority=PriorityPolicy(policy), offset=offset)
     assert QueueNode("root.a", properties, {}, {}, None).priority_for_parent(below) == seen
 
 
 def test_copies_are_given_as_long_as_no_other_queue_is_first():
-    root = QueueNode("root", QueueProperties(), {}, {}, None)
+    root = QueueNode("root", QueueSettings(), {}, {}, None)
     root.children = [
         QueueNode(
             f"root.{name}",
-            QueueProperties(),
+            QueueSettings(),
             {"vcore": 100},
             {},
             root,

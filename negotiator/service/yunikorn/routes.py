@@ -110,12 +110,14 @@ def _existing(found: PoolOverview, path: str) -> Queue:
 
 
 def _queues(found: PoolOverview, request: Request) -> Any:
-    return queues.queue_tree(found.contents, _partition(found, request), _existing(found, ROOT))
+    _partition(found, request)
+    return queues.queue_tree(found, _existing(found, ROOT))
 
 
 def _queue(found: PoolOverview, request: Request) -> Any:
-    partition, queue = _partition(found, request), _requested_queue(found, request)
-    return queues.queue_tree(found.contents, partition, queue, subtree="subtree" in request.query_params)
+    _partition(found, request)
+    queue = _requested_queue(found, request)
+    return queues.queue_tree(found, queue, subtree="subtree" in request.query_params)
 
 
 def _queue_applications(found: PoolOverview, request: Request) -> Any:

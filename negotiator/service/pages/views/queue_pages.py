@@ -151,7 +151,7 @@ def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
         shown(path),
         tuple(queue_link(each, each.rpartition(".")[2]) for each in reversed(list(upwards(path)))),
         tuple(bars[name] for name in ordered(bars)),
-        tuple(_facts(queue, contents)),
+        tuple(_facts(queue, overview)),
         moment(queue.since) if overview.health else None,
         tuple(map(_limit, queue.config.limits)),
         _tree(contents, below, path) if below else None,
@@ -162,8 +162,8 @@ def queue_page(overview: PoolOverview, queue: Queue) -> QueueView:
     )
 
 
-def _facts(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, str]]:
-    config = queue.config
+def _facts(queue: Queue, overview: PoolOverview) -> Iterator[tuple[str, str]]:
+    config, contents = queue.config, overview.contents
     yield "state", str(queue.state)
     yield "kind", "takes applications" if queue.leaf else "has queues below it"
     yield "origin", "the configuration" if queue.managed else "created by a placement rule"
@@ -172,7 +172,7 @@ def _facts(queue: Queue, contents: PoolContents) -> Iterator[tuple[str, str]]:
         yield "guaranteed", amounts(config.guaranteed)
     left = contents.headrooms[queue.path]
     yield "left, with the queues above", amounts(left) or "nothing"
-    for name, value in sorted(config.properties.items()):
+    for name, value in sorted(overview.queue_values.properties[queue.path].items()):
         yield message(name), message(value)
 
 
