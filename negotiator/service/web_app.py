@@ -31,6 +31,7 @@ from negotiator.service.metrics import CONTENT_TYPE, metrics_text
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.headers import PageHeaders
 from negotiator.service.pages.routes import page_routes
+from negotiator.service.paths import EscapedNames
 from negotiator.service.yunikorn.routes import BASE, read_routes
 
 
@@ -63,7 +64,7 @@ def make_app(
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(PageHeaders), *middleware],
+        middleware=[Middleware(EscapedNames), Middleware(PageHeaders), *middleware],
         exception_handlers={
             NotFoundHereError: failing_with(HTTPStatus.NOT_FOUND),
             InvalidNameError: failing_with(HTTPStatus.BAD_REQUEST),

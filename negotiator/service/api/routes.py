@@ -88,7 +88,7 @@ def api_routes(
 
     return [
         *map(route, listed),
-        Route(f"{BASE}{REPORTS}/{{name}}", reported, methods=["GET"]),
+        Route(f"{BASE}{REPORTS}/{{name:name}}", reported, methods=["GET"]),
         Route(f"{BASE}{DOCUMENT}", described, methods=["GET"]),
     ]
 

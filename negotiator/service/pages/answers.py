@@ -139,7 +139,7 @@ class Pages:
             return answer(request)
         except UnauthorizedError as error:
             query = request.scope["query_string"].decode("latin-1")
-            back = quote(request.scope["path"]) + (f"?{query}" if query else "")
+            back = quote(request.scope["path"], safe="/%") + (f"?{query}" if query else "")
             return self.login(request, back, str(error) if "authorization" in request.headers else "")
         except _ANSWERED as error:
             return self._error(request, error)

@@ -10,7 +10,6 @@ from starlette.routing import Route
 
 from negotiator.app.overview import PoolOverview
 from negotiator.app.token_roles import Role
-from negotiator.queues import Queue
 from negotiator.service.answers import NotFoundHereError
 from negotiator.service.callers import Callers
 from negotiator.service.overviews import Overviews
@@ -28,6 +27,7 @@ from negotiator.service.pages.views.pool_now import pool_now
 from negotiator.service.pages.views.queue_pages import queue_page, queue_tree
 from negotiator.service.pages.views.usage import usage_page
 from negotiator.service.pages.why import WhyPages
+from negotiator.service.paths import named
 
 _SECONDS_OF_FILES = 365 * 86400  # their address changes with their content
 
@@ -38,12 +38,12 @@ def page_routes(overviews: Overviews, callers: Callers) -> list[Route]:
     return [
         pages.of_overview("", _pool_now),
         pages.of_overview("/queues", _queues),
-        pages.of_overview("/queues/{path:path}", _queue),
+        pages.of_overview("/queues/{path:names}", _queue),
         pages.of_overview("/usage", _usage),
         pages.of_overview("/hosts", _hosts),
         pages.of_overview("/applications", _applications),
         pages.of_overview("/configuration", _configuration),
-        pages.of_overview("/configuration/files/{name:path}", _file_of_bundle, Role.SCHEDULER_ADMINISTRATOR),
+        pages.of_overview("/configuration/files/{name:names}", _file_of_bundle, Role.SCHEDULER_ADMINISTRATOR),
         *Change(pages).routes(),
         *CyclePages(pages).routes(),
         *AuditPages(pages).routes(),
@@ -77,8 +77,9 @@ def _queues(overview: PoolOverview, _request: Request, _failure: str) -> HtmlPag
 
 
 def _queue(overview: PoolOverview, request: Request, _failure: str) -> HtmlPage:
-    queue: Queue | None = overview.contents.queues.get(request.path_params["path"])
-    if queue is None or queue.path != request.path_params["path"]:
+    queues = {each.path: each for each in overview.contents.queues}
+    queue = named(request, "path", queues.get)
+    if queue is None:
         raise NotFoundHereError("There is no such queue.")
     view = queue_page(overview, queue)
     return HtmlPage("queue.html", view.path, f"{BASE}/queues", view)
@@ -104,7 +105,7 @@ def _configuration(overview: PoolOverview, _request: Request, _failure: str) -> 
 
 
 def _file_of_bundle(overview: PoolOverview, request: Request, _failure: str) -> HtmlPage:
-    view = file_page(overview, request.path_params["name"])
+    view = named(request, "name", lambda name: file_page(overview, name))
     if view is None:
         raise NotFoundHereError("The bundle has no such file, or it is not text.")
     return HtmlPage("file.html", view.name, f"{BASE}/configuration", view)

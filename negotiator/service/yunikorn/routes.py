@@ -26,6 +26,7 @@ from negotiator.service.callers import Callers
 from negotiator.service.health import health_checks
 from negotiator.service.history import PoolCount
 from negotiator.service.overviews import Overviews
+from negotiator.service.paths import named, readings
 from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
 from negotiator.service.yunikorn.shapes import nanoseconds
 
@@ -61,25 +62,25 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
 
         return Route(f"{BASE}{path}", answer, methods=["GET"])
 
-    partition = "/partition/{partition}"
-    queue = f"{partition}/queue/{{queue}}"
+    partition = "/partition/{partition:name}"
+    queue = f"{partition}/queue/{{queue:name}}"
     return [
         reads("/clusters", lambda found, _: clusters.clusters(found, started)),
         reads("/partitions", lambda found, _: clusters.partitions(found, started)),
         reads(f"{partition}/queues", _queues),
         reads(queue, _queue),
         reads(f"{queue}/applications", _queue_applications),
-        reads(f"{queue}/application/{{application:path}}", _application),
-        reads(f"{partition}/application/{{application:path}}", _application),
+        reads(f"{queue}/application/{{application:names}}", _application),
+        reads(f"{partition}/application/{{application:names}}", _application),
         reads(
             f"{partition}/nodes",
             lambda found, request: nodes.nodes(found.contents.hosts, _partition(found, request)),
         ),
-        reads(f"{partition}/node/{{node}}", _node),
+        reads(f"{partition}/node/{{node:names}}", _node),
         reads(f"{partition}/usage/users", lambda found, request: _usage(found, request, found.users)),
         reads(f"{partition}/usage/groups", lambda found, request: _usage(found, request, found.groups)),
-        reads(f"{partition}/usage/user/{{user:path}}", _user),
-        reads(f"{partition}/usage/group/{{group:path}}", _group),
+        reads(f"{partition}/usage/user/{{user:names}}", _user),
+        reads(f"{partition}/usage/group/{{group:names}}", _group),
         reads(f"{partition}/placementrules", _rules),
         reads("/scheduler/node-utilizations", _utilizations),
         own("/history/apps", lambda: _history(overviews, "totalApplications", attrgetter("applications"))),
@@ -90,20 +91,15 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
 
 def _partition(found: PoolOverview, request: Request) -> str:
     name = found.bundle.partition.name
-    if request.path_params["partition"] != name:
+    if name not in readings(request.path_params["partition"]):
         raise NotFoundHereError("Partition not found")
     return name
 
 
 def _requested_queue(found: PoolOverview, request: Request) -> Queue:
-    path: str = request.path_params["queue"]
-    if not is_queue_path(path):
-        raise InvalidNameError(f"invalid queue name {path[:80]!r}")
-    return _existing(found, path)
-
-
-def _existing(found: PoolOverview, path: str) -> Queue:
-    queue: Queue | None = found.contents.queues.get(path)
+    if not any(map(is_queue_path, readings(request.path_params["queue"]))):
+        raise InvalidNameError(f"invalid queue name {request.path_params['queue'][:80]!r}")
+    queue = named(request, "queue", found.contents.queues.get)
     if queue is None:
         raise NotFoundHereError("Queue not found")
     return queue
@@ -111,7 +107,7 @@ def _existing(found: PoolOverview, path: str) -> Queue:
 
 def _queues(found: PoolOverview, request: Request) -> Any:
     _partition(found, request)
-    return queues.queue_tree(found, _existing(found, ROOT))
+    return queues.queue_tree(found, found.contents.queues.nearest(ROOT))
 
 
 def _queue(found: PoolOverview, request: Request) -> Any:
@@ -127,20 +123,21 @@ def _queue_applications(found: PoolOverview, request: Request) -> Any:
 
 
 def _application(found: PoolOverview, request: Request) -> Any:
-    partition, name = _partition(found, request), request.path_params["application"]
+    partition = _partition(found, request)
     path = _requested_queue(found, request).path if "queue" in request.path_params else None
-    for each in found.contents.applications:
-        if each.name == name and path in {None, each.queue}:
-            return applications.application(each, partition)
-    raise NotFoundHereError("Application not found")
+    known = {each.name: each for each in found.contents.applications if path in {None, each.queue}}
+    application = named(request, "application", known.get)
+    if application is None:
+        raise NotFoundHereError("Application not found")
+    return applications.application(application, partition)
 
 
 def _node(found: PoolOverview, request: Request) -> Any:
     partition = _partition(found, request)
-    for host in found.contents.hosts:
-        if host.name == request.path_params["node"]:
-            return nodes.node(host, partition)
-    raise NotFoundHereError("Node not found")
+    host = named(request, "node", {each.name: each for each in found.contents.hosts}.get)
+    if host is None:
+        raise NotFoundHereError("Node not found")
+    return nodes.node(host, partition)
 
 
 def _utilizations(found: PoolOverview, _request: Request) -> Any:
@@ -171,13 +168,12 @@ def _usage_of(
 ) -> Any:
     """Return the usage of the user or group that a path names."""
     _partition(found, request)
-    name = request.path_params[kind]
-    if not is_name(name):
+    if not any(map(is_name, readings(request.path_params[kind]))):
         raise InvalidNameError(f"Invalid {kind} name")
-    for entry in entries:
-        if entry_name(entry) == name:
-            return dict(entry)
-    raise NotFoundHereError(f"{kind.capitalize()} not found")
+    entry = named(request, kind, {entry_name(each): each for each in entries}.get)
+    if entry is None:
+        raise NotFoundHereError(f"{kind.capitalize()} not found")
+    return dict(entry)
 
 
 def _rules(found: PoolOverview, request: Request) -> Any:
