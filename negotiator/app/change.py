@@ -6,12 +6,13 @@ import hashlib
 import os
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import attrs
 
 from negotiator.app.status import status_of
 from negotiator.app.targets import bundle_folder, overrides
-from negotiator.bundle import BundleCheck, examine_bundle
+from negotiator.bundle import BundleCheck, default_bundle, examine_bundle
 from negotiator.defaults import MAX_NOTE
 from negotiator.errors import CommandError, InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
@@ -62,13 +63,12 @@ def _exit_code(outcome: ChangeOutcome) -> ExitCode:
 
 
 def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
-    if targets.bundle is None:
-        raise InvalidCallError("missing bundle: use --bundle FOLDER (the built-in one cannot be changed)")
-    as_written = partial(examine_bundle, targets.bundle, overrides=overrides(targets))
+    folder = changeable_folder(targets)
+    as_written = partial(examine_bundle, folder, overrides=overrides(targets))
     with_plugins = partial(as_written, extra_folders=targets.plugins_dirs, disable=targets.disable)
     differs = targets.plugins_dirs or targets.disable
     return bundle_editor.BundleEditor(
-        folder=targets.bundle,
+        folder=folder,
         examine=lambda replaced=None: with_plugins(replaced=replaced),
         # Plugins that the caller adds or leaves out must not decide who may change the bundle.
         as_written=(lambda replaced=None: as_written(replaced=replaced)) if differs else None,
@@ -76,6 +76,18 @@ def _editor(targets: CommandTargets) -> bundle_editor.BundleEditor:
         audit_log=targets.audit_log,
         key_file=targets.key_file,
     )
+
+
+def changeable_folder(targets: CommandTargets) -> Path:
+    """Return the folder of the bundle, which can be changed.
+
+    :raises InvalidCallError: it is the built-in one.
+    :raises StateError: the state cannot be read.
+    """
+    folder = bundle_folder(targets)
+    if folder == default_bundle():
+        raise InvalidCallError("missing bundle: use --bundle FOLDER (the built-in one cannot be changed)")
+    return folder
 
 
 @attrs.frozen

@@ -16,7 +16,7 @@ from negotiator.app.run_observer import RunObserver as RunObserver
 from negotiator.app.service_settings import PoolDriver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.standby import Standby
-from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded
+from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded, without_state_bundle
 from negotiator.audit.errors import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.cycle_intervals import CycleIntervals
@@ -235,6 +235,7 @@ def run_cycles(
 
     The parameters are those of ``open_runner`` and ``Runner.run``, which has the meaning of the result too.
     """
+    targets = without_state_bundle(targets)
     trigger = CycleTrigger()
 
     def run(store: StateStore | None = None) -> bool:
@@ -313,6 +314,7 @@ def open_runner(
     :raises StateError: the state cannot be used, another negotiator uses it, or it does not agree with the audit log.
     :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
     """
+    targets = without_state_bundle(targets)
     evaluating = engine_of(engine)
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(

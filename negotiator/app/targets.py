@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,11 +17,49 @@ from negotiator.errors import BundleError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
 from negotiator.records import Problem, Severity, Source
+from negotiator.runtime import bundle_identity
+from negotiator.runtime.state import StateStore
 
 
 def bundle_folder(targets: CommandTargets) -> Path:
-    """Return the folder of the policy bundle."""
-    return targets.bundle or default_bundle()
+    """Return the folder of the policy bundle: the named one, else that of the state, else the built-in one.
+
+    :raises StateError: the state cannot be read.
+    :raises BundleChangedError: the folder that the state belongs to is missing.
+    """
+    if targets.bundle is not None:
+        return targets.bundle
+    with _state(targets) as store:
+        return (store and bundle_identity.state_folder(store)) or default_bundle()
+
+
+def without_state_bundle(targets: CommandTargets) -> CommandTargets:
+    """Return the targets of a command that changes a state, with the bundle that is named or the built-in one.
+
+    Such a command refuses a state of another bundle, so that a forgotten ``--bundle`` is noticed.
+    """
+    return attrs.evolve(targets, bundle=targets.bundle or default_bundle())
+
+
+def check_state(targets: CommandTargets, bundle: Bundle) -> None:
+    """Check that the state of the targets, if there is one, belongs to a bundle.
+
+    :raises StateError: the state cannot be read.
+    :raises BundleChangedError: it belongs to another one.
+    """
+    with _state(targets) as store:
+        if store is not None:
+            bundle_identity.check_bundle(store, bundle)
+
+
+@contextmanager
+def _state(targets: CommandTargets) -> Iterator[StateStore | None]:
+    location = targets.state_location
+    if location is None or not StateStore.exists(location):
+        yield None
+        return
+    with StateStore.read(location) as store:
+        yield store
 
 
 def examine(
@@ -55,11 +94,16 @@ def overrides(targets: CommandTargets) -> Mapping[str, str]:
 
 
 def load(targets: CommandTargets, tracer: Tracer | None = None) -> Bundle:
-    """Return the bundle.
+    """Return the bundle that the state belongs to, if the targets have one.
 
     :raises BundleError: it has errors.
+    :raises StateError: the state cannot be read.
+    :raises BundleChangedError: another bundle is named than that of the state.
     """
-    return loaded(examine(targets, tracer), bundle_folder(targets))
+    folder = bundle_folder(targets)
+    bundle = loaded(examine(attrs.evolve(targets, bundle=folder), tracer), folder)
+    check_state(targets, bundle)
+    return bundle
 
 
 def loaded(examination: BundleCheck, folder: Path) -> Bundle:

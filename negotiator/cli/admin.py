@@ -54,7 +54,7 @@ def change(
 ) -> None:
     """Replace the file NAME of the bundle by NEW (- for standard input), unless the bundle would have errors."""
     outcome = program.change(targets, name, new.read(), note)
-    print_problems(outcome.problems, folder=targets.bundle, err=True)
+    print_problems(outcome.problems, folder=bundle_folder(targets), err=True)
     if outcome.status is ChangeStatus.DONE:
         click.echo(printable(outcome.text))  # the file was written, even if that could not be recorded
     else:

@@ -10,7 +10,7 @@ import attrs
 from negotiator.activity import unwatched
 from negotiator.app.recordings import keep_all
 from negotiator.app.runner import run_cycles
-from negotiator.app.targets import bundle_folder
+from negotiator.app.targets import bundle_folder, without_state_bundle
 from negotiator.cli.event_log import open_log
 from negotiator.cli.loading import standard_input
 from negotiator.cli.progress import ProgressLine
@@ -43,7 +43,7 @@ def run(
     engine: str,
 ) -> None:
     """Run negotiation cycles over the ads in POOL; print the matches, and why other jobs were not matched."""
-    targets = attrs.evolve(targets, pool=pool)
+    targets = without_state_bundle(attrs.evolve(targets, pool=pool))
     folder = bundle_folder(targets)
     selection = Selection(full=full, user=user or "", queue=queue or "", job=job or "")
     line = ProgressLine(enabled=sys.stderr.isatty() and not trace_hooks)

@@ -10,7 +10,7 @@ import click
 from negotiator.app import parent_watch
 from negotiator.app.runner import run_cycles
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
-from negotiator.app.targets import bundle_folder
+from negotiator.app.targets import bundle_folder, without_state_bundle
 from negotiator.app.web_process import web_process
 from negotiator.cli.event_log import open_log
 from negotiator.cli.progress import ProgressLine
@@ -45,7 +45,7 @@ def _serve(
     if end_with_parent:
         parent_watch.end_with_parent()
     log = open_log(settings.log_format, settings.log_level)
-    folder = bundle_folder(settings.targets)
+    folder = bundle_folder(without_state_bundle(settings.targets))
     output = LogOutput(log, folder, as_json, settings.log_level, ProgressLine(enabled=False))
     with (
         output.reporting_errors(),

@@ -51,7 +51,8 @@ def web(
         require_pool(targets)
     if (certificate is None) != (key is None):
         raise InvalidCallError("a certificate needs its key: use --certificate and --key together")
-    load(targets)  # its errors are printed before anything is served
+    # Errors of the bundle are printed before anything is served. A negotiator may let its state belong to it only now.
+    load(attrs.evolve(targets, state=None, state_database=None) if end_with_parent else targets)
     log = open_log(log_format, log_level)
     logging.getLogger("uvicorn.error").addHandler(_ServerLog(log))
     overviews = Overviews(targets, when_read=exempt_reachable)

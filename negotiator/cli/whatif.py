@@ -14,7 +14,7 @@ from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.bundle_edits import BundleEdits
 from negotiator.app.diff import ComparisonTask, compare_pool
 from negotiator.app.pool_changes import PoolChanges, RowsAdded, RowsChanged, RowsEdit, RowsRemoved
-from negotiator.app.targets import bundle_folder
+from negotiator.app.targets import bundle_folder, check_state
 from negotiator.app.whatif import Scenario, bundle_files, read_scenario
 from negotiator.classad import unparse
 from negotiator.cli.comparison import ComparisonOptions, ComparisonOutput
@@ -68,6 +68,8 @@ def whatif(targets: CommandTargets, how: ComparisonOptions, **given: Any) -> Non
     else:
         named = attrs.evolve(targets, bundle=bundle_folder(targets))
         before = BundleChoice.of_folder(named)
+        if not how.recorded:
+            check_state(named, before.bundle())
         after = BundleChoice.of_folder(named, scenario.bundle)
     as_it_is = "the decisions in the recordings" if own_bundles else described(before)
     output = ComparisonOutput(

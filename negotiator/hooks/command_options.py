@@ -192,6 +192,8 @@ _FLAGS = {
 #: Options that commands with another one get too, by that one.
 _WITH = {"bundle": ("scheduler_acl",), "state": ("state_database", "negotiator_name")}
 _SHORT = {"bundle": "-b"}
+#: The option of a command that uses the bundle of a state.
+_BUNDLE_OF_STATE = {"help": "Policy bundle.  [default: that of the state, else the built-in one]"}
 
 
 def targets_from(
@@ -217,8 +219,9 @@ def targets_from(
             targets = CommandTargets(**{name: given.pop(name) for name in fields})
             return function(*arguments, targets=targets, **given)
 
+        own = {"bundle": _BUNDLE_OF_STATE} if "state" in fields else {}
         for name in reversed(fields):
-            target_option(name, short=short, **changed.get(name, {}))(call)
+            target_option(name, short=short, **{**own.get(name, {}), **changed.get(name, {})})(call)
         return service_file_option(call)
 
     return decorate

@@ -1,4 +1,4 @@
-"""Checks that a state is continued with its own policy bundle: another one would drain and remove its queues."""
+"""The policy bundle of a state: what reads or continues the state uses no other, which would drain and remove its queues."""
 
 from __future__ import annotations
 
@@ -24,6 +24,24 @@ def identity(bundle: Bundle) -> StateBundle:
         return StateBundle(BUILT_IN, bundle.digest)
     path = os.path.abspath(bundle.folder)  # noqa: PTH100 - a link may lead to another version of the same bundle
     return StateBundle(path, bundle.digest)
+
+
+def state_folder(store: StateStore) -> Path | None:
+    """Return the folder of the bundle that a state belongs to; None before its first run.
+
+    :raises BundleChangedError: the folder is missing.
+    """
+    known = store.bundle()
+    if known is None:
+        return None
+    if known.folder == BUILT_IN:
+        return default_bundle()
+    folder = Path(known.folder)
+    if not folder.is_dir():
+        raise BundleChangedError(
+            f"{store.name}: the {_name(known)}, which this state belongs to, is missing: use --bundle FOLDER with a copy of it"
+        )
+    return folder
 
 
 def check_bundle(store: StateStore, bundle: Bundle) -> None:

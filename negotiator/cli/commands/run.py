@@ -29,6 +29,7 @@ from negotiator.hooks import command_options
     "key_file",
     "state",
     "now",
+    bundle=command_options.OPTIONS["bundle"],
     state={"help": "Folder that saves queues and applications between runs.  [default: nothing is saved]"},
     now={"help": "Use this as the current time, in seconds since the epoch, to make a run repeatable."},
 )

@@ -11,10 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from negotiator.app.change import ChangedMeanwhileError, change_bundle, check_change, present_file
+from negotiator.app.change import (
+    ChangedMeanwhileError,
+    change_bundle,
+    changeable_folder,
+    check_change,
+    present_file,
+)
 from negotiator.app.token_roles import Role
 from negotiator.defaults import MAX_NOTE
-from negotiator.errors import InvalidCallError
 from negotiator.hooks.administration import ChangeOutcome, ChangeStatus
 from negotiator.pool.secrets import redact
 from negotiator.service.bodies import TooLargeError
@@ -45,13 +50,13 @@ class Change:
 
     def _page(self, request: Request) -> Response:
         self.pages.callers.check_reader(request)
-        self._check_folder()
+        changeable_folder(self.pages.overviews.targets)
         present = present_file(self.pages.overviews.targets, QUEUES)
         return self._form(request, present.content.decode(errors="replace"))
 
     def _answer(self, request: Request, fields: Mapping[str, str]) -> Response:
         self.pages.callers.check_reader(request)
-        self._check_folder()
+        changeable_folder(self.pages.overviews.targets)
         self.pages.callers.check_form(request, fields.get(FORM_VALUE, ""))
         text = fields.get("text", "").replace("\r\n", "\n")  # browsers send these ends of lines
         content = text.encode()
@@ -60,12 +65,6 @@ class Change:
         if fields.get("action") == "apply":
             return self._apply(request, content, fields)
         return self._form(request, text, self._check(content))
-
-    def _check_folder(self) -> None:
-        if self.pages.overviews.targets.bundle is None:
-            raise InvalidCallError(
-                "The built-in bundle cannot be changed: start the service with --bundle FOLDER."
-            )
 
     def _check(self, content: bytes) -> ChangeCheck:
         targets = self.pages.overviews.targets

@@ -61,7 +61,8 @@ class QconfContext:
     @contextmanager
     def locked_settings(self) -> Iterator[QuotaSettings]:
         """Yield the current settings, which no other qconf changes meanwhile."""
-        with exclusive(self.targets.bundle):
+        located = self.targets.bundle or self.targets.state_location
+        with exclusive(self.folder() if located else None):
             yield self.settings()
 
     def change_sets(self, settings: QuotaSettings, wanted: Files, note: str) -> None:
