@@ -1,6 +1,8 @@
 """Queue configurations in a Kubernetes ConfigMap, as YuniKorn reads them: ``data: queues.yaml``.
 
-Source: YuniKorn, "Service configuration", ConfigMap yunikorn-configs.
+The values of YuniKorn's Helm chart have the same data below ``yunikornDefaults:``, of which Helm makes a ConfigMap.
+
+Source: YuniKorn, "Service configuration", ConfigMap yunikorn-configs; its Helm chart, ``values.yaml``.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ import attrs
 from negotiator.bundle.folder import QUEUES
 from negotiator.bundle.nodes import MapNode, ScalarNode
 from negotiator.bundle.text import LocatedText, SourceText
-from negotiator.bundle.yaml_reader import read_yaml
+from negotiator.bundle.yaml_reader import Dialect, read_yaml
 from negotiator.records import Problem, Severity
 
 _QUEUES_KEY = re.compile(rf"""(?:^[ \t]+|[{{,][ \t]*)["']?{re.escape(QUEUES)}["']?[ \t]*:""", re.MULTILINE)
-_KIND = re.compile(r"""^kind:[ \t]*["']?ConfigMap\b""", re.MULTILINE)
+#: The key with the data of a ConfigMap, and that of the values of the Helm chart.
+_DATA, _HELM = "data", "yunikornDefaults"
+_KIND = re.compile(rf"""^(?:kind:[ \t]*["']?ConfigMap\b|{_HELM}:)""", re.MULTILINE)
 
 
 @attrs.frozen
@@ -29,7 +33,7 @@ class ConfigMapQueues:
 
 
 def is_config_map(file: SourceText) -> bool:
-    """True if a file is the manifest of a ConfigMap."""
+    """True if a file is the manifest of a ConfigMap, or has the values that Helm makes one of."""
     return _KIND.search(file.text) is not None
 
 
@@ -40,13 +44,13 @@ def has_queues(file: SourceText) -> bool:
 
 def queues_of(file: SourceText) -> ConfigMapQueues:
     """Return the queue configuration of a manifest, and its problems; other keys of its data are named in a notice."""
-    top, problems = read_yaml(file)
+    top, problems = read_yaml(file, Dialect.YUNIKORN)
     if top is None:
         return ConfigMapQueues(None, problems)
-    data = top.entries["data"].value if "data" in top.entries else None
+    data = next((top.entries[key].value for key in (_DATA, _HELM) if key in top.entries), None)
     found = data.entries.get(QUEUES) if isinstance(data, MapNode) else None
     if found is None or not isinstance(data, MapNode):
-        hint = f"write the queues as a text below data: {QUEUES}"
+        hint = f"write the queues as a text below {_DATA}: {QUEUES}"
         return ConfigMapQueues(None, (*problems, file.error(top.at, f"this ConfigMap has no {QUEUES}", hint)))
     if not isinstance(found.value, ScalarNode):
         hint = f"write {QUEUES}: | and the configuration below it"

@@ -44,6 +44,7 @@ from negotiator.bundle.schema import (
     union_members,
 )
 from negotiator.bundle.text import LocatedText
+from negotiator.bundle.yaml_reader import Dialect
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.hooks.declarations import Expression, RankExpression
 from negotiator.hooks.failures import describe_error
@@ -78,12 +79,18 @@ class ObjectBuilder:
     """Builds objects from nodes; errors are added to ``problems``.
 
     A ``tolerant`` builder leaves out invalid values and builds the rest, so that the rest can be checked too.
+
+    :param dialect: in a file of YuniKorn, a plain scalar at the place of a text is that text, and one at the place of a boolean may be
+        ``yes``, ``on`` and the like; otherwise both are refused.
     """
 
-    def __init__(self, path_rule: PathRule, *, tolerant: bool = False) -> None:
+    def __init__(
+        self, path_rule: PathRule, *, tolerant: bool = False, dialect: Dialect = Dialect.OWN
+    ) -> None:
         self.problems: list[Problem] = []
         self._path_rule = path_rule
         self._tolerant = tolerant
+        self._is_yunikorn = dialect is Dialect.YUNIKORN
         self._schemas: dict[type, ClassSchema] = {}
 
     def value(self, node: Node, wanted: Any) -> Any:
@@ -208,6 +215,8 @@ class ObjectBuilder:
         if not isinstance(node, ScalarNode):
             return self._refuse(node, _expected(wanted))
         text = node.value.text
+        if self._is_yunikorn and wanted is bool:
+            return scalars.YAML_V3_BOOLEANS[text] if text in scalars.YAML_V3_BOOLEANS else self._bool(node)
         if node.style is Style.PLAIN and (found := scalars.ambiguous(text)):
             self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
             return INVALID
@@ -229,11 +238,12 @@ class ObjectBuilder:
             return self._refuse(node, "a text or a number")
         text, plain = node.value.text, node.style is Style.PLAIN
         # A text that YAML 1.1 reads as a number or a date is accepted here; `on` and `010` would change their meaning.
-        if plain and (found := scalars.ambiguous(text)) and found.meaning in _NOT_AS_WRITTEN:
+        found = scalars.ambiguous(text) if plain and not self._is_yunikorn else None
+        if found and found.meaning in _NOT_AS_WRITTEN:
             self.problems.append(problem(node, f"YAML reads {shown(text)} as {found.meaning}", found.hint))
             return INVALID
         if plain and text in scalars.NULL:
-            return self._refuse(node, "a text or a number")
+            return self._refuse(node, "a text or a number", "quote it, if it is a text" if text else "")
         return ScalarText(text, node.file.place(node.at), not plain)
 
     def _text(self, node: ScalarNode, wanted: Any) -> Any:

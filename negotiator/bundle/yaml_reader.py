@@ -4,6 +4,9 @@ Only a subset of YAML is accepted: one document of mappings with text as keys, l
 merge keys, tags and directives are refused: with them, a value could be defined far from its use, or expand far beyond
 the size of the file.
 
+YuniKorn's files are read as its parser (gopkg.in/yaml.v3 with typed targets) reads them: a key is a text whatever it looks like, and
+there are anchors, aliases and merge keys. What they expand to counts as if it were written.
+
 A valid file is read by libyaml if PyYAML was built with it, twenty times as fast as PyYAML's own parser. An invalid
 file, and one that the two parsers may read differently, is read again by PyYAML's own parser, which reports all
 problems.
@@ -11,6 +14,7 @@ problems.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,6 +31,14 @@ from negotiator.records import Problem
 MAX_TEXT = 1_000_000  # characters: PyYAML's own parser reads a few 100,000 of them a second
 MAX_DEPTH = 64
 MAX_NODES = 100_000
+
+
+class Dialect(enum.Enum):
+    """Whose file it is, which decides what plain scalars and anchors mean."""
+
+    OWN = "own"  # what YAML 1.1 and 1.2 read differently is refused
+    YUNIKORN = "yunikorn"  # the type of the target decides
+
 
 # Text that the two parsers read differently: tabs, ? within a word in brackets, other line ends than LF and CR LF, byte
 # order marks, a comment directly after | or >, directives.
@@ -68,16 +80,16 @@ class _DoubtError(Exception):
     """PyYAML's own parser may read this differently."""
 
 
-def read_yaml(file: SourceText) -> tuple[MapNode | None, tuple[Problem, ...]]:
+def read_yaml(file: SourceText, dialect: Dialect = Dialect.OWN) -> tuple[MapNode | None, tuple[Problem, ...]]:
     """Return the mapping of the file and its problems; None if it can't be read to its end."""
     if len(file.text) > MAX_TEXT:
         return None, (file.error(0, f"the file is longer than {MAX_TEXT} characters"),)
     if yaml.__with_libyaml__ and not _is_doubtful(file.text):
         with suppress(yaml.YAMLError, ValueError, _DoubtError):  # ValueError: what can't be UTF-8
-            root, problems = _read(file, _libyaml_events(file))
+            root, problems = _read(file, _libyaml_events(file), dialect)
             if not problems:
                 return root, ()
-    return _read(file, _events(file))
+    return _read(file, _events(file), dialect)
 
 
 def _is_doubtful(text: str) -> bool:
@@ -86,8 +98,10 @@ def _is_doubtful(text: str) -> bool:
     return _DOUBTFUL.search(_COMMENT.sub(lambda hit: hit[0] if hit[1] else "", text)) is not None
 
 
-def _read(file: SourceText, events: Iterator[yaml.Event]) -> tuple[MapNode | None, tuple[Problem, ...]]:
-    builder = _Builder(file)
+def _read(
+    file: SourceText, events: Iterator[yaml.Event], dialect: Dialect
+) -> tuple[MapNode | None, tuple[Problem, ...]]:
+    builder = _Builder(file, dialect)
     try:
         for event in events:
             builder.take(event)
@@ -150,23 +164,41 @@ class _OpenCollection:
     key: str | None = None
     key_at: int = 0
     dropped: bool = False  # the key is refused, and its value with it
+    anchor: str | None = None
+    before: int = 0  # how many nodes came before it
+    depth: int = 1  # levels of lists and mappings
+    merged: list[tuple[int, Node]] = attrs.field(
+        factory=list
+    )  # the values of merge keys, with the places of these
+    merges: bool = False  # the key is a merge key
+
+
+@attrs.frozen(eq=False)
+class _Anchored:
+    """What an anchor names: ``nodes`` counts all values in it, ``depth`` its levels."""
+
+    node: Node
+    nodes: int
+    depth: int
 
 
 @attrs.define(eq=False)
 class _Builder:
     file: SourceText
+    dialect: Dialect
     problems: list[Problem] = attrs.field(factory=list)
     root: Node | None = None
     documents: int = 0
     nodes: int = 0
     stack: list[_OpenCollection] = attrs.field(factory=list)
+    anchors: dict[str, _Anchored | None] = attrs.field(factory=dict)  # None: its value has not ended yet
 
     def take(self, event: yaml.Event) -> None:
         at, _ = span(event)
         if isinstance(event, yaml.DocumentStartEvent):
             self._document(event, at)
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._put(self.stack.pop().node)
+            self._end(self.stack.pop())
         elif isinstance(event, yaml.NodeEvent):
             self._node(event, at)
 
@@ -186,18 +218,71 @@ class _Builder:
             if len(self.stack) >= MAX_DEPTH:
                 raise _UnreadableError(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
             made = MapNode if isinstance(event, yaml.MappingStartEvent) else ListNode
-            self.stack.append(_OpenCollection(made(self._label(), self.file, at)))
+            opened = _OpenCollection(
+                made(self._label(), self.file, at), anchor=event.anchor, before=self.nodes - 1
+            )
+            self.stack.append(opened)
+            if event.anchor is not None:
+                self.anchors[event.anchor] = None
         elif isinstance(event, yaml.ScalarEvent) and not refused:
             style = Style.QUOTED if event.style else Style.PLAIN
-            self._put(ScalarNode(self._label(), at, locate(self.file, event), style))
+            scalar = ScalarNode(self._label(), at, locate(self.file, event), style)
+            if event.anchor is not None:
+                self.anchors[event.anchor] = _Anchored(scalar, 1, 0)
+            self._put(scalar)
+        elif isinstance(event, yaml.AliasEvent) and not refused:
+            self._alias(event, at)
         else:
             self._put(BadNode(self._label(), self.file, at))
 
+    def _alias(self, event: yaml.AliasEvent, at: int) -> None:
+        """Put what an anchor names, whose places are those of the anchor."""
+        name = event.anchor or ""
+        found = self.anchors.get(name)
+        if found is None:
+            wrong = "is an alias within its own value" if name in self.anchors else "has no anchor before it"
+            self._error(
+                at, f"{shown(f'*{name}')} {wrong}", "write the value out; or quote it, if it is a text"
+            )
+            self._put(BadNode(self._label(), self.file, at))
+            return
+        self.nodes += found.nodes - 1
+        if self.nodes > MAX_NODES:
+            raise _UnreadableError(self.file.error(at, f"more than {MAX_NODES} values in this file"))
+        if len(self.stack) + found.depth > MAX_DEPTH:
+            raise _UnreadableError(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
+        self._put(found.node, found.depth)
+
+    def _end(self, ended: _OpenCollection) -> None:
+        """Put a list or a mapping that is complete."""
+        node = ended.node
+        if isinstance(node, MapNode):
+            for at, value in ended.merged:
+                self._merge(node, at, value)
+        if ended.anchor is not None:
+            self.anchors[ended.anchor] = _Anchored(node, self.nodes - ended.before, ended.depth)
+        self._put(node, ended.depth)
+
+    def _merge(self, mapping: MapNode, at: int, value: Node) -> None:
+        """Add the keys of mappings to one that does not have them; the first mapping with a key decides."""
+        for each in value.items if isinstance(value, ListNode) else [value]:
+            if isinstance(each, MapNode):
+                mapping.entries.update(
+                    {key: entry for key, entry in each.entries.items() if key not in mapping.entries}
+                )
+            elif not isinstance(each, BadNode):
+                self._error(
+                    at, "the value of << must be a mapping, or a list of mappings", "write the keys out"
+                )
+
     def _refuse(self, event: yaml.NodeEvent, at: int) -> bool:
+        is_yunikorn = self.dialect is Dialect.YUNIKORN
         if isinstance(event, yaml.AliasEvent):
+            if is_yunikorn:
+                return False
             self._error(at, "YAML aliases are refused", "write the value out; or quote it, if it is a text")
             return True
-        if event.anchor is not None:
+        if event.anchor is not None and not is_yunikorn:
             self._error(at, "YAML anchors are refused", "remove it; or quote the value, if it is a text")
         tag = getattr(event, "tag", None)
         if tag is not None:
@@ -207,24 +292,28 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent) and _has_surrogate(event.value):
             self._error(at, "invalid character: half of a surrogate pair", "write the character itself")
             return True
-        return event.anchor is not None or tag is not None
+        return (event.anchor is not None and not is_yunikorn) or tag is not None
 
-    def _put(self, node: Node) -> None:
+    def _put(self, node: Node, depth: int = 0) -> None:
+        """Add a complete value, which has so many levels of lists and mappings, to what is open."""
         if not self.stack:
             self.root = node
             return
         top = self.stack[-1]
+        top.depth = max(top.depth, depth + 1)
         if isinstance(top.node, ListNode):
             top.node.items.append(node)
         elif top.key is None:
             self._key(top, top.node, node)
         else:
-            if not top.dropped:
+            if top.merges:
+                top.merged.append((top.key_at, node))
+            elif not top.dropped:
                 top.node.entries[top.key] = MapEntry(top.key_at, node)
             top.key = None
 
     def _key(self, top: _OpenCollection, mapping: MapNode, node: Node) -> None:
-        top.key, top.key_at, top.dropped = "?", node.at, True
+        top.key, top.key_at, top.dropped, top.merges = "?", node.at, True, False
         if isinstance(node, BadNode):
             return
         if not isinstance(node, ScalarNode):
@@ -243,12 +332,17 @@ class _Builder:
 
     def _is_text(self, node: ScalarNode) -> bool:
         text = node.value.text
+        if text == "<<" and self.dialect is Dialect.YUNIKORN:
+            self.stack[-1].merges = True
+            return False
         if text == "<<":
             self._error(node.at, "YAML merge keys are refused", "write the keys out")
             return False
         found = scalars.ambiguous(text)
         kind = scalars.kind(text)
         if found is None and kind is scalars.ScalarKind.TEXT:
+            return True
+        if self.dialect is Dialect.YUNIKORN and text not in scalars.NULL:
             return True
         type_name = found.meaning if found else kind.value
         self._error(

@@ -109,3 +109,17 @@ def test_a_config_map_in_place_of_queues_yaml_must_have_queues(folder, text, mes
 def test_a_config_map_of_another_program_is_no_bundle(folder):
     (folder / "cm.yaml").write_text("kind: ConfigMap\ndata: {a: b}\n")
     assert "not a policy bundle" in problems(folder)[0]
+
+
+HELM = MANIFEST.replace("apiVersion: v1\nkind: ConfigMap", "image: {tag: 1.6.3}").replace(
+    "\ndata:", "\nyunikornDefaults:\n  service.policyGroup: queues"
+)
+
+
+@pytest.mark.parametrize("name", ["values.yaml", "queues.yaml"])
+def test_the_values_of_yunikorns_helm_chart_are_read_as_the_config_map_that_helm_makes_of_them(folder, name):
+    (folder / name).write_text(HELM)
+    assert queues(folder) == ["root", "root.batch"]
+    assert [each.partition(": ")[2] for each in problems(folder)] == [
+        "notice: only queues.yaml of this ConfigMap is read, not service.policyGroup"
+    ]

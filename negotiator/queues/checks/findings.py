@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import attrs
@@ -10,6 +11,8 @@ from negotiator.queues.quantities import QuantityError, parse_quantity
 from negotiator.records import Problem, ScalarText, Severity, Source
 
 MAX_APPLICATIONS = 2**64 - 1
+
+_WHOLE = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 
 
 @attrs.define
@@ -35,14 +38,10 @@ class Findings:
         if written is None:
             return 0
         digits = written.text
-        if (
-            not written.quoted
-            and digits.isascii()
-            and digits.isdecimal()
-            and int(digits[:25]) <= MAX_APPLICATIONS
-        ):
+        if not written.quoted and _WHOLE.fullmatch(digits) and int(digits[:25]) <= MAX_APPLICATIONS:
             return int(digits)
-        hint = "0 means unlimited"
+        # YAML reads 010 as 8.
+        hint = "remove the leading zeros" if digits.isdecimal() and digits[0] == "0" else "0 means unlimited"
         message = f"{what}: expected a non-negative whole number, got {digits[:40]!r}"
         self.error("yaml_schema", written.source, message, hint)
         return 0

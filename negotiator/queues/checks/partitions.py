@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 import attrs
@@ -91,11 +92,15 @@ def _node_sorting(entry: NodeSortEntry | None, findings: Findings) -> NodeSortPo
     weights = {}
     for resource, written in (entry.resourceweights or {}).items():
         source = written.source if written else entry.source
+        text = written.text if written else ""
         try:
-            weights[resource] = float(written.text if written else "")
+            weights[resource] = float(text)
         except ValueError:
             findings.error("yaml_schema", source, f"the weight of {resource[:80]} must be a number")
             continue
+        if re.match(r"[-+]?0[0-9]", text, re.ASCII):  # YAML reads 010 as 8
+            message = f"the weight of {resource[:80]} has leading zeros"
+            findings.error("yaml_schema", source, message, "remove them")
         if weights[resource] < 0:
             findings.error("node_weight_negative", source, f"the weight of {resource[:80]} is negative")
         elif not math.isfinite(weights[resource]):
