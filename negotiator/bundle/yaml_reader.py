@@ -28,9 +28,7 @@ from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_place import locate, span
 from negotiator.records import Problem
 
-MAX_TEXT = 1_000_000  # characters: PyYAML's own parser reads a few 100,000 of them a second
 MAX_DEPTH = 64
-MAX_NODES = 100_000
 
 
 class Dialect(enum.Enum):
@@ -38,6 +36,16 @@ class Dialect(enum.Enum):
 
     OWN = "own"  # what YAML 1.1 and 1.2 read differently is refused
     YUNIKORN = "yunikorn"  # the type of the target decides
+
+    @property
+    def most_text(self) -> int:
+        """The characters that a file may have: PyYAML's own parser reads a few 100,000 of them a second, libyaml twenty times as many."""
+        return 4_000_000 if self is Dialect.YUNIKORN else 1_000_000
+
+    @property
+    def most_nodes(self) -> int:
+        """The values that a file may have. A ConfigMap of 1 MiB has more than 100,000."""
+        return 500_000 if self is Dialect.YUNIKORN else 100_000
 
 
 # Text that the two parsers read differently: tabs, ? within a word in brackets, other line ends than LF and CR LF, byte
@@ -82,8 +90,8 @@ class _DoubtError(Exception):
 
 def read_yaml(file: SourceText, dialect: Dialect = Dialect.OWN) -> tuple[MapNode | None, tuple[Problem, ...]]:
     """Return the mapping of the file and its problems; None if it can't be read to its end."""
-    if len(file.text) > MAX_TEXT:
-        return None, (file.error(0, f"the file is longer than {MAX_TEXT} characters"),)
+    if len(file.text) > dialect.most_text:
+        return None, (file.error(0, f"the file is longer than {dialect.most_text} characters"),)
     if yaml.__with_libyaml__ and not _is_doubtful(file.text):
         with suppress(yaml.YAMLError, ValueError, _DoubtError):  # ValueError: what can't be UTF-8
             root, problems = _read(file, _libyaml_events(file), dialect)
@@ -211,8 +219,7 @@ class _Builder:
 
     def _node(self, event: yaml.NodeEvent, at: int) -> None:
         self.nodes += 1
-        if self.nodes > MAX_NODES:
-            raise _UnreadableError(self.file.error(at, f"more than {MAX_NODES} values in this file"))
+        self._check_nodes(at)
         refused = self._refuse(event, at)
         if isinstance(event, yaml.CollectionStartEvent):
             if len(self.stack) >= MAX_DEPTH:
@@ -235,6 +242,11 @@ class _Builder:
         else:
             self._put(BadNode(self._label(), self.file, at))
 
+    def _check_nodes(self, at: int) -> None:
+        most = self.dialect.most_nodes
+        if self.nodes > most:
+            raise _UnreadableError(self.file.error(at, f"more than {most} values in this file"))
+
     def _alias(self, event: yaml.AliasEvent, at: int) -> None:
         """Put what an anchor names, whose places are those of the anchor."""
         name = event.anchor or ""
@@ -247,8 +259,7 @@ class _Builder:
             self._put(BadNode(self._label(), self.file, at))
             return
         self.nodes += found.nodes - 1
-        if self.nodes > MAX_NODES:
-            raise _UnreadableError(self.file.error(at, f"more than {MAX_NODES} values in this file"))
+        self._check_nodes(at)
         if len(self.stack) + found.depth > MAX_DEPTH:
             raise _UnreadableError(self.file.error(at, f"nested deeper than {MAX_DEPTH}"))
         self._put(found.node, found.depth)

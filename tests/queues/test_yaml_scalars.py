@@ -167,10 +167,20 @@ def test_what_aliases_expand_to_counts_as_if_it_were_written(errors):
     """Ten levels of ten aliases each would be ten thousand million values."""
     levels = [f"    a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]" for number in range(1, 10)]
     (error,) = errors(["- name: a", "  properties:", "    a0: &a0 [x]", *levels])
-    assert error.message == "more than 100000 values in this file"
+    assert error.message == "more than 500000 values in this file"
     nested = [f"    a{number}: &a{number} [*a{number - 1}]" for number in range(1, 80)]
     (error,) = errors(["- name: a", "  properties:", "    a0: &a0 [x]", *nested])
     assert error.message == "nested deeper than 64"
+
+
+def test_a_config_map_of_a_mebibyte_with_many_limits_is_read(read):
+    """YUNIKORN-3215: each of many users has a limit in each of many queues."""
+    limit = "- {{limit: u{0}, users: [user{0}], maxresources: {{vcore: 50, memory: 1000000}}, maxapplications: 10}}"
+    limits = [f"    {limit.format(number)}" for number in range(250)]
+    lines = [line for number in range(50) for line in (f"- name: q{number}", "  limits:", *limits)]
+    assert sum(map(len, lines)) > 1 << 20
+    queues = read(lines).root.children
+    assert (len(queues), {len(each.limits) for each in queues}) == (50, {250})
 
 
 @pytest.mark.parametrize(
