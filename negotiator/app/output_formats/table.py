@@ -66,7 +66,9 @@ OUTPUTS: Final = (
     OutputFormat("why", why.WHY, "Why a job, a user or a queue gets no slot, or a slot no job."),
     OutputFormat("why-not", (why.WhyNotOutput,), "Why a job does not get a slot."),
     OutputFormat("idle", (why.IdleOutput,), "Why the idle jobs of a pool get no slot."),
-    OutputFormat("queues", (queues.QueueOutput,), "The queues, as YuniKorn's REST interface has them."),
+    OutputFormat(
+        "queues", (queues.QueueOutput,), "The queues, as YuniKorn's REST interface has them.", version=2
+    ),
     OutputFormat("usage", (queues.Usage,), "The entries of a report of a plugin."),
     OutputFormat("place", queues.PLACE, "The placement of an application, or of the jobs of a pool."),
     OutputFormat("access", (queues.AccessOutput,), "The permissions of a user."),
