@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from negotiator.cli import main
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.service.overviews import Overviews
 
 QUEUES = """
 partitions:
@@ -43,7 +45,7 @@ READERS = {
     "policies": (),
     "place": ("--user", "ann", "--queue", "root.q"),
     "report": ("report.html",),
-    "userprio": (),
+    "userprio": ("--now", "1800000000"),
     "qquota": (),
 }
 
@@ -99,6 +101,25 @@ def test_queues_are_active_limits_are_those_that_apply_and_no_slot_is_promised()
     }
     assert "100%" in read("usage").stdout
     assert "Waiting: user ann in root: vcore uses 1, needs 1, may have 1" in read("why").stdout
+
+
+def test_the_service_follows_the_bundle_of_the_state(site):
+    """Also after another bundle was requested; one that was started with the old one says why it shows nothing new."""
+    pool = (site / "pool.ads",)
+    found, named = (
+        Overviews(CommandTargets(state=site / "state", pool=pool, bundle=bundle))
+        for bundle in (None, site / "one")
+    )
+    for overviews in (found, named):
+        overviews.refresh()
+        assert overviews.failure == ""
+        assert {str(each.state) for each in overviews.present.overview.contents.queues} == {"Active"}
+    words = ("--state", "state", "--no-audit", "--change-bundle", "pool.ads")
+    assert invoke("run", "--bundle", "other", *words).exit_code == 0
+    for overviews in (found, named):
+        overviews.refresh()
+    assert (found.failure, found.present.overview.bundle.folder) == ("", site / "other")
+    assert f"use --bundle {site / 'other'}" in named.failure
 
 
 def test_the_files_of_the_bundle_may_have_another_place_or_text(site):
