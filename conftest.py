@@ -10,15 +10,15 @@ settings.register_profile("project", deadline=None)
 settings.register_profile("thorough", max_examples=10_000, deadline=None)
 settings.load_profile("project")
 
-AREAS = ("classad", "yunikorn", "gridengine")
+AREAS = ("classad", "yunikorn", "gridengine", "negotiator")
 
 
 def pytest_addoption(parser):
     parser.addoption(
         "--cases",
         metavar="DIR",
-        help="conformance cases to run instead of those in tests/conformance: a folder with classad/, yunikorn/ or"
-        " gridengine/ in it",
+        help="conformance cases to run instead of those in tests/conformance: a folder with classad/, yunikorn/,"
+        " gridengine/ or negotiator/ in it",
     )
     parser.addoption(
         "--screenshots",

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import operator
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from golden import OURS, Folder, verdict
 
@@ -110,6 +112,64 @@ def test_invalid_lines_are_reported(cases):
     assert "got {'invalid ad': " in result.stdout
 
 
+def first_case(area, file, cases_of=lambda content: content):
+    """Return the first case of a file of this repository as a file of its own."""
+    path = ROOT / "tests" / "conformance" / area / file
+    content = yaml.load(gzip.decompress(path.read_bytes()), yaml.CSafeLoader)
+    del cases_of(content)[1:]
+    return yaml.safe_dump(content)
+
+
+AREAS = {
+    "classad": ("some.jsonl", lambda: json.dumps(RIGHT)),
+    "yunikorn": ("acl.yaml", lambda: first_case("yunikorn", "acl.yaml.gz", operator.itemgetter("cases"))),
+    "gridengine": ("parse.yaml", lambda: first_case("gridengine", "parse.yaml.gz")),
+    "negotiator": (
+        "weights.yaml",
+        lambda: first_case("negotiator", "weights.yaml.gz", operator.itemgetter("cases")),
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ["", ".gz"], ids=["plain", "gzipped"])
+@pytest.mark.parametrize("area", AREAS)
+def test_a_folder_of_one_area_is_run(tmp_path, area, end):
+    """Each area by itself, plain or gzipped; for each of the others a line says that there is nothing to run."""
+    name, text = AREAS[area][0] + end, AREAS[area][1]()
+    files = {name: text, f"ads.json{end}": '{"small": "[A = 2]"}'} if area == "classad" else {name: text}
+    (tmp_path / area).mkdir()
+    for file, content in files.items():
+        (tmp_path / area / file).write_bytes(gzip.compress(content.encode()) if end else content.encode())
+    result = run(tmp_path)
+    assert result.returncode == 0, result.stdout
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert any(line.startswith(name) and line.endswith(" 1 passed") for line in lines)
+    skipped = {other for other in AREAS for line in lines if f"has no {other}/*" in line}
+    assert skipped == AREAS.keys() - {area}
+
+
+@pytest.mark.parametrize(
+    ("area", "words"), [("gridengine", "a.yaml: "), ("negotiator", "a.yaml: missing cases and templates")]
+)
+def test_files_that_are_none_of_an_area_fail_by_name(tmp_path, area, words):
+    """Damaged files and those of something else: no traceback, and the other files are run."""
+    name, text = AREAS[area][0], AREAS[area][1]()
+    (tmp_path / area).mkdir()
+    for file, content in {
+        name: text.encode(),
+        "a.yaml": b"other: 1",
+        "b.yaml.gz": b"{}",
+        "c.yaml": b"{",
+    }.items():
+        (tmp_path / area / file).write_bytes(content)
+    result = run(tmp_path)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stdout + result.stderr
+    for each in (words, "b.yaml.gz: Not a gzipped file", "c.yaml: while parsing"):
+        assert each in result.stdout
+    assert any(line.startswith(name) and line.endswith(" 1 passed") for line in result.stdout.splitlines())
+
+
 def test_unreadable_files_are_reported(cases):
     """A damaged file is a failure with its name and without a traceback; the other files are run."""
     folder = cases("some.jsonl", RIGHT)
@@ -164,21 +224,21 @@ def test_every_row_and_kind_is_compared(cases):
 
 
 def test_missing_areas_are_reported(tmp_path):
-    """A folder with one empty area of the three is run, and the missing ones are reported."""
+    """A folder with one empty area of the four is run, and the missing ones are reported."""
     (tmp_path / "gridengine").mkdir()
     result = run(tmp_path)
     assert result.returncode == 0
-    for what in ("classad/*.jsonl.gz", "yunikorn/*.yaml", "gridengine/*.yaml"):
+    for what in ("classad/*.jsonl", "yunikorn/*.yaml", "gridengine/*.yaml", "negotiator/*.yaml"):
         assert f"not run: {tmp_path} has no {what}" in result.stdout
 
 
 def test_an_invalid_folder_is_a_usage_error(tmp_path):
-    """A folder that is missing or has none of the three areas is refused before anything is run."""
+    """A folder that is missing or has none of the four areas is refused before anything is run."""
     missing = run(tmp_path / "nowhere")
     empty = run(tmp_path)
     assert missing.returncode == empty.returncode == pytest.ExitCode.USAGE_ERROR
     assert "nowhere: there is no such folder" in missing.stderr
-    assert "expected one or more of the folders classad/, yunikorn/, gridengine/" in empty.stderr
+    assert "expected one or more of the folders classad/, yunikorn/, gridengine/, negotiator/" in empty.stderr
 
 
 def test_the_corpus_is_complete():

@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc):
     folder = _folder(metafunc.config)
     if "file_name" in metafunc.fixturenames:
         names = Folder(folder / "classad").files()
-        _parametrize(metafunc, "file_name", names, f"{folder} has no classad/*.jsonl.gz: nothing to run")
+        _parametrize(metafunc, "file_name", names, f"{folder} has no classad/*.jsonl: nothing to run")
     if "queue_file" in metafunc.fixturenames:
         names = yunikorn.Folder(folder / "yunikorn").files()
         _parametrize(metafunc, "queue_file", names, f"{folder} has no yunikorn/*.yaml: nothing to run")
@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc):
         names = condor.Folder(folder / "negotiator").files()
         _parametrize(metafunc, "condor_file", names, f"{folder} has no negotiator/*.yaml: nothing to run")
     if "quota_sessions" in metafunc.fixturenames:
-        names = [name for name in _quotas(folder).files() if gridengine.sections(_quotas(folder).read(name))]
+        names = _quotas(folder).files_with_sessions()
         _parametrize(metafunc, "quota_sessions", names, f"{folder} has no sessions of qconf: nothing to run")
 
 

@@ -4,16 +4,14 @@ A folder of cases has files ``*.yaml`` and ``*.yaml.gz``: a mapping with ``famil
 a case are those of its template with its own attributes over them; YAML strings in ads are ClassAd expressions.
 """
 
-import gzip
 from functools import lru_cache
 from pathlib import Path
 
 import attrs
-import yaml
+import pytest
 
+from golden import UnreadableError, case_files, yaml_content
 from negotiator.classad import Ad, evaluate, parse
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @attrs.frozen
@@ -24,18 +22,22 @@ class Folder:
 
     def files(self):
         """Return the sorted names of the files of cases."""
-        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
-        return sorted(name for name in names if name.endswith((".yaml", ".yaml.gz")))
+        return case_files(self.path, ".yaml")
 
     def read(self, name):
-        """Return the contents of a file."""
-        return _loaded(self.path / name)
+        """Return the contents of a file. Fails the test, with the reason, if it is not a file of cases."""
+        path = self.path / name
+        try:
+            content = _loaded(path)
+        except UnreadableError as error:
+            pytest.fail(f"{path}: {error}", pytrace=False)
+        missing = {"templates", "cases"} - (content.keys() if isinstance(content, dict) else set())
+        if missing:
+            pytest.fail(f"{path}: missing {' and '.join(sorted(missing))}", pytrace=False)
+        return content
 
 
-@lru_cache(maxsize=2)
-def _loaded(path):
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-        return yaml.load(file, _LOADER)  # noqa: S506 - both are safe
+_loaded = lru_cache(maxsize=2)(yaml_content)
 
 
 def slot_ads(content, slots):

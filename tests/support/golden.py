@@ -1,16 +1,17 @@
 """Conformance cases of the language, computed by HTCondor's own library (conformance/classad/README.md).
 
-A folder of cases has files of JSON lines, gzipped or plain, with any names, and optionally ``ads.json``, the ads that
-lines refer to by name. Unreadable files and lines are reported by file and line; they do not raise.
+A folder of cases has files of JSON lines, gzipped or plain, with any names, and optionally ``ads.json`` (or ``ads.json.gz``),
+the ads that lines refer to by name. Unreadable files and lines are reported by file and line; they do not raise.
 """
 
+import functools
 import gzip
 import json
 import zlib
-from functools import cached_property
 from pathlib import Path
 
 import attrs
+import yaml
 
 from negotiator.classad import (
     ERROR,
@@ -58,7 +59,7 @@ class Case:
     old: bool
     match: bool
 
-    @cached_property
+    @functools.cached_property
     def tree(self):
         """The expression, None if its text is invalid."""
         try:
@@ -86,18 +87,17 @@ class Folder:
 
     def files(self):
         """The sorted names of the files of cases."""
-        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
-        return sorted(name for name in names if name.endswith((".jsonl", ".jsonl.gz")))
+        return case_files(self.path, ".jsonl")
 
-    @cached_property
+    @functools.cached_property
     def ads(self):
         """The texts of the ads that lines refer to, by name."""
-        path = self.path / "ads.json"
-        try:
-            texts = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        path = plain_or_gzipped(self.path / "ads.json")
+        if not path.exists():
             return {}
-        except (OSError, ValueError) as error:
+        try:
+            texts = json.loads(b"".join(lines_of(path)))
+        except (UnreadableError, ValueError) as error:
             raise UnreadableError(f"{path}: {error}") from error
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             raise UnreadableError(f"{path}: expected an object from names to ads as text")
@@ -123,7 +123,7 @@ class Folder:
         file = File(name)
         path = self.path / name
         try:
-            for number, line in enumerate(_lines(path), 1):
+            for number, line in enumerate(lines_of(path), 1):
                 try:
                     if line.strip():
                         self._take(line, file)
@@ -168,19 +168,40 @@ class Folder:
         if text is not None and not isinstance(text, str):
             raise UnreadableError(f"{key!r} is to be null, an ad as text or @name, not {text!r}")
         if text is not None and text.startswith("@") and text[1:] not in self.ads:
-            raise UnreadableError(f"{key!r} is {text}, which {self.path / 'ads.json'} does not have")
+            raise UnreadableError(f"{key!r} is {text}, which the ads.json of {self.path} does not have")
 
 
 OURS = Folder(Path(__file__).parent.parent / "conformance" / "classad")
 """The corpus of this repository."""
 
 
-def _lines(path):
+def case_files(path, end):
+    """Return the sorted names of the files of a folder that end so, plain or gzipped; none if there is no folder."""
+    names = [each.name for each in path.iterdir()] if path.is_dir() else []
+    return sorted(name for name in names if name.endswith((end, f"{end}.gz")))
+
+
+def plain_or_gzipped(path):
+    """Return the path of a file, with ``.gz`` after it if only that exists."""
+    gzipped = path.with_name(f"{path.name}.gz")
+    return gzipped if gzipped.exists() and not path.exists() else path
+
+
+def lines_of(path):
+    """Yield the lines of a file, plain or gzipped. Raises ``UnreadableError``."""
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             yield from file
     except (OSError, EOFError, zlib.error) as error:
         raise UnreadableError(str(error) or type(error).__name__) from error
+
+
+def yaml_content(path):
+    """Return the content of a file of YAML, plain or gzipped. Raises ``UnreadableError``."""
+    try:
+        return yaml.load(b"".join(lines_of(path)), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
+    except (ValueError, yaml.YAMLError) as error:
+        raise UnreadableError(str(error)) from error
 
 
 def _expected(value):

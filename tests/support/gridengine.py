@@ -5,17 +5,16 @@ keys of a case select its runner: ``section`` a session of commands, ``request``
 parser. An unreadable case is reported with its file; nothing is raised for it.
 """
 
-import gzip
+import contextlib
 import itertools
 import re
 import tempfile
-import zlib
 from functools import cached_property
 from pathlib import Path
 
 import attrs
-import yaml
 
+from golden import UnreadableError, case_files, plain_or_gzipped, yaml_content
 from gridengine_cluster import Cluster
 from gridengine_decisions import departure, differences
 from gridengine_parse import check_parse, is_about_text
@@ -23,7 +22,6 @@ from gridengine_qquota import run_qquota, with_limits_cut_off, without_hidden_ro
 from gridengine_sessions import Session, is_ours, run_sections
 from gridengine_site import write_site
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PASSED, DEPARTED, FAILED, UNREAD = "passed", "otherwise, as listed", "failed", "could not be read"
 
 
@@ -36,22 +34,26 @@ class Folder:
 
     def files(self):
         """Return the names of its files of cases, sorted."""
-        names = [each.name for each in self.path.iterdir()] if self.path.is_dir() else []
-        return sorted(
-            name for name in names if name.endswith((".yaml", ".yaml.gz")) and not name.startswith("env_")
-        )
+        return [name for name in case_files(self.path, ".yaml") if not name.startswith("env_")]
+
+    def files_with_sessions(self):
+        """Return the names of those that have sessions of commands; unreadable ones are reported by ``verdict``."""
+        with_sessions = []
+        for name in self.files():
+            with contextlib.suppress(UnreadableError):
+                with_sessions += [name] if sections(self.read(name)) else []
+        return with_sessions
 
     def read(self, name):
-        """Return the cases of a file."""
-        return _loaded(self.path / name)
+        """Return the cases of a file. Raises ``UnreadableError``."""
+        return yaml_content(self.path / name)
 
     def env(self, name):
         """Return the cluster of a name, as a mapping."""
         for folder in (self.path, self.spare):
-            for end in (".yaml", ".yaml.gz"):
-                path = folder / f"env_{name}{end}"
-                if path.exists():
-                    return _loaded(path)
+            path = plain_or_gzipped(folder / f"env_{name}.yaml")
+            if path.exists():
+                return yaml_content(path)
         raise ValueError(f"{self.path} has no env_{name}.yaml")
 
     @cached_property
@@ -66,15 +68,10 @@ class Folder:
         return self.clusters[name]
 
 
-def _loaded(path):
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-        return yaml.load(file, _LOADER)  # noqa: S506 - both are safe
-
-
 def sections(cases):
     """Return the sessions of a file by section, in their order."""
     found = {}
-    for case in cases:
+    for case in cases if isinstance(cases, list) else []:
         if isinstance(case, dict) and "section" in case:
             found.setdefault(case["section"], []).append(case)
     return found
@@ -86,14 +83,14 @@ def verdict(folder, name):
     failures = []
     try:
         cases = folder.read(name)
-    except (OSError, EOFError, zlib.error, yaml.YAMLError) as error:
+    except UnreadableError as error:
         return {**counts, UNREAD: 1}, [f"{name}: {error}"]
     for number, case in enumerate(cases if isinstance(cases, list) else [cases], 1):
         if isinstance(case, dict) and "section" in case:
             continue
         try:
             outcome, wrong = _judged(folder, case)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, UnreadableError) as error:
             outcome, wrong = UNREAD, [f"{type(error).__name__}: {error}"]
         counts[outcome] += 1
         label = case.get("id", number) if isinstance(case, dict) else number

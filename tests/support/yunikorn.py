@@ -7,14 +7,11 @@ which a case may say for itself. What cannot be read is named by file and place;
 ``stage`` is not compared: here everything is checked before anything is active.
 """
 
-import gzip
-import zlib
 from pathlib import Path
 
 import attrs
-import yaml
 
-from golden import UnreadableError
+from golden import UnreadableError, case_files, yaml_content
 from yunikorn_areas import AREAS
 from yunikorn_ugm import ugm
 
@@ -50,8 +47,7 @@ class Folder:
 
     def files(self):
         """Return the sorted names of the files of cases."""
-        names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
-        return sorted(name for name in names if name.endswith((".yaml", ".yaml.gz")))
+        return case_files(self.path, ".yaml")
 
     def read(self, name):
         """Return the cases of a file. Does not raise: errors are in ``problems``."""
@@ -71,11 +67,7 @@ class Folder:
 
 
 def _loaded(path):
-    try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            content = yaml.load(file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
-    except (OSError, EOFError, zlib.error, yaml.YAMLError) as error:
-        raise UnreadableError(str(error) or type(error).__name__) from error
+    content = yaml_content(path)
     if not isinstance(content, dict) or not isinstance(content.get("cases"), list):
         raise UnreadableError("expected a mapping with a list of 'cases'")
     return content
