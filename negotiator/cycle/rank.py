@@ -91,15 +91,23 @@ class Ranks:
         condor_negotiator does, so that ties fall alike. ``env`` has the state of ``random``.
         """
         job, written = self._read(job)
-        slots = self._slots.take(rows)
         if self.scores is None:
-            before = _pool_rank(evaluate_table(self._of_pool.before, slots, job, side=Side.MY, env=env))
+            before = _pool_rank(self._column(self._of_pool.before, rows, job, Side.MY, env))
         else:
             before = self.scores[rows]
-        own = _job_rank(evaluate_table(written, slots, job, side=Side.TARGET, env=env))
+        own = _job_rank(self._column(written, rows, job, Side.TARGET, env))
         if self._of_pool.after is None:
             return before, own
-        return before, own, _pool_rank(evaluate_table(self._of_pool.after, slots, job, env=env))
+        return before, own, _pool_rank(self._column(self._of_pool.after, rows, job, Side.MY, env))
+
+    def _column(self, rank: Expr, rows: NDArray[np.intp], job: Ad, side: Side, env: Environment) -> Column:
+        """Return the values of a rank of some slots, (K,)."""
+        index = self._pool.dependencies
+        if index.is_easy_before_rows(rank, job, on_rows=side is Side.MY):
+            # Some slots' own expressions may be random. The others are columns, which are those of all slots.
+            found = evaluate_table(rank, self._slots, job, side=side, env=env, dependencies=index, rows=rows)
+            return found.take(rows)
+        return evaluate_table(rank, self._slots.take(rows), job, side=side, env=env)
 
     def of_pool(self, rank: Expr, job: Ad, env: Environment) -> RankValues:
         """Return a further rank of the pool of all slots for a job, (N,), as the pool's ranks of ``of`` are computed."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Expr, Kind, Side, Table
-from negotiator.classad.columnar import footprint
+from negotiator.classad.columnar import Footprint, footprint, footprint_before_rows, reads_of_rows
 from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
@@ -65,14 +65,17 @@ def _together(parts: Iterable[NDArray[np.intp]], size: int) -> NDArray[np.intp]:
 
 def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterator[SlotConjunct]:
     table = slots if len(rows) == len(slots) else slots.take(rows)
-    if _may_reach_itself(written, table):
-        yield SlotConjunct(rows, WHOLE, "Requirements")
-        return
+    whole = _reaching_themselves(written, table)
+    if whole.any():
+        yield SlotConjunct(rows[whole], WHOLE, "Requirements")
+        if whole.all():
+            return
+        rows, table = rows[~whole], table.take(~whole)
     for conjunct in rejoin(split(written), _PresentInAll(table)):
         # Slots with the same expression behind the name share its conjuncts; rows without one keep the name itself.
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
-            reach = footprint(part.expr, table, None, on_rows=True, shadowed=_shadowed(table))
+            reach = footprint(part.expr, part.table, None, on_rows=True, shadowed=_shadowed(table))
             if reach.opaque or (True, fold(name)) in reach.names:
                 continue  # it may refer to itself, and such a reference is undefined inside the attribute only
             left[part.rows] = False
@@ -103,7 +106,18 @@ def _shadowed(slots: Table) -> bool:
     return any(slots.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
 
 
-def _may_reach_itself(written: Expr, slots: Table) -> bool:
-    """True if Requirements may refer to Requirements: such a reference is undefined while they are evaluated."""
+def _reaching_themselves(written: Expr, slots: Table) -> NDArray[np.bool_]:
+    """Return in which rows Requirements may refer to Requirements, (N,): such a reference is undefined while they are evaluated."""
     found = footprint(written, slots, None, on_rows=True, shadowed=_shadowed(slots))
+    if not _may_reach_itself(found):
+        return np.zeros(len(slots), np.bool_)
+    # Perhaps in few: the expressions of one slot must not make the Requirements of all others be evaluated as a whole.
+    itself = footprint_before_rows(written, slots, None, on_rows=True, shadowed=_shadowed(slots))
+    if _may_reach_itself(itself):
+        return np.ones(len(slots), np.bool_)
+    groups, reads = reads_of_rows(slots, itself.row_names())
+    return np.array(list(map(_may_reach_itself, reads)), np.bool_)[groups]
+
+
+def _may_reach_itself(found: Footprint) -> bool:
     return found.opaque or any(name == NAME for _, name in found.names)

@@ -6,7 +6,10 @@ from negotiator.classad.columnar.column_cache import EvaluationMeter as Evaluati
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
+from negotiator.classad.columnar.footprints import Footprint as Footprint
 from negotiator.classad.columnar.footprints import footprint as footprint
+from negotiator.classad.columnar.footprints import footprint_before_rows as footprint_before_rows
+from negotiator.classad.columnar.row_classes import reads_of_rows as reads_of_rows
 from negotiator.classad.columnar.shapes import Shape as Shape
 from negotiator.classad.columnar.shapes import ShapedRows as ShapedRows
 from negotiator.classad.columnar.shapes import shape_of as shape_of

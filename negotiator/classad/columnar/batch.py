@@ -15,13 +15,14 @@ import attrs
 import numpy as np
 
 from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
-from negotiator.classad.columnar.footprints import Footprint, Name, footprint
+from negotiator.classad.columnar.footprints import Footprint, Name, footprint, footprint_before_rows
 from negotiator.classad.columnar.paying_rows import PayingRows
+from negotiator.classad.columnar.row_classes import RowClasses
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.context import Allowance, Environment
 from negotiator.classad.scalar import Ad, Paying, evaluate_paid, evaluate_part
 from negotiator.classad.syntax import AdRef, Attr, Call, Expr, Side, literal_value
-from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, scatter, single
+from negotiator.classad.tables import DTYPES, Column, choose, constant, from_values, number, scatter, single
 from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from negotiator.classad.columnar.dependencies import DependencyIndex
     from negotiator.classad.context import ClassAdValue
-    from negotiator.classad.tables import AttributeTable, ExpressionRows, IndexArray, StringPool
+    from negotiator.classad.tables import AttributeTable, BoolArray, ExpressionRows, IndexArray, StringPool
 
 MAX_DEPTH: Final = 300
 MAX_STEPS: Final = 1_000_000
@@ -46,6 +47,9 @@ The values of rows beyond it are errors: with Requirements, they do not match.
 _STEPS_OF_NODE: Final = 50
 _ROWS_OF_STEP: Final = 64
 """A node that is evaluated by columns is charged this many steps, and one more for this many rows."""
+
+_FEW_GROUPS: Final = 64
+"""So many groups of rows are evaluated one by one, without a search for fewer."""
 
 _STEPS_OF_CALL: Final = 40
 """A function is called by Python once for all rows with the same arguments, and charged this many steps each time."""
@@ -285,15 +289,19 @@ class RowBatch:
 
     def _of_part(self, part: ExpressionRows, name: str, depth: int) -> Column:
         """Return the values of the rows with one expression, or with rare ones."""
-        batch = self
-        if part.table is not self.table:
-            dependencies = None if self.dependencies is None else self.dependencies.for_part(part.table)
-            batch = RowBatch(
-                part.table, self.other, self.env, self.nodes, self.work, self.active, dependencies
-            )
+        batch = self.part(part.table, self.work, self.active)
         if part.expr is not None:
             return batch.shared(part.expr, on_rows=True, depth=depth + 1)
         return batch.scalar(_own(name), on_rows=True, depth=depth)
+
+    def part(
+        self, table: AttributeTable, work: WorkCounter, active: frozenset[Name] = frozenset()
+    ) -> RowBatch:
+        """Return the batch of some of the rows; this one if they are all."""
+        if table is self.table and work is self.work:
+            return self
+        dependencies = None if self.dependencies is None else self.dependencies.for_part(table)
+        return RowBatch(table, self.other, self.env, self.nodes, work, active, dependencies)
 
     # The scalar evaluator.
 
@@ -313,25 +321,70 @@ class RowBatch:
         self.work.check()
         return self._grouped(expr, reads, self._part, on_rows=on_rows)
 
-    def whole(self, expr: Expr, *, on_rows: bool) -> Column:
-        """Evaluate the whole expression by the scalar evaluator."""
-        return self._grouped(expr, self._footprint(expr, on_rows=on_rows), self._one, on_rows=on_rows)
+    def whole(self, expr: Expr, *, on_rows: bool, needed: BoolArray | None = None) -> Column:
+        """Evaluate the whole expression by the scalar evaluator; only the values of ``needed`` rows, (N,), are used."""
+        reads = self._footprint(expr, on_rows=on_rows)
+        return self._grouped(expr, reads, self._one, on_rows=on_rows, needed=needed)
 
     def _footprint(self, expr: Expr, *, on_rows: bool) -> Footprint:
         if self.dependencies is not None:
             return self.dependencies.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
-    def _grouped(self, expr: Expr, reads: Footprint, of_row: _RowEvaluator, *, on_rows: bool) -> Column:
+    def before_rows(self, expr: Expr, *, on_rows: bool) -> Footprint:
+        """Return what an expression reads if the rows have constants only."""
+        return footprint_before_rows(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
+
+    def classes(self, itself: Footprint) -> RowClasses:
+        """Return the classes of the rows for an expression that reads so much of them by itself."""
+        names = frozenset(itself.row_names())
+        return (
+            RowClasses.of(self.table, names)
+            if self.dependencies is None
+            else self.dependencies.classes(names)
+        )
+
+    def _grouped(
+        self,
+        expr: Expr,
+        reads: Footprint,
+        of_row: _RowEvaluator,
+        *,
+        on_rows: bool,
+        needed: BoolArray | None = None,
+    ) -> Column:
         """Evaluate once for all rows that are equal in the attributes that the expression reads."""
         if reads.opaque:
-            rows = range(len(self.table))
-            return from_values(self.table.pool, [of_row(expr, row, on_rows=on_rows) for row in rows])
-        groups, first = self.table.group(list(filter(self._differs, reads.row_names())))
+            rows = np.arange(self.size) if needed is None else np.flatnonzero(needed)
+            values = [of_row(expr, row, on_rows=on_rows) for row in rows.tolist()]
+            return scatter(self.constant(ERROR), [(rows, from_values(self.pool, values))])
+        groups, first = self._groups(expr, reads, on_rows=on_rows)
         values = [of_row(expr, row, on_rows=on_rows) for row in first.tolist()]
         if self.env.payers is not None and len(first) < self.size and any(each is ERROR for each in values):
             self._repeat(values, groups, first, lambda row: of_row(expr, row, on_rows=on_rows))
         return self.spread(values, groups)
+
+    def _groups(self, expr: Expr, reads: Footprint, *, on_rows: bool) -> tuple[IndexArray, IndexArray]:
+        """Return groups of rows in which an expression has the same value, (N,), and the first row of each, (G,).
+
+        A row's expressions are told apart from those of others if they are many: the attributes that one of them reads need
+        not be equal in all.
+        """
+        names = list(filter(self._differs, reads.row_names()))
+        groups, first = self.table.group(names)
+        if len(first) <= _FEW_GROUPS or not any(map(self.table.has_expressions, names)):
+            return groups, first
+        classes = self.classes(self.before_rows(expr, on_rows=on_rows)).by_reads
+        if len(classes) == 1:
+            return groups, first
+        count = 0
+        for each in classes:
+            part = self.part(each.table, self.work)
+            own = part._footprint(expr, on_rows=on_rows).row_names()  # noqa: SLF001 - a batch of the same kind
+            inside, heads = each.table.group(list(filter(part._differs, own)))  # noqa: SLF001
+            groups[each.rows] = inside + count
+            count += len(heads)
+        return number(groups, count)
 
     def _repeat(
         self,

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from negotiator.classad.columnar.ad_values import AdValues, Values
-from negotiator.classad.columnar.footprints import CostBounds, Footprint, Name, footprint, is_in_all_rows
+from negotiator.classad.columnar.footprints import (
+    CostBounds,
+    Footprint,
+    Name,
+    footprint,
+    footprint_before_rows,
+    is_in_all_rows,
+)
 from negotiator.classad.columnar.partial import keeps_scope
 from negotiator.classad.columnar.paying_rows import PayingRows
+from negotiator.classad.columnar.row_classes import RowClasses, is_easy
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Expr, Side, scan, tree_key
@@ -36,6 +44,9 @@ _BYTES_OF_ALIAS: Final = 500
 
 _MAX_TURNS: Final = 8
 """Turns of a search for dependencies that other ads left, before they are found for one ad alone."""
+
+_MAX_CLASSES: Final = 256
+"""Sets of attributes by which the classes of rows are known."""
 
 _SMALL: Final = CostBounds(depth=150, steps=400_000)
 _SHADOWS: Final = ("my", "target")
@@ -88,6 +99,7 @@ class DependencyIndex:
     __slots__ = (
         "_by_id",
         "_by_tree",
+        "_classes",
         "_parts",
         "_shadowed",
         "_shaped",
@@ -110,6 +122,7 @@ class DependencyIndex:
         self.paying = PayingRows(table)
         self._parts: dict[int, DependencyIndex] = {}
         self._shaped: dict[str, tuple[ExpressionRows, ...]] = {}
+        self._classes: dict[frozenset[str], RowClasses] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -198,6 +211,20 @@ class DependencyIndex:
         if known is None:
             # The index holds the table, so that the id is not reused.
             known = self._parts[id(table)] = DependencyIndex(table, self.values)
+        return known
+
+    def is_easy_before_rows(self, expr: Expr, other: Ad, *, on_rows: bool) -> bool:
+        """True if an expression would surely be evaluated by columns, if the rows had constants only."""
+        shadowed = self.shadowed(other)
+        return is_easy(footprint_before_rows(expr, self.table, other, on_rows=on_rows, shadowed=shadowed))
+
+    def classes(self, names: frozenset[str]) -> RowClasses:
+        """Return the classes of rows for expressions that read these attributes of them, found at most once."""
+        known = self._classes.get(names)
+        if known is None:
+            if len(self._classes) >= _MAX_CLASSES:
+                self._classes.clear()
+            known = self._classes[names] = RowClasses.of(self.table, names)
         return known
 
     def _find(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Dependencies:

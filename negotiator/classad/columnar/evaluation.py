@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from negotiator.classad.columnar import kernels
 from negotiator.classad.columnar.batch import (
     MAX_SCALAR_STEPS,
@@ -19,6 +21,8 @@ from negotiator.classad.columnar.batch import (
     WorkCounter,
     constant_column,
 )
+from negotiator.classad.columnar.footprints import footprint_before_rows
+from negotiator.classad.columnar.row_classes import is_easy
 from negotiator.classad.context import (
     AdValue,
     Allowance,
@@ -45,7 +49,7 @@ from negotiator.classad.syntax import (
     fold,
     scope_side,
 )
-from negotiator.classad.tables import bits, group_values
+from negotiator.classad.tables import bits, group_values, scatter
 from negotiator.classad.values import ERROR, Kind
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ if TYPE_CHECKING:
     from negotiator.classad.columnar.dependencies import DependencyIndex
     from negotiator.classad.context import ClassAdValue
     from negotiator.classad.syntax import LiteralValue
-    from negotiator.classad.tables import AttributeTable, Column
+    from negotiator.classad.tables import AttributeTable, Column, IndexArray
 
 _ARITHMETIC: Final = frozenset("+-*/%")
 _COMPARISON: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -84,6 +88,7 @@ def evaluate_table(
     dependencies: DependencyIndex | None = None,
     owner: Side | None = None,
     steps: int = MAX_SCALAR_STEPS,
+    rows: IndexArray | None = None,
 ) -> Column:
     """Return the value of an expression for each ad of a table, equal to that of ``evaluate``.
 
@@ -93,7 +98,8 @@ def evaluate_table(
     evaluation are values, as in ``evaluate``. ``dependencies`` is an index over this table, for callers that evaluate many
     expressions. ``owner`` is the side that pays for the expression where the environment has payers: the table's ads
     (``Side.MY``) or ``other``; by default the side that it is evaluated on. ``steps`` are those of the scalar evaluator for all
-    rows together, where nobody pays; the values of rows beyond it are errors.
+    rows together, where nobody pays; the values of rows beyond it are errors. ``rows``, ascending, are the only ones whose values
+    are needed; those of the others may be errors.
     """
     if type(expr) is Binary and type(expr.right) is Literal:
         name = _name_in_rows(expr.left, side)
@@ -105,10 +111,39 @@ def evaluate_table(
     on_rows = side is Side.MY
     work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY, allowance=Allowance(steps))
     batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
+    found = _by_columns(batch, expr, on_rows=on_rows)
+    return _by_classes(batch, expr, rows, on_rows=on_rows) if found is None else found
+
+
+def _by_classes(batch: RowBatch, expr: Expr, rows: IndexArray | None, *, on_rows: bool) -> Column:
+    """Evaluate an expression that needs the scalar evaluator: if only because of some rows' own expressions, in these alone."""
+    itself = batch.before_rows(expr, on_rows=on_rows)
+    if not is_easy(itself):
+        # Whoever makes it so pays: the other ad, if the expression by itself would be evaluated by columns.
+        alone = footprint_before_rows(expr, batch.table, None, on_rows=on_rows, shadowed=batch.shadowed)
+        batch.work = WorkCounter(
+            rows_own=batch.work.rows_own and not is_easy(alone), allowance=batch.work.allowance
+        )
+        return batch.whole(expr, on_rows=on_rows)
+    classes = batch.classes(itself).by_cost
+    if len(classes) == 1:
+        return batch.whole(expr, on_rows=on_rows)
+    parts = []
+    for each in classes:
+        work = WorkCounter(rows_own=batch.work.rows_own, allowance=batch.work.allowance)
+        column = _by_columns(batch.part(each.table, work), expr, on_rows=on_rows) if each.by_columns else None
+        if column is None:
+            needed = None if rows is None else np.isin(each.rows, rows)
+            column = batch.part(each.table, work).whole(expr, on_rows=on_rows, needed=needed)
+        parts.append((each.rows, column))
+    return scatter(batch.constant(ERROR), parts).narrowed()
+
+
+def _by_columns(batch: RowBatch, expr: Expr, *, on_rows: bool) -> Column | None:
     try:
         return batch.root(expr, on_rows=on_rows)
     except NotVectorizableError:
-        return batch.whole(expr, on_rows=on_rows)
+        return None
 
 
 def _plain(expr: Binary, name: str, value: LiteralValue, table: AttributeTable) -> Column | None:

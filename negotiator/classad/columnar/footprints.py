@@ -15,7 +15,7 @@ from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from negotiator.classad.scalar import Ad
     from negotiator.classad.tables import AttributeTable
@@ -52,11 +52,38 @@ def footprint(
 
     ``shadowed``: one of the ads has an attribute called MY or TARGET, so that these scopes may mean anything.
     """
-    nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=not shadowed)
+    return _footprint(scan(expr), table, other, on_rows=on_rows, shadowed=shadowed)
+
+
+def footprint_before_rows(
+    expr: Expr, table: AttributeTable, other: Ad | None, *, on_rows: bool, shadowed: bool
+) -> Footprint:
+    """Return the attributes that an expression can read if the rows have constants only."""
+    return _footprint(scan(expr), table, other, on_rows=on_rows, shadowed=shadowed, into_rows=False)
+
+
+def attributes_footprint(names: Iterable[str], table: AttributeTable) -> Footprint:
+    """Return the attributes that these attributes of the rows, in lower case, lead to, themselves included."""
+    counts = {Side.MY: Counter(names), Side.TARGET: Counter[str](), None: Counter[str]()}
+    top = ReferenceScan(counts, opaque=False, moves_scope=False, depth=1, size=1)
+    shadowed = any(table.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
+    return _footprint(top, table, None, on_rows=True, shadowed=shadowed)
+
+
+def _footprint(
+    top: ReferenceScan,
+    table: AttributeTable,
+    other: Ad | None,
+    *,
+    on_rows: bool,
+    shadowed: bool,
+    into_rows: bool = True,
+) -> Footprint:
+    nodes = _follow(top, table, other, on_rows=on_rows, exact=not shadowed, into_rows=into_rows)
     moves_scope = any(node.moves_scope for node in nodes.values())
     # After a move of the scope, MY and TARGET may mean either ad: count each name for both.
     if moves_scope and not shadowed:
-        nodes = _follow(scan(expr), table, other, on_rows=on_rows, exact=False)
+        nodes = _follow(top, table, other, on_rows=on_rows, exact=False, into_rows=into_rows)
     opaque = any(node.opaque for node in nodes.values())
     names = frozenset(key for key in nodes if key is not None)
     return Footprint(names, opaque, moves_scope, _bounds(nodes))
@@ -79,9 +106,15 @@ class _Node:
 
 
 def _follow(
-    top: ReferenceScan, table: AttributeTable, other: Ad | None, *, on_rows: bool, exact: bool
+    top: ReferenceScan,
+    table: AttributeTable,
+    other: Ad | None,
+    *,
+    on_rows: bool,
+    exact: bool,
+    into_rows: bool,
 ) -> dict[Name | None, _Node]:
-    """Return the attributes that can be read from a tree, whose own key is None."""
+    """Return the attributes that can be read from a tree, whose own key is None; with ``into_rows`` through the rows' own."""
     first = _Node((top,), _edges(top, table, on_rows=on_rows, exact=exact))
     nodes: dict[Name | None, _Node] = {None: first}
     pending = list(first.edges)
@@ -90,7 +123,7 @@ def _follow(
         if key in nodes:
             continue
         in_rows, name = key
-        scans = table.scans(name) if in_rows else _scans(other, name)
+        scans = _scans(other, name) if not in_rows else table.scans(name) if into_rows else ()
         edges: Counter[Name] = Counter()
         # ``|=`` takes the maximum of each count: a row evaluates one of the trees, not all.
         for part in scans:

@@ -320,6 +320,16 @@ class AttributeTable:
                 ids, first = number(ids * len(entries) + codes, len(first) * len(entries))
         return ids, first
 
+    def group_expressions(self, names: Sequence[str]) -> tuple[IndexArray, IndexArray]:
+        """Return groups of rows, as ``group``, that have the same expressions in all these attributes; constants are all alike."""
+        ids = np.zeros(len(self), np.int64)
+        first = np.zeros(min(1, len(self)), np.int64)
+        for name in filter(self.has_expressions, names):
+            codes, entries = self._codes(fold(name))
+            own = np.where(self.column(name).where(Kind.EXPRESSION), codes + 1, 0)
+            ids, first = number(ids * (len(entries) + 1) + own, len(first) * (len(entries) + 1))
+        return ids, first
+
     def _encoded(self, key: str) -> EncodedAttribute:
         return self._current().encoded(key).take(self._rows)
 
