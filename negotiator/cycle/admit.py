@@ -63,7 +63,7 @@ def admit(
     work: WorkAccounts,
     journal: Sequence[JournalEntry] = (),
 ) -> Admitted:
-    """Test all ads by the gates; a job must also be one that a negotiator serves (idle, of a matched universe).
+    """Test all ads by the gates; a job must also be one that its schedd offers.
 
     :param work: the steps that gates may take for each owner and machine.
     :param journal: the matches of earlier cycles not yet visible in the pool: their jobs and slots wait.
@@ -74,7 +74,7 @@ def admit(
     slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
     slots.discard(evaluate_table(_ABSENT, snapshot.slots, env=cycle.environment).is_true(), _IS_ABSENT)
     all_jobs = AdmissionFilter.of(AdKind.JOB, snapshot.jobs)
-    for mask, reason in job_columns.not_served(snapshot.jobs):
+    for mask, reason in job_columns.not_served(snapshot.jobs, cycle.now):
         all_jobs.discard(mask, reason)
     if journal:
         owners = application_users(snapshot.jobs, bundle.placement, cycle.environment)

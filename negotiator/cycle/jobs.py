@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Table
+from negotiator.classad import Ad, Kind, Table
 from negotiator.classad.syntax import fold
 from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.reasons import core_reason
@@ -22,15 +22,30 @@ from negotiator.records import Reason, Station, Verdict
 IDLE = 1
 _MAX_ID = 2.0**53  # a float beyond it does not represent every integer
 #: JobStatus, HTCondor manual, Job ClassAd Attributes.
-_STATUS = {2: "running", 3: "removed", 4: "completed", 5: "held", 6: "transferring_output", 7: "suspended"}
-#: JobUniverse of jobs that do not get their machine from a negotiator (same source).
-_UNIVERSE = {7: "scheduler", 9: "grid", 11: "parallel", 12: "local"}
+_STATUS = {
+    2: "running",
+    3: "removed",
+    4: "completed",
+    5: "held",
+    6: "transferring_output",
+    7: "suspended",
+    8: "failed",
+    9: "blocked",
+    10: "preparing",
+}
+_VANILLA = 5
+#: JobUniverse of jobs that a schedd does not offer, ``service_this_universe``; it offers all others.
+_UNIVERSE = {7: "scheduler", 8: "mpi", 9: "grid", 11: "parallel", 12: "local"}
+#: JobUniverse of jobs that the dedicated scheduler takes over for WantParallelScheduling: vanilla, java, vm.
+_PARALLEL_IF_WANTED = (_VANILLA, 10, 13)
 
 #: The codes of the reasons of jobs that are not idle.
 NOT_IDLE = frozenset(f"job_{name}" for name in (*_STATUS.values(), "not_idle"))
 
-#: The rules that discard jobs which no negotiator serves.
-NOT_SERVED = frozenset({"JobStatus", "JobUniverse"})
+#: The rules that discard jobs which no schedd offers.
+NOT_SERVED = frozenset(
+    {"JobStatus", "JobUniverse", "IsNoopJob", "Managed", "JobCoolDownExpiration", "MaxHosts"}
+)
 
 #: The attributes by which a schedd sorts the jobs of one submitter, highest first (condor_schedd, prio_compar).
 PRIORITIES = ("PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2")
@@ -81,9 +96,21 @@ def job_keys(jobs: Table, users: Strings) -> list[tuple[str, str, str]]:
     return list(zip(schedds(jobs), users.tolist(), job_ids(jobs), strict=True))
 
 
-def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
-    """Yield the jobs that no negotiator serves, with the reason: not idle, or of a universe that is not matched."""
-    status = jobs.numbers("JobStatus", default=IDLE)
+def are_requests(jobs: Table) -> Mask:
+    """Return which ads of a table are requests of a schedd, (N,): those without JobStatus, which every job of a queue has."""
+    return np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))
+
+
+def not_served(jobs: Table, now: float) -> Iterator[tuple[Mask, Reason]]:
+    """Yield the jobs that their schedd would not offer, with the reason. A request was offered, whatever its ad has.
+
+    Source: ``Runnable`` and ``service_this_universe`` (condor_schedd 25.14). What the ads do not tell is left out: matches that are
+    not claimed yet, limits of users and of shadows, and START_VANILLA_UNIVERSE.
+
+    :param now: the time of the cycle, in seconds of the epoch.
+    """
+    queued = ~are_requests(jobs)
+    status = np.where(queued, jobs.numbers("JobStatus", default=IDLE), IDLE)
     other = status != IDLE
     for number, name in (*_STATUS.items(), (None, "not_idle")):
         mask = other if number is None else status == number
@@ -91,13 +118,45 @@ def not_served(jobs: Table) -> Iterator[tuple[Mask, Reason]]:
         if mask.any():
             text = f"the job is {name.replace('_', ' ')}"
             yield mask, core_reason(Station.ADMIT, Verdict.WAITING, f"job_{name}", text, "JobStatus")
-    universe = jobs.numbers("JobUniverse", default=5)
+    left = queued & (status == IDLE)
+    for mask, verdict, code, text, rule in _not_offered(jobs, now):
+        if (mask & left).any():
+            yield mask & left, core_reason(Station.ADMIT, verdict, code, text, rule)
+        left = left & ~mask
+
+
+def _not_offered(jobs: Table, now: float) -> Iterator[tuple[Mask, Verdict, str, str, str]]:
+    """Yield the idle jobs that a schedd does not offer, in the order of its tests: their mask, verdict, code, text and rule."""
+    text = "IsNoopJob is true: its schedd completes it without a slot"
+    yield _is_true(jobs, "IsNoopJob"), Verdict.WAITING, "job_noop", text, "IsNoopJob"
+
+    universe = _integers(jobs, "JobUniverse", _VANILLA)
     for number, name in _UNIVERSE.items():
         text = f"a job of the {name} universe gets its machine elsewhere"
-        yield (
-            (universe == number) & (status == IDLE),
-            core_reason(Station.ADMIT, Verdict.DENIED, f"universe_{name}", text, "JobUniverse"),
-        )
+        yield universe == number, Verdict.DENIED, f"universe_{name}", text, "JobUniverse"
+    wanted = _is_true(jobs, "WantParallelScheduling") & np.isin(universe, _PARALLEL_IF_WANTED)
+    text = "WantParallelScheduling is true: it gets its machines from the dedicated scheduler"
+    yield wanted, Verdict.DENIED, "parallel_scheduling", text, "JobUniverse"
+    managed = np.asarray(made_of([texts(jobs, "Managed")], str) == "External", np.bool_)
+    text = 'the job is managed externally (Managed is "External"), such as by a job router'
+    yield managed, Verdict.WAITING, "managed_externally", text, "Managed"
+
+    text = "the job is in cool-down until JobCoolDownExpiration"
+    cooling = _integers(jobs, "JobCoolDownExpiration", 0) >= np.floor(now)
+    yield cooling, Verdict.WAITING, "job_cool_down", text, "JobCoolDownExpiration"
+    text = "the job has its machines already: CurrentHosts is not below MaxHosts"
+    hosts = _integers(jobs, "CurrentHosts", 0) >= _integers(jobs, "MaxHosts", 1)
+    yield hosts, Verdict.WAITING, "job_has_hosts", text, "MaxHosts"
+
+
+def _integers(jobs: Table, name: str, default: float) -> NDArray[np.float64]:
+    """Return an attribute as HTCondor's LookupInteger does: a boolean is 1 or 0, a real is cut, all else is ``default``; (N,)."""
+    return np.trunc(jobs.numbers(name, default=default))
+
+
+def _is_true(jobs: Table, name: str) -> Mask:
+    """Return where an attribute is true, as HTCondor's LookupBool does: a number too, other than 0; (N,)."""
+    return jobs.numbers(name, default=0.0) != 0
 
 
 def with_idle_jobs(snapshot: Snapshot, rows: Sequence[int] = ()) -> Snapshot:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Environment, Kind, Table
+from negotiator.classad import Environment, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names
 from negotiator.cycle.autoclusters import idle_autoclusters
@@ -104,7 +104,7 @@ def _placements(placed: PlacedJobs) -> tuple[Strings, ...]:
 def _copies(jobs: Table) -> NDArray[np.intp]:
     """Return the number of jobs that each ad represents: more than 1 only in a schedd's request, which has no status."""
     counts = np.nan_to_num(jobs.numbers("_condor_RESOURCE_COUNT", default=1.0), nan=1.0)
-    counts[~np.broadcast_to(jobs.column("JobStatus").kinds == Kind.ABSENT, len(jobs))] = 1
+    counts[~job_columns.are_requests(jobs)] = 1
     return counts.clip(1, MAX_COPIES).astype(np.intp)
 
 

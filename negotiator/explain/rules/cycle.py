@@ -49,9 +49,9 @@ def count_rules(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleSt
 
 
 def _gates(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[RuleKey, RuleCounts]]:
-    """Yield what the gates of each kind of ads discard; of jobs, only of those that a negotiator serves."""
+    """Yield what the gates of each kind of ads discard; of jobs, only of those that schedds offer."""
     served = np.ones(len(snapshot.jobs), np.bool_)
-    for mask, _ in not_served(snapshot.jobs):
+    for mask, _ in not_served(snapshot.jobs, cycle.now):
         served &= ~mask
     tables = {**tables_by_kind(snapshot), AdKind.JOB: snapshot.jobs.take(served)}
     for kind, ads in tables.items():
