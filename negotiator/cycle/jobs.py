@@ -16,6 +16,7 @@ from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
+from negotiator.pool.ad_kind import SUBMITTER
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
 
@@ -173,9 +174,18 @@ def schedds(jobs: Table, default: str | None = None) -> Strings:
 
 
 def submitters(jobs: Table) -> Strings:
-    """Return the submitter name of each job in lower case: its accounting group or user, at the user's domain; (N,)."""
+    """Return the submitter name of each job in lower case, as its schedd makes it; (N,).
+
+    The schedd appends its domain to the AccountingGroup, or else to the user, whatever these have in them
+    (``get_submitter_and_owner``, condor_schedd 25.14); its domain is taken to be that of the job's User. A request can name its
+    submitter (``SUBMITTER``), which the schedd was asked about; the ad of a job in a queue cannot.
+    """
     columns = [texts(jobs, name) for name in ("AccountingGroup", "User", "Owner")]
-    return made_of(columns, lambda group, user, owner: fold(_submitter(group, user or owner)))
+    made = made_of(columns, lambda group, user, owner: fold(_submitter(group, user or owner)))
+    if fold(SUBMITTER) not in jobs.names():
+        return made
+    named = np.where(are_requests(jobs), names(jobs, SUBMITTER), "")
+    return np.where(named != "", named, made)
 
 
 def texts(table: Table, attribute: str) -> TextColumn:
@@ -200,6 +210,5 @@ def schedd_of(global_id: str) -> str:
 
 
 def _submitter(group: str, user: str) -> str:
-    name = group or user
-    _, at, domain = user.rpartition("@")
-    return name if "@" in name or not at else f"{name}@{domain}"
+    owner, at, domain = user.rpartition("@")
+    return f"{group or owner}@{domain}" if at else group or user

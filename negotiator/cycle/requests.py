@@ -21,12 +21,13 @@ from negotiator.cycle.resources import RequestedAmounts, ResourceAmounts
 from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.records import Request
 from negotiator.ledger import Rows
+from negotiator.pool.ad_kind import SUBMITTER
 
 #: The groups of each user; None where they could not be resolved.
 Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]
 
 #: The attributes that name a job's submitter: every request's ad has them.
-SUBMITTER_ATTRIBUTES = ("AccountingGroup", "User", "Owner")
+SUBMITTER_ATTRIBUTES = ("AccountingGroup", "User", "Owner", SUBMITTER)
 
 
 @attrs.frozen(eq=False)

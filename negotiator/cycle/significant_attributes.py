@@ -12,13 +12,14 @@ from negotiator.classad import Table
 from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.reference_closure import SCOPE_NAMES, ReferenceClosure
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
+from negotiator.pool.ad_kind import SUBMITTER
 
 #: A job of its own: with these attributes no two jobs are alike.
 _EACH_JOB: Final = frozenset({"clusterid", "procid"})
 
 _ALWAYS: Final = frozenset(
     {"concurrencylimits", "jobuniverse", "requestcpus", "requestdisk", "requestmemory"}
-    | {name.lower() for name in SUBMITTER_ATTRIBUTES}
+    | {name.lower() for name in SUBMITTER_ATTRIBUTES if name != SUBMITTER}
     | SCOPE_NAMES
 )
 _AMOUNT_OF_SLOT: Final = "totalslot"

@@ -46,7 +46,18 @@ _OTHER_TYPES: Final = frozenset({
 _NO_TYPE: Final = frozenset({"", "(unknown type)", "none", "undefined", "unknown"})
 _EPOCH_PARTS: Final = frozenset({"spawn", "input", "output", "checkpoint", "common"})
 _VALUE_MARKS: Final = ("MyType", "EpochAdType")
-"""The attributes whose values determine a kind, beside the sign of ProcId; of others only the presence counts."""
+"""The attributes whose values determine a kind, beside a negative ProcId; of others only the presence counts."""
+_REQUEST_MARKS: Final = (
+    "_condor_RESOURCE_COUNT",
+    "AutoClusterId",
+    "WantMatchDiagnostics",
+    "WantPslotPreemption",
+)
+"""What a schedd adds to the ad of a job that it offers (``ScheddNegotiate::sendJobInfo``, HTCondor 25.14)."""
+SUBMITTER: Final = "_negotiator_SUBMITTER"
+"""The attribute of a request with the name of its submitter, where its source knows it. In the ad of a job of a queue it has no effect."""
+_CLUSTER: Final = -1
+"""The ProcId of a cluster ad; a request for no job at all has another negative one (OCU_qkey2)."""
 _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
 
 
@@ -92,7 +103,7 @@ def alike_kinds(rows: AlikeRows) -> list[tuple[PoolAdKind, IndexArray]]:
     """Return the kinds of ads with the same names, and the ads of each: only a few of them are looked at."""
     marks = [np.atleast_1d(codes) for name in _VALUE_MARKS if (codes := rows.column(name)) is not None]
     procs, known = rows.integers("ProcId")
-    marks.append((known & (procs < 0)).astype(np.int32))
+    marks.append(np.where(known & (procs < 0), 1 + (procs == _CLUSTER), 0).astype(np.int32))
     table = np.stack([np.broadcast_to(codes, len(rows)) for codes in marks])
     if bool((table == table[:, :1]).all()):
         return [(ad_kind(rows.ad(0)), np.arange(len(rows)))]
@@ -127,15 +138,24 @@ def _kind_by_marks(ad: Ad) -> PoolAdKind:
     return PoolAdKind.UNKNOWN
 
 
+def is_request(ad: AttributeMap) -> bool:
+    """True if a schedd offered the ad to a negotiator: it has what schedds add, and no JobStatus, as every job of a queue.
+
+    A schedd may send the ad of one job several times: a parallel job asks once for each of its nodes.
+    """
+    return "JobStatus" not in ad and _has_any(ad, *_REQUEST_MARKS)
+
+
 def _is_part_of_job(ad: Ad) -> bool:
     proc = constant_value(ad, "ProcId")
-    cluster_ad = isinstance(proc, int) and not isinstance(proc, bool) and proc < 0
-    return cluster_ad or string_value(ad, "EpochAdType").lower() in _EPOCH_PARTS
+    if isinstance(proc, int) and not isinstance(proc, bool) and proc < 0:
+        return "JobStatus" in ad or (proc == _CLUSTER and not is_request(ad))
+    return string_value(ad, "EpochAdType").lower() in _EPOCH_PARTS
 
 
-def _has(ad: Ad, *names: str) -> bool:
+def _has(ad: AttributeMap, *names: str) -> bool:
     return all(name in ad for name in names)
 
 
-def _has_any(ad: Ad, *names: str) -> bool:
+def _has_any(ad: AttributeMap, *names: str) -> bool:
     return any(name in ad for name in names)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from negotiator.pool.ad_kind import PoolAdKind, constant_value, string_value
+from negotiator.pool.ad_kind import PoolAdKind, constant_value, is_request, string_value
 from negotiator.pool.parsed_ad import ParsedAd, ad_problem, shorten
 from negotiator.records import Problem, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from negotiator.classad import Ad
     from negotiator.classad.tables import AlikeRows
 
@@ -17,7 +19,7 @@ _GLOBAL_JOB_ID: Final = re.compile(r"[^#]*#([0-9]{1,18})\.([0-9]{1,18})#.*", re.
 
 
 AdKey: TypeAlias = tuple[object, ...]
-"""The key of an ad among those of its kind."""
+"""The key of an ad among those of its kind; that of a request is its own."""
 
 
 class IdentifiedAd(NamedTuple):
@@ -94,11 +96,18 @@ def _job(found: ParsedAd) -> IdentifiedAd | Problem:
         ad = ad.with_items([("ClusterId", cluster), ("ProcId", proc)])
         message = f"job {cluster}.{proc} has its ClusterId and ProcId from its GlobalJobId"
         problem = Problem(Severity.NOTICE, source, message)
+    if is_request(ad):
+        return IdentifiedAd(ad, _request_key(), problem)
     # Users write the GlobalJobId of their ads, so it identifies a job only together with the owner. It names the schedd;
     # without it, each file counts as a schedd of its own.
     owner = string_value(ad, "Owner") or string_value(ad, "User")
     key = (bool(global_id), global_id or source.file, cluster, proc, owner)
     return IdentifiedAd(ad, key, problem)
+
+
+def _request_key() -> AdKey:
+    """Return a key that no other ad has: each request is served, also several for one job."""
+    return (object(),)
 
 
 def alike_keys(kind: PoolAdKind, rows: AlikeRows, file: str) -> list[AdKey | None]:
@@ -119,7 +128,9 @@ def _alike_job_keys(rows: AlikeRows, file: str) -> list[AdKey | None]:
     ids = rows.strings("GlobalJobId")
     files = ids if all(ids) else [each or file for each in ids]
     owners = rows.first_strings("Owner", "User")
-    keys = zip(map(bool, ids), files, clusters.tolist(), procs.tolist(), owners, strict=True)
+    keys: Iterable[AdKey] = zip(map(bool, ids), files, clusters.tolist(), procs.tolist(), owners, strict=True)
+    if is_request(rows.ad(0)):
+        keys = [_request_key() for _ in range(len(rows))]
     known = known_clusters & known_procs
     if bool(known.all()):
         return list(keys)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import numpy as np
 
-from negotiator.pool.ad_kind import PoolAdKind
+from negotiator.pool.ad_kind import SUBMITTER, PoolAdKind
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.private_ads import (
@@ -100,10 +100,15 @@ class PoolAds:
     Ads that cannot be used are set aside, and are among the problems of the snapshot. Claim ids go to ``claims``, and are in
     no ad.
 
+    An ad without JobStatus is a request of a schedd, and may be added several times; its attribute ``SUBMITTER`` is then the name of its
+    submitter, which is otherwise the ad's AccountingGroup or user, at the domain of its User.
+
     :param significant: returns the job attributes, in lower case, that decisions with these slots read of any job; for a pool
         that is observed only, none.
     :param before: that of the last cycle; None if there is none.
     """
+
+    SUBMITTER: Final = SUBMITTER
 
     def __init__(
         self,

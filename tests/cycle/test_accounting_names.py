@@ -40,7 +40,7 @@ def decide(tmp_path):
 )
 def test_a_job_of_a_discarded_submitter_stays_out_whatever_group_it_names(decide, group, gate):
     """Also if the pool has no ad of the owner's own submitter name, or none of the group's."""
-    name = group if "@" in group else f"{group}@x"
+    name = f"{group}@x"
     jobs = [owned("mallory", group), owned("alice", "physics", 1, ClusterId="2")]
     for names in ([name], [name, "mallory@x"]):
         ads = [submitter(each) for each in dict.fromkeys([*names, "physics@x"])]

@@ -83,3 +83,33 @@ def test_each_request_of_one_job_gets_a_slot():
     requests = [job(JobStatus=None, JobUniverse="11") for _ in range(3)]
     result = pools.cycle(snapshot([slot(0), slot(1)], requests))
     assert matched(result) == [("1.0", "s0@h"), ("1.0", "s1@h")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ({}, "tester@d"),
+        ({"User": None}, "tester"),
+        ({"User": '"tester@a@d"'}, "tester@a@d"),
+        ({"AccountingGroup": '"physics.tester"'}, "physics.tester@d"),
+        ({"AccountingGroup": '"tester@d"'}, "tester@d@d"),
+        ({"AccountingGroup": '"physics.tester@d"'}, "physics.tester@d@d"),
+        ({"AccountingGroup": '""'}, "tester@d"),
+        ({"AccountingGroup": "7"}, "tester@d"),
+        ({"AcctGroup": '"physics"', "AcctGroupUser": '"sue"'}, "tester@d"),
+        ({"NiceUser": "true"}, "tester@d"),
+        ({"_negotiator_SUBMITTER": '"sue@d"'}, "tester@d"),
+        ({"_negotiator_SUBMITTER": '"sue@d"', "JobStatus": None}, "sue@d"),
+    ],
+)
+def test_a_submitter_has_the_name_that_its_schedd_makes(changed, name):
+    """The domain is appended whatever the name has in it."""
+    [match] = pools.cycle(snapshot([slot()], [job(**changed)])).matches
+    assert match.submitter == name
+
+
+def test_a_job_is_charged_to_the_submitter_ad_of_its_schedd(tmp_path):
+    bundle = pools.write_bundle(tmp_path / "b", "order: submitters\n")
+    group, where = {"AccountingGroup": '"physics.tester@d"'}, {"GlobalJobId": '"s#1.0#1"'}
+    submitter = ad(Name='"physics.tester@d@d"', ScheddName='"s"', IdleJobs="1")
+    assert matched(pools.cycle(snapshot([slot()], [job(**where, **group)], submitters=[submitter]), bundle))

@@ -72,7 +72,7 @@ class LivelyPool:
     def job(each, user, account, **more):
         cluster, proc = each.split(".")
         own = {"Owner": f'"{user}"', "User": f'"{user}@d"', "ClusterId": cluster, "ProcId": proc}
-        group = {"AccountingGroup": f'"{account}@d"'} if "." in account else {}
+        group = {"AccountingGroup": f'"{account}"'} if "." in account else {}
         return job(**own, **group, GlobalJobId=f'"h#{each}#1"', RequestCpus="1", **more)
 
     def slot(self, number, now):

@@ -136,7 +136,7 @@ def test_slots_show_quotas_from_the_second_cycle_on_or_at_once(outcome, value, m
 @pytest.mark.parametrize(("value", "matches"), [(EXACT, 4), (FIXED, 5)])
 def test_the_limit_of_a_group_is_cut_to_a_whole_number_or_not(outcome, value, matches):
     """Ten slots of weight one half, and a quota of 2.5."""
-    own = {"AccountingGroup": '"a.ann@d"'}
+    own = {"AccountingGroup": '"a.ann"'}
     found = snapshot(ones(10, SlotWeight="0.5"), jobs_of("ann", 9, 1, **own), submitters=[submitter("a.ann")])
     conf = "GROUP_NAMES = a\nGROUP_QUOTA_a = 2.5\n"
     assert len(outcome(found, conf, whole_limits=value).matches) == matches

@@ -255,7 +255,7 @@ def test_a_group_quota_counts_the_slots_of_all_negotiators(tmp_path):
     pool = Pool(tmp_path, conf="GROUP_NAMES = a\nGROUP_QUOTA_a = 5\n")
     both = [*claimed("north", 3, "a.ann"), *free("south", 10)]
     pool.cycle("north", pool_of(both), NOW)
-    jobs = jobs_of("ann", 9, 1, AccountingGroup='"a.ann@d"')
+    jobs = jobs_of("ann", 9, 1, AccountingGroup='"a.ann"')
     later = pool.cycle("south", snapshot(both, jobs, submitters=[submitter("a.ann", 9)]), NOW + 1)
     assert shares(later) == {"a.ann": 2}
 

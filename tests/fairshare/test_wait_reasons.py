@@ -50,7 +50,7 @@ def test_a_submitter_without_a_share_left(cycle):
 
 def test_a_group_without_a_share_of_the_pool(cycle):
     """The reason has the use of the group and its quota."""
-    jobs = [*jobs_of("ann", 9, 1), *jobs_of("sue", 9, 2, AccountingGroup='"b.sue@d"')]
+    jobs = [*jobs_of("ann", 9, 1), *jobs_of("sue", 9, 2, AccountingGroup='"b.sue"')]
     ads = [submitter("ann", 4), submitter("b.sue")]
     knobs = "GROUP_NAMES = b\nGROUP_QUOTA_b = 0\n"
     found = reasons(cycle(snapshot(SLOTS, jobs, submitters=ads), knobs))["b.sue"]
@@ -129,7 +129,7 @@ def test_a_group_beyond_its_quota_has_used_its_surplus(cycle):
         "GROUP_NAMES = b\nGROUP_QUOTA_b = 2\nGROUP_ACCEPT_SURPLUS_b = true\n"
         "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = 1\n"
     )
-    jobs = [*jobs_of("sue", 9, 1, AccountingGroup='"b.sue@d"'), *jobs_of("tim", 6, 2, Requirements="false")]
+    jobs = [*jobs_of("sue", 9, 1, AccountingGroup='"b.sue"'), *jobs_of("tim", 6, 2, Requirements="false")]
     ads = [submitter("b.sue"), submitter("tim", 6)]
     found = reasons(cycle(snapshot(SLOTS, jobs, submitters=ads), knobs))["b.sue"]
     text = "group b has used its quota and its surplus: it uses 4 of 4 weighted slots"

@@ -24,6 +24,10 @@ def where(pool):
         ('MyType = "Machine"\nName = "s"\nMyAddress = "<1>"\nCapability = "x"', "private"),
         ('MyType = "Job"\nClusterId = 1\nProcId = 0', "jobs"),
         ('MyType = "Job"\nClusterId = 1\nProcId = -1', "other"),
+        ('MyType = "Job"\nClusterId = 1\nProcId = -1\nJobStatus = 1\nAutoClusterId = 3', "other"),
+        ('MyType = "Job"\nClusterId = 1\nProcId = -99\nJobStatus = 1', "other"),
+        ('MyType = "Job"\nClusterId = 1\nProcId = -99', "jobs"),
+        ('MyType = "Job"\nClusterId = 1\nProcId = -1\nWantPslotPreemption = true', "jobs"),
         ('MyType = "Job"\nClusterId = 1\nProcId = 0\nEpochAdType = "EPOCH"', "jobs"),
         ('ClusterId = 1\nProcId = 0\nEpochAdType = "INPUT"', "other"),
         ('MyType = "Scheduler"\nName = "s"', "schedds"),
@@ -154,6 +158,31 @@ def test_of_two_ads_of_a_job_the_first_counts(snapshot, one, other, same):
         not same
         or "set aside: job 1.0 of the same owner was read before, at <stdin>:1" in pool.problems[0].message
     )
+
+
+@pytest.mark.parametrize(
+    "mark", ["_condor_RESOURCE_COUNT = 1", "WantMatchDiagnostics = 2", "AutoClusterId = 5"]
+)
+@pytest.mark.parametrize("count", [2, 100])
+def test_a_schedd_may_ask_for_one_job_several_times(snapshot, mark, count):
+    """A parallel job asks once for each of its nodes; read by columns or one by one."""
+    request = f'MyType = "Job"\nClusterId = 1\nProcId = 0\nGlobalJobId = "s#1.0#7"\nOwner = "ann"\n{mark}\n\n'
+    pool = snapshot(request * count)
+    assert (len(pool.jobs), pool.problems) == (count, ())
+    queue = snapshot(request.replace("\n\n", "\nJobStatus = 1\n\n") * count)
+    assert (len(queue.jobs), len(queue.problems)) == (1, count - 1)
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_cluster_ads_beside_their_jobs_take_no_part(snapshot, count):
+    ads = "".join(
+        f'MyType = "Job"\nClusterId = {number}\nProcId = {proc}\nOwner = "u"\nJobStatus = 1\n\n'
+        for number in range(count)
+        for proc in (-1, 0)
+    )
+    pool = snapshot(ads)
+    assert where(pool) == {"jobs": count, "other": count}
+    assert pool.jobs.numbers("ProcId").tolist() == [0] * count
 
 
 def test_problems_are_listed_one_by_one_up_to_a_limit(snapshot, monkeypatch):

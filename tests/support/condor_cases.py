@@ -95,7 +95,7 @@ def _job(content, job, proc):
         "AutoClusterId": job.get("autocluster"),
         "Owner": f'"{name.partition("@")[0].rpartition(".")[2]}"',
         "User": f'"{name}"',
-        "AccountingGroup": f'"{name}"',
+        "AccountingGroup": f'"{name.rpartition("@")[0]}"',
         "GlobalJobId": f'"{schedd}#{job["cluster"]}.{proc}#1"',
     }
     own = {key: job[key] for key in job.keys() - _OF_CLUSTERS}

@@ -30,7 +30,7 @@ def grouped_pool(counts, slots, **changed):
     """Return a pool with idle jobs of submitters ``GROUP.NAME@d``: so many of each."""
     jobs, submitters = [], []
     for cluster, (name, count) in enumerate(counts.items(), 1):
-        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}@d"'}
+        own = {"Owner": f'"{name.rpartition(".")[2]}"', "AccountingGroup": f'"{name}"'}
         jobs += jobs_of(name, count, cluster, **(own | changed))
         submitters.append(submitter(name, count))
     return snapshot(slots, jobs, submitters=submitters)

@@ -6,6 +6,7 @@ Source: ``Matchmaker::negotiate`` and ``matchmakingProtocol`` (``matchmaker.cpp`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 import attrs
@@ -22,7 +23,7 @@ from negotiator.plugin import (
 )
 from negotiator_live.ads.literals import literals
 from negotiator_live.pool.negotiation import Negotiation
-from negotiator_live.pool.requests import job_id
+from negotiator_live.pool.requests import job_count, job_id
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.errors import DaemonError
 
@@ -77,12 +78,14 @@ class NegotiationAnswers:
         try:
             negotiation.begin_answers()
             rejected: set[str] = set()
+            waiting = {job: iter(matches) for job, matches in self._matches.items()}
             for request in negotiation.requests:
-                matches = self._matches.get(job_id(request), [])
+                # One job may have several requests, each with matches of its own.
+                matches = list(islice(waiting.get(job_id(request), iter(())), job_count(request)))
                 for match in matches:
                     self._send_match(request, match)
                 autocluster = _autocluster(request)
-                if len(matches) < _count(request) and autocluster not in rejected:
+                if len(matches) < job_count(request) and autocluster not in rejected:
                     rejected.add(autocluster)
                     negotiation.reject(request, self._reason(request))
             negotiation.end()
@@ -163,8 +166,3 @@ def _slot_texts(slot: Ad) -> dict[str, str]:
 def _autocluster(request: WireAd) -> str:
     """Return the number of the schedd's autocluster; without one each job is its own."""
     return request.get("AutoClusterId") or job_id(request)
-
-
-def _count(request: WireAd) -> int:
-    """Return the number of jobs that a request stands for."""
-    return request.integer("_condor_RESOURCE_COUNT") or 1

@@ -150,6 +150,33 @@ def test_a_request_for_several_jobs_gets_a_slot_for_each_and_a_rejection_for_the
     assert len(schedd.rejections) == 1
 
 
+def test_each_request_of_a_parallel_job_gets_a_slot_of_its_own(served):
+    """The dedicated scheduler asks once for each node, under its own name, with ads of one job and without a count."""
+    node = request(1, JobUniverse="11", AccountingGroup='"physics.ann"')
+    del node["_condor_RESOURCE_COUNT"]
+    other = request(2, autocluster=2, JobUniverse="11")
+    schedd = PlayedSchedd("s", [node, node, node, other])
+    assert served([slot(1), slot(2)], [schedd])[0] == 0
+    assert [ad["_condor_RESOURCE_CLUSTER"] for _, ad in schedd.matches] == ["1", "1"]
+    assert {claim for claim, _ in schedd.matches} == {"claim of slot1@h", "claim of slot2@h"}
+    assert [text.split("|")[2] for text in schedd.rejections] == ["1.0", "2.0"]
+
+
+@pytest.mark.parametrize("proc", ["-99", "-1"])
+def test_a_request_for_no_job_gets_a_slot(served, proc):
+    schedd = PlayedSchedd("s", [request(1, ProcId=proc)])
+    assert served([slot(1)], [schedd])[0] == 0
+    assert [ad["_condor_RESOURCE_PROC"] for _, ad in schedd.matches] == [proc]
+
+
+@pytest.mark.parametrize("group", ['"bob@elsewhere"', '"physics.ann"', "undefined"])
+def test_a_job_is_matched_for_the_submitter_whom_the_schedd_was_asked_about(served, tmp_path, group):
+    """Whatever the ad has: a schedd may append another domain than that of the user."""
+    schedd = PlayedSchedd("s", [request(1, AccountingGroup=group, User='"ann@elsewhere"')])
+    served([slot(1)], [schedd], more="accounting:\n  trust_names: true\n")
+    assert [each["submitter"] for each in records(tmp_path / "var" / "audit", "match")] == ["ann@d"]
+
+
 def test_the_schedd_is_sent_the_attributes_in_which_its_jobs_must_be_equal(served):
     schedd = PlayedSchedd("s", [request(1)])
     served([slot(1, Requirements="START", Start='TARGET.Project =!= "x"')], [schedd])
