@@ -11,9 +11,11 @@ from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
+from negotiator.cycle.summary import summarize
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.engines.choice import engine_of
 from negotiator.errors import CommandError
+from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.records import Cycle
 from negotiator.pool import Snapshot
@@ -21,19 +23,20 @@ from negotiator.pool import Snapshot
 
 @attrs.frozen(eq=False)
 class SingleCycle:
-    """A cycle: what it began with, and its decisions (``present_cycle``)."""
+    """A cycle that took place: what it began with, its decisions (``present_cycle``), and the observers that failed."""
 
     snapshot: Snapshot
     bundle: Bundle
     cycle: Cycle
     cycle_state: CycleState
     present_cycle: CycleResult
+    observers: tuple[HookFailure, ...] = ()
 
 
 def decide_pool(snapshot: Snapshot, bundle: Bundle, now: float, engine: str = LOCAL_ENGINE) -> SingleCycle:
-    """Decide the first cycle over a pool, as ``negotiator run`` does without a state; nothing is changed.
+    """Run the first cycle over a pool, as ``negotiator run`` does without a state; nothing is kept.
 
-    Time limits of the bundle do not apply, and plugins that observe cycles are not called.
+    Plugins that observe cycles are called with all matches. Time limits of the bundle do not apply.
 
     :param now: the time of the cycle, in seconds since the epoch.
     :param engine: where conditions are evaluated (``engines.choice``).
@@ -50,9 +53,12 @@ def decide_pool(snapshot: Snapshot, bundle: Bundle, now: float, engine: str = LO
     finally:
         evaluating.close()
     changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
-    return SingleCycle(
-        snapshot, bundle, cycle, state, attrs.evolve(result, changes=changes, failures=failures)
-    )
+    result = attrs.evolve(result, changes=changes, failures=failures)
+    manager.adopt(result)
+    summary = summarize(result, result.matches, {})
+    observers = bundle.hooks.observe(summary, cycle, bundle.settings, manager.notices(result))
+    bundle.hooks.end_cycle()
+    return SingleCycle(snapshot, bundle, cycle, state, result, observers)
 
 
 def record_cycle(
@@ -83,4 +89,4 @@ def record_cycle(
             raise CommandError(f"{bundle.folder}: the bundle was changed after it was loaded: load it again")
         report = runtime.next_cycle()
     cycle = Cycle(report.result.number, now, bundle.digest)
-    return SingleCycle(snapshot, runtime.bundle, cycle, report.state, report.result)
+    return SingleCycle(snapshot, runtime.bundle, cycle, report.state, report.result, report.observers)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from time import perf_counter
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import attrs
 
 from negotiator.hooks import specs
-from negotiator.hooks.access import Access, AccessQuestion
+from negotiator.hooks.access import Access, AccessQuestion, QueueNotice
 from negotiator.hooks.answers import Answers as Answers
 from negotiator.hooks.answers import Attributed as Attributed
 from negotiator.hooks.answers import HookFailure as HookFailure
@@ -25,6 +25,10 @@ from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
+
+if TYPE_CHECKING:
+    from negotiator.hooks.records import Cycle
+    from negotiator.hooks.summary import CycleSummary
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -215,6 +219,31 @@ class HookManager:
             return groups, answers.failures
         chosen = (filter(None, groups[number::count]) for number in range(count))
         return tuple(next(each, "") for each in chosen), answers.failures
+
+    def observe(
+        self,
+        summary: CycleSummary,
+        cycle: Cycle,
+        settings: Mapping[str, Any],
+        changes: Sequence[QueueNotice] = (),
+    ) -> tuple[HookFailure, ...]:
+        """Call the hooks that observe a cycle which took place; return the failures, which change nothing else.
+
+        :param summary: the result of the cycle, with the matches that observers get.
+        :param changes: the changes of queues since the last cycle.
+        """
+        failures: list[HookFailure] = []
+        if changes:
+            asked = self.ask(
+                specs.negotiator_queues_changed, changes=tuple(changes), cycle=cycle, settings=settings
+            )
+            failures += asked.failures
+        asked = self.ask(
+            specs.negotiator_matches_made, matches=summary.matches, cycle=cycle, settings=settings
+        )
+        failures += asked.failures
+        asked = self.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
+        return (*failures, *asked.failures)
 
     def end_cycle(self) -> tuple[SlowCalls, ...]:
         """Switch off observers that were slow too many times in a row, and return the slow calls since the last cycle ended.

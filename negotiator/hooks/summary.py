@@ -123,7 +123,7 @@ class CycleStatistics:
 class CycleSummary:
     """The result of a cycle.
 
-    ``matches`` are those that were delivered. ``overfills`` are the limits that were exceeded when it began, the most exceeded
+    ``matches`` are those that were delivered, for a pool of files all. ``overfills`` are the limits that were exceeded when it began, the most exceeded
     ones first. ``seconds`` has the time that each part and each station of the cycle took, by its name;
     it is measured outside the cycle, so that the same input still gives the same result.
     """

@@ -46,8 +46,8 @@ def run(
 ) -> Result:
     """Return the decisions of one cycle over a pool, as ``negotiator run`` decides.
 
-    Without a state and an audit log nothing is changed or written, and plugins that observe cycles are not called. The same
-    pool, policies and time give the same result. Matches are handed out to nobody.
+    Plugins that observe cycles are called with all matches. Besides what they do, without a state and an audit log nothing is
+    changed or written. The same pool, policies and time give the same result. Matches are handed out to nobody.
 
     :param policy: the policies; None for the default bundle.
     :param now: the time of the cycle, in seconds since the epoch; None for the current time.
@@ -131,7 +131,7 @@ class Result(Printed):
     @property
     def failures(self) -> tuple[str, ...]:
         """The plugins that failed, with the error; if a plugin that enforces policies is among them, jobs wait for it."""
-        return tuple(map(str, self.decided.present_cycle.failures))
+        return tuple(map(str, (*self.decided.present_cycle.failures, *self.decided.observers)))
 
     def explain(self, job: str | MatchedJob | DeniedJobs) -> JobExplanation:
         """Return why a job gets no slot, or which one it got.

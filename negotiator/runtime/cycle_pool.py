@@ -11,6 +11,7 @@ import attrs
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
+from negotiator.hooks.records import Match
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault, Snapshot
 from negotiator.records import Problem
@@ -52,6 +53,10 @@ class CyclePool(ABC):
         A failed delivery is part of the answer, never an exception. Only this method reads claim ids.
         """
 
+    def observed(self, deliveries: Sequence[Delivery]) -> tuple[Match, ...]:
+        """Return the matches that observers are called with: those that were handed out."""
+        return tuple(each.match for each in deliveries if each.is_handed_out)
+
     def cycle_ended(self, summary: CycleSummary) -> tuple[HookFailure, ...]:  # noqa: ARG002 - nothing to publish
         """Publish the result of a cycle, after its outcome is recorded; return what failed, which changes nothing else."""
         return ()
@@ -80,3 +85,7 @@ class FilePool(CyclePool):
         error = shown.error
         text = f"the output cannot be written: {error.strerror or error}" if error else ""
         return [Delivery(match, status, text) for match in result.matches]
+
+    def observed(self, deliveries: Sequence[Delivery]) -> tuple[Match, ...]:
+        """Return all matches: nobody receives them, so it does not matter which of them the output lists."""
+        return tuple(each.match for each in deliveries if each.status is not DeliveryStatus.FAILED)

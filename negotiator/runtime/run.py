@@ -26,7 +26,6 @@ from negotiator.cycle.progress import ProgressWatcher, unwatched
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
 from negotiator.errors import StateError
-from negotiator.hooks import specs
 from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.records import Cycle
@@ -317,26 +316,15 @@ class Runtime:
         seconds: Mapping[str, float],
         begun: CycleBeginning,
     ) -> CycleSummary:
-        delivered = tuple(each.match for each in deliveries if each.is_handed_out)
-        return summarize(result, delivered, seconds, begun.span(self.clock()))
+        return summarize(result, self.pool.observed(deliveries), seconds, begun.span(self.clock()))
 
     def _tell_observers(
         self, result: CycleResult, summary: CycleSummary, cycle: Cycle
     ) -> tuple[HookFailure, ...]:
         """Call the hooks that observe; their failures are reported and change nothing else."""
-        hooks, settings = self.bundle.hooks, self.bundle.settings
         notices = () if self.pool.is_shadow else self.state_manager.notices(result)
-        failures: list[HookFailure] = []
-        if notices:
-            failures += hooks.ask(
-                specs.negotiator_queues_changed, changes=notices, cycle=cycle, settings=settings
-            ).failures
-        answers = hooks.ask(
-            specs.negotiator_matches_made, matches=summary.matches, cycle=cycle, settings=settings
-        )
-        failures += answers.failures
-        answers = hooks.ask(specs.negotiator_cycle_ended, summary=summary, cycle=cycle, settings=settings)
-        return (*failures, *answers.failures, *self.pool.cycle_ended(summary))
+        failures = self.bundle.hooks.observe(summary, cycle, self.bundle.settings, notices)
+        return (*failures, *self.pool.cycle_ended(summary))
 
     def _perform_requests(self) -> Iterator[AdminResult]:
         """Carry out the requests of administrators; each is recorded before the state is written."""

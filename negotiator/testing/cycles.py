@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
+import attrs
+
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Table
@@ -35,7 +37,8 @@ def cycle(
 ) -> CycleSummary:
     """Run one negotiation cycle over a small pool, as the program runs it, and return its result.
 
-    All matches count as delivered. The installed plugins take part.
+    All matches count as delivered: plugins that observe cycles are called with them, and ``failures`` has observers that failed.
+    The installed plugins take part.
 
     :param slots: the ads of the slots, as ``ads`` reads them. What an ad leaves out of Name, Machine, State (Unclaimed),
         Requirements (true), Cpus (1), Memory and Disk (1024) is added.
@@ -56,8 +59,11 @@ def cycle(
         slots=Table.from_ads(_completed(slots, _SLOT)),
         jobs=Table.from_ads(_completed(jobs, _JOB)),
     )
-    result = run_cycle(snapshot, loaded, Cycle(number, time, loaded.digest))
-    return summarize(result, result.matches, {})
+    present = Cycle(number, time, loaded.digest)
+    result = run_cycle(snapshot, loaded, present)
+    found = summarize(result, result.matches, {})
+    observers = loaded.hooks.observe(found, present, loaded.settings)
+    return attrs.evolve(found, failures=(*found.failures, *observers))
 
 
 def _load(bundle: str | Path | Mapping[str, str] | None, plugins: Mapping[str, object]) -> Bundle:

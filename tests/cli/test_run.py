@@ -126,6 +126,37 @@ def test_on_a_full_disk_no_match_is_handed_out_and_written_records_stay(tmp_path
     assert negotiator("audit", "verify", "var/audit", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "options", [(), ("--full",), ("--user", "nobody"), ("--json",), ("--log-level", "error")]
+)
+def test_observers_get_every_match_whatever_is_printed(tmp_path, options):
+    folder, observed = tmp_path / "plugins", tmp_path / "observed"
+    folder.mkdir(mode=0o755)
+    (folder / "observer.py").write_text(
+        "from pathlib import Path\nfrom negotiator.plugin import hookimpl\n\n"
+        f"@hookimpl\ndef negotiator_matches_made(matches):\n    Path({str(observed)!r}).write_text(str(len(matches)))\n"
+    )
+    if "--log-level" in options:
+        options = ("--every", "0", "--cycles", "1", *options)
+    assert (
+        negotiator("run", POOL, "--no-audit", "--plugins-dir", folder, *options, cwd=tmp_path).returncode == 0
+    )
+    assert observed.read_text() == "7"
+
+
+@pytest.mark.parametrize("command", [("why", "12"), ("idle",), ("policies",)])
+def test_answers_to_questions_call_no_observer(tmp_path, command):
+    folder, observed = tmp_path / "plugins", tmp_path / "observed"
+    folder.mkdir(mode=0o755)
+    (folder / "observer.py").write_text(
+        "from pathlib import Path\nfrom negotiator.plugin import hookimpl\n\n"
+        f"@hookimpl\ndef negotiator_cycle_ended(summary):\n    Path({str(observed)!r}).touch()\n"
+    )
+    done = negotiator(*command, "--pool", POOL, "--plugins-dir", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not observed.exists()
+
+
 def test_trace_hooks_prints_each_call_of_a_plugin(tmp_path):
     done = negotiator("run", POOL, "--trace-hooks", "--no-audit", cwd=tmp_path)
     assert b"negotiator_gate_ads" in done.stderr

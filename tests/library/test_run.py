@@ -94,24 +94,38 @@ def test_the_same_pool_policies_and_time_give_the_same_result(result):
     assert [*again.denials] == [*result.denials]
 
 
-def test_a_run_writes_nothing_and_calls_no_observer(tmp_path, monkeypatch):
+def test_a_run_itself_writes_nothing_without_an_audit_log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n.run(n.read_pool(POOL), n.load_bundle(), now=NOW)
+    assert [*Path().iterdir()] == []
+
+
+def test_observers_get_every_match_of_a_run_with_and_without_an_audit_log(tmp_path, monkeypatch):
     bundle = tmp_path / "bundle"
     (bundle / "plugins").mkdir(parents=True, mode=0o755)
     (bundle / "pool.yaml").write_text("plugins:\n  folders: [plugins]\n")
     (bundle / "plugins" / "writer.py").write_text(
-        "from pathlib import Path\n"
         "from negotiator.plugin import hookimpl\n"
+        "def note(matches):\n"
+        "    with open('observed', 'a') as file:\n"
+        "        file.write(f'{len(matches)} ')\n"
+        "@hookimpl\n"
+        "def negotiator_matches_made(matches):\n"
+        "    note(matches)\n"
         "@hookimpl\n"
         "def negotiator_cycle_ended(summary):\n"
-        "    Path('observed').touch()\n"
+        "    note(summary.matches)\n"
+        "    1 / 0\n"
     )
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.chdir(tmp_path)
     pool, policy = n.read_pool(POOL), n.load_bundle(bundle)
-    assert len(n.run(pool, policy, now=NOW).matches) == 7
-    assert [*Path().iterdir()] == []
+    result = n.run(pool, policy, now=NOW)
+    assert len(result.matches) == 7
+    assert Path("observed").read_text() == "7 7 "
+    (failure,) = result.failures
+    assert "negotiator_cycle_ended: ZeroDivisionError" in failure
     n.run(pool, policy, now=NOW, audit_log="audit")
-    assert {each.name for each in Path().iterdir()} == {"observed", "audit"}
+    assert Path("observed").read_text() == "7 7 7 7 "
 
 
 def test_with_a_state_the_next_cycle_knows_the_matches_of_the_last_one(tmp_path):

@@ -72,3 +72,18 @@ def test_the_fixtures_are_these_functions(negotiator_cycle, negotiator_call):
     """They are part of the distribution, as a plugin of pytest."""
     assert negotiator_cycle("Cpus = 1", "RequestCpus = 1").pairs == (("1.0", "slot0@host"),)
     assert negotiator_call(NoSlots(), "negotiator_job_attributes") == ()
+
+
+def test_an_observer_gets_the_matches_of_a_cycle_and_its_failure_is_in_the_result():
+    seen = []
+
+    class Observer:
+        @hookimpl
+        def negotiator_matches_made(self, matches):
+            seen.extend(match.job for match in matches)
+            raise ValueError("disk full")
+
+    result = cycle('Name = "a"', "RequestCpus = 1", plugins=[Observer()])
+    assert seen == ["1.0"]
+    (failure,) = result.failures
+    assert (failure.hook, failure.message) == ("negotiator_matches_made", "ValueError: disk full")

@@ -74,9 +74,10 @@ def negotiator_reports(settings: Any) -> Iterable[Report]:  # type: ignore[empty
 
 @hookspec(shape=AnswerShape.NOTHING, on_failure=OnFailure.REPORT, batch="matches")
 def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycle) -> None:
-    """Observe the matches that were delivered.
+    """Observe the matches that were delivered; for a pool of files all matches.
 
-    Called once a cycle, after the matches are in the audit log and were delivered. A failure is reported, and nothing else changes.
+    Called once a cycle that takes place (``run``, ``serve``), after the matches are in the audit log and were delivered. A failure is
+    reported, and nothing else changes.
 
     Example::
 
@@ -85,7 +86,7 @@ def negotiator_matches_made(matches: Sequence[Match], settings: Any, cycle: Cycl
             for match in matches:
                 print(match.job, match.slot)
 
-    :param matches: all matches of the cycle that were delivered.
+    :param matches: all matches of the cycle that were delivered; for a pool of files all, whatever the program prints.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     """
