@@ -30,12 +30,12 @@ def read_source(
     found = first_of_each_name(answers.records)
     types = NamedTypes(KEY, "source", found)
     problems = [*failure_problems(hooks, answers.failures), *types.taken(answers.records, hooks)]
+    attributes, failures = read_before_match(bundle, settings)
+    problems += failure_problems(hooks, (each for each in failures if each.plugin not in wrong))
     if KEY not in top.entries:
         return ChosenSource(), tuple(problems)
     chosen, unknown = types.named(top)
     problems += unknown
     if chosen is None:
         return ChosenSource(), tuple(problems)
-    attributes, failures = read_before_match(bundle, settings)
-    problems += failure_problems(hooks, (each for each in failures if each.plugin not in wrong))
     return ChosenSource(chosen, settings.get(chosen.plugin), attributes), tuple(problems)

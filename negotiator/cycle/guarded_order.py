@@ -11,6 +11,7 @@ import numpy as np
 
 from negotiator.errors import PluginFailureError
 from negotiator.hooks.answers import Attributed
+from negotiator.hooks.declared_reads import DeclaredReads
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import WrongAnswerError, check_exactly, checked_label, checked_text, kind_of
 from negotiator.hooks.interrupts import raise_if_interrupted
@@ -28,9 +29,31 @@ from negotiator.hooks.order import (
     Weights,
 )
 from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.slot_offer import PreemptionVictims, SlotOffer
 
 R = TypeVar("R")
+
+
+@attrs.frozen
+class _Caller:
+    """Calls the code of the allocator of a plugin."""
+
+    plugin: str
+    reads: DeclaredReads | None
+
+    def __call__(self, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:
+        """Call ``function``; ``of`` is the plugin's function if it is another one."""
+        try:
+            with running_plugin(f"the order of plugin {self.plugin}", reads=self.reads):
+                return function(*args)
+        except BaseException as error:
+            raise_if_interrupted(error)
+            line = failed_line(error, of or function)
+            where = f" ({line})" if line else ""
+            raise PluginFailureError(
+                f"plugin {self.plugin}: its order failed: {describe_error(error)}{where}"
+            ) from error
 
 
 @attrs.define(eq=False)
@@ -40,34 +63,43 @@ class GuardedOrder(RequestOrder):
     :raises PluginFailureError: a call failed, or returned something else than its type.
     """
 
-    plugin: str
+    caller: _Caller
     order: RequestOrder
     slots: int  # of the cycle
 
     @classmethod
-    def of(cls, chosen: Attributed[RequestOrderType], context: OrderContext) -> GuardedOrder:
-        """Make the allocator of a cycle."""
-        return cls(chosen.plugin, _called(chosen.plugin, chosen.record.make, context), len(context.slots))
+    def of(
+        cls,
+        chosen: Attributed[RequestOrderType],
+        context: OrderContext,
+        reads: DeclaredReads | None = None,
+    ) -> GuardedOrder:
+        """Make the allocator of a cycle.
+
+        :param reads: what it may read of requests; None for everything.
+        """
+        caller = _Caller(chosen.plugin, reads)
+        return cls(caller, caller(chosen.record.make, context), len(context.slots))
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
-        return _called(self.plugin, self._next, of=self.order.next)
+        return self.caller(self._next, of=self.order.next)
 
     def feedback(self, feedback: Feedback) -> None:
         """Give the outcome of a turn."""
-        _called(self.plugin, self.order.feedback, feedback)
+        self.caller(self.order.feedback, feedback)
 
     def offer(self) -> SlotOffer | None:
         """Return the slots of the cycle."""
-        return _called(self.plugin, self._offer, of=self.order.offer)
+        return self.caller(self._offer, of=self.order.offer)
 
     def wait_reason(self, queued: QueuedRequest) -> WaitReason | None:
         """Return why a request had no turn, or why its allowance ended."""
-        return _called(self.plugin, self._wait_reason, queued, of=self.order.wait_reason)
+        return self.caller(self._wait_reason, queued, of=self.order.wait_reason)
 
     def ended(self) -> OrderResult:
         """Return what the allocator leaves."""
-        return _called(self.plugin, self._ended, of=self.order.ended)
+        return self.caller(self._ended, of=self.order.ended)
 
     def _next(self) -> QueuedRequest | None:
         queued = self.order.next()
@@ -167,16 +199,3 @@ def _check_sizes(offer: SlotOffer, slots: int) -> None:
             sizes.append(len(offer.preemption.queues))
     if any(size != slots for size in sizes):
         raise WrongAnswerError(f"expected an offer of {slots} slots, got one of {sizes}")
-
-
-def _called(plugin: str, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:
-    """Call ``function``; ``of`` is the plugin's function if it is another one."""
-    try:
-        return function(*args)
-    except BaseException as error:
-        raise_if_interrupted(error)
-        line = failed_line(error, of or function)
-        where = f" ({line})" if line else ""
-        raise PluginFailureError(
-            f"plugin {plugin}: its order failed: {describe_error(error)}{where}"
-        ) from error

@@ -234,7 +234,9 @@ def _run_cycle(
 def allocator(bundle: Bundle, context: OrderContext) -> RequestOrder:
     """Return the allocator of a cycle: the one that the bundle names, or the core's."""
     chosen = bundle.ordering.chosen
-    return BY_NAME.make(context) if chosen is None else GuardedOrder.of(chosen, context)
+    if chosen is None:
+        return BY_NAME.make(context)
+    return GuardedOrder.of(chosen, context, bundle.hooks.order_reads(chosen.plugin))
 
 
 def _jobs_in_use(claims: Iterable[ClaimsInUse]) -> Iterator[InUseCount]:

@@ -14,6 +14,7 @@ from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.charges import Charge
 from negotiator.hooks.order import QueuedRequest, QuotaRefusal
+from negotiator.hooks.plugin_output import outside_plugin
 from negotiator.hooks.records import Cycle
 from negotiator.ledger import Counters
 from negotiator.ledger.lines import Reader
@@ -37,7 +38,8 @@ class QuotaRefusals:
         """Return the refusals by quotas with a code, or of all if it is empty, in the order in which plugins declare their charges."""
         charges = self._uniform.get((queued.number, code))
         if charges is None:
-            charges = self._charges(queued, code)
+            with outside_plugin():  # it is the order that asks
+                charges = self._charges(queued, code)
         if not charges:
             return ()
         counters = self.in_use.ledger.counters()

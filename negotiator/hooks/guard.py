@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -19,9 +19,12 @@ from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import AnswerCheck
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
-from negotiator.hooks.plugin_output import PluginCall, inside_plugin
+from negotiator.hooks.plugin_output import PluginCall
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Source
+
+if TYPE_CHECKING:
+    from negotiator.hooks.declared_reads import DeclaredReads
 
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -65,6 +68,8 @@ class Guarded:
     tracer: Tracer | None = None
     clock: Clock = perf_counter
     tally: Tally = attrs.field(factory=Tally)
+    #: What the plugin may read of jobs in this hook; None for everything.
+    reads: DeclaredReads | None = None
 
     def call(self, arguments: Mapping[str, Any], check: AnswerCheck[T]) -> tuple[T, ...] | HookFailure | None:
         """Call it with those of the arguments that it takes, and check the answer.
@@ -76,14 +81,22 @@ class Guarded:
         implementation, clock = self.implementation, self.clock
         taken = {name: arguments[name] for name in implementation.arguments}
         answer: tuple[T, ...] | _Raised
+        if self.reads is not None:
+            taken = self.reads.arguments(taken)
         start = clock()
-        token = inside_plugin.set(PluginCall(implementation))
+        running = PluginCall(
+            implementation,
+            reads=self.reads,
+            arguments=arguments,
+            report_seconds=self.settings.report_seconds,
+        )
         try:
-            answer = check(implementation.function(**taken), arguments)
+            with running:
+                answer = check(implementation.function(**taken), arguments)
+            if running.undeclared is not None:  # the plugin caught it
+                answer = _Raised(running.undeclared)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its failure
             answer = self._raised(error)
-        finally:
-            inside_plugin.reset(token)
         seconds = clock() - start
         self._count(seconds, answer, arguments)
         if self.tracer is not None:

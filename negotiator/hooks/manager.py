@@ -18,6 +18,7 @@ from negotiator.hooks.answers import PluginInfo as PluginInfo
 from negotiator.hooks.answers import PluginStatus as PluginStatus
 from negotiator.hooks.answers import SlowCalls as SlowCalls
 from negotiator.hooks.decide import decide_access
+from negotiator.hooks.declared_reads import DeclaredReads
 from negotiator.hooks.guard import Clock, Guarded, Tracer
 from negotiator.hooks.hook import Hook, PerPlugin, hooks_of
 from negotiator.hooks.placement import PlacedApplication
@@ -35,6 +36,8 @@ R = TypeVar("R")
 
 #: All hooks by name, in the order of the contract.
 HOOKS = hooks_of(*specs.CONTRACT)
+#: Policies that are called with a request.
+_READ_REQUESTS = (specs.negotiator_filter_slots, specs.negotiator_charges)
 _MAY_BE_UNUSED = tuple(name for name, hook in HOOKS.items() if hook.may_be_unused)
 
 
@@ -73,6 +76,7 @@ class HookManager:
             )
             for name, hook in HOOKS.items()
         }
+        self._job_reads: Mapping[str, DeclaredReads] = {}
         self._used = dict(self._guarded)  # without those that have nothing to do under the bundle
 
     @property
@@ -135,26 +139,48 @@ class HookManager:
         Return None if a plugin that filters slots or charges does not declare the attributes it reads: each job is
         then a request of its own.
         """
-        reading = self.plugins_with(specs.negotiator_filter_slots) | self.plugins_with(
-            specs.negotiator_charges
-        )
-        return self._declared(specs.negotiator_job_attributes, reading, settings)
+        return self._declared(specs.negotiator_job_attributes, _READ_REQUESTS, settings)
 
     def gate_attributes(
         self, settings: Mapping[str, Any]
     ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
         """Return the job attributes that gates read, in lower case; None if a plugin with gates does not declare them."""
-        reading = self.plugins_with(specs.negotiator_gate_ads)
-        return self._declared(specs.negotiator_gate_attributes, reading, settings)
+        return self._declared(specs.negotiator_gate_attributes, (specs.negotiator_gate_ads,), settings)
+
+    def order_reads(self, plugin: str) -> DeclaredReads | None:
+        """Return what the order of a plugin may read of requests; None for everything.
+
+        Without a declaration that is nothing, since an order makes no job a request of its own; and everything, if the plugin
+        has hooks that do.
+        """
+        if any(plugin in self.plugins_with(hook) for hook in _READ_REQUESTS):
+            return self._job_reads.get(plugin)
+        nothing = DeclaredReads(plugin, specs.negotiator_job_attributes.name, frozenset())
+        return self._job_reads.get(plugin, nothing)
 
     def _declared(
-        self, hook: Hook[..., str], reading: frozenset[str], settings: Mapping[str, Any]
+        self, hook: Hook[..., str], reading: Iterable[Hook[..., Any]], settings: Mapping[str, Any]
     ) -> tuple[frozenset[str] | None, tuple[HookFailure, ...]]:
-        """Return the attribute names of all plugins; None if one failed, or one that is ``reading`` declares none."""
+        """Let each plugin read what it declares in the ``reading`` hooks, and return the attribute names of all.
+
+        None if one failed, or one with such a hook declares nothing.
+        """
         answers = self.ask(hook, settings=settings)
-        if answers.failures or not reading <= self.plugins_with(hook):
+        if answers.failures:
             return None, answers.failures
-        return frozenset(answer.record for answer in answers.records), ()
+        reads = {
+            plugin: DeclaredReads(
+                plugin, hook.name, frozenset(each.record for each in answers.records if each.plugin == plugin)
+            )
+            for plugin in self.plugins_with(hook)
+        }
+        if hook is specs.negotiator_job_attributes:
+            self._job_reads = reads
+        undeclared = False
+        for guarded in (each for one in reading for each in self._guarded[one.name]):
+            guarded.reads = reads.get(guarded.implementation.plugin)
+            undeclared |= guarded.reads is None
+        return None if undeclared else frozenset(answer.record for answer in answers.records), ()
 
     def access(
         self, questions: Sequence[AccessQuestion], queues: QueueTree, settings: Mapping[str, Any]

@@ -14,35 +14,110 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
+
+if TYPE_CHECKING:
+    from negotiator.hooks.declared_reads import DeclaredReads
 
 _STDOUT, _STDERR = 1, 2
+#: Seconds after which a call of a plugin's code that goes on is reported, unless the bundle says otherwise.
+REPORT_SECONDS: Final = 10.0
 
 
 class PluginCall:
-    """One call of a plugin's code; ``subject`` describes it. Each call is an object of its own.
+    """One call of a plugin's code, as a context; ``subject`` describes it. Each call is an object of its own.
 
-    ``longest_step`` are the seconds that it may take without progress.
+    ``arguments`` are those of a hook. ``longest_step`` are the seconds that it may take without progress. ``reads`` is what the
+    plugin may read of jobs, None for everything; ``undeclared`` is the error if it read something else, also if its code caught
+    the error. A call that goes on for ``report_seconds`` is reported (``plugin_watch``); ``began`` and ``ended`` are on the
+    monotonic clock, and ``outer`` is the call around it.
     """
 
-    __slots__ = ("longest_step", "subject")
+    __slots__ = (
+        "_token",
+        "arguments",
+        "began",
+        "ended",
+        "longest_step",
+        "outer",
+        "reads",
+        "report_seconds",
+        "subject",
+        "undeclared",
+    )
 
-    def __init__(self, subject: object, longest_step: float = 0.0) -> None:
+    def __init__(
+        self,
+        subject: object,
+        longest_step: float = 0.0,
+        reads: DeclaredReads | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        report_seconds: float = REPORT_SECONDS,
+    ) -> None:
         self.subject = subject
         self.longest_step = longest_step
+        self.reads = reads
+        self.arguments = arguments
+        self.report_seconds = report_seconds
+        self.undeclared: Exception | None = None
+        self.ended = 0.0
+
+    def __enter__(self) -> Self:
+        self._token = inside_plugin.set(self)
+        thread = threading.get_ident()
+        self.outer = running_calls.get(thread)
+        running_calls[thread] = self
+        self.began = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended = time.monotonic()
+        if self.outer is None:
+            running_calls.pop(threading.get_ident(), None)
+        else:
+            running_calls[threading.get_ident()] = self.outer
+        inside_plugin.reset(self._token)
+
+    def about(self) -> str:
+        """Return which request the call is about; empty if it is about none."""
+        if self.arguments is None:
+            return ""
+        from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
+
+        return describe_subject(self.arguments)
 
 
 #: The call of a plugin's code that runs in this context; None while none runs.
 inside_plugin: ContextVar[PluginCall | None] = ContextVar("inside_plugin", default=None)
+#: The innermost call that runs in each thread, by the thread's ident, for the watch over long calls.
+running_calls: dict[int, PluginCall] = {}
 
 
 @contextmanager
-def running_plugin(subject: str, longest_step: float = 0.0) -> Iterator[None]:
-    """Mark the time in which code of a plugin runs. The guard sets ``inside_plugin`` itself, which is faster."""
-    token = inside_plugin.set(PluginCall(subject, longest_step))
+def running_plugin(
+    subject: str, longest_step: float = 0.0, reads: DeclaredReads | None = None
+) -> Iterator[None]:
+    """Mark the time in which code of a plugin runs. The guard makes a ``PluginCall`` itself, which is faster.
+
+    A call with a ``longest_step`` is a part of a pool's source, which notes its own progress.
+
+    :raises UndeclaredReadError: it read an attribute of jobs that it may not read, and caught the error.
+    """
+    report_seconds = float("inf") if longest_step else REPORT_SECONDS
+    with PluginCall(subject, longest_step, reads, report_seconds=report_seconds) as call:
+        yield
+        if call.undeclared is not None:
+            raise call.undeclared
+
+
+@contextmanager
+def outside_plugin() -> Iterator[None]:
+    """Mark the time in which a plugin's code waits for the program's own, which may read everything of jobs."""
+    token = inside_plugin.set(None)
     try:
         yield
     finally:

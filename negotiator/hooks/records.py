@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Environment, Payers
+from negotiator.hooks.plugin_output import inside_plugin
 from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Provenance, Reason, Source, Verdict
 
@@ -71,12 +72,13 @@ class Request:
     """A resource request: jobs of one submitter that are equal in everything that policies read (an autocluster).
 
     ``ad`` has the significant attributes only: those that the ads, the bundle and ``negotiator_job_attributes`` of the
-    plugins refer to. So nothing that a policy reads differs between the jobs of one request.
+    plugins refer to. So nothing that a policy reads differs between the jobs of one request. In a hook it has those that
+    the plugin itself declared; reading another one is an error.
     """
 
     submitter: str
     schedd: str
-    ad: Ad
+    _ad: Ad = attrs.field(alias="ad")
     count: int
     first_job: str  # "cluster.proc" of the first of the jobs
     queue: str = ""  # the path of the queue that its applications are placed in
@@ -94,6 +96,12 @@ class Request:
     #: The attributes that the slot's ad has of the claim (ConcurrencyLimits, PreemptingConcurrencyLimits), if it is unverified.
     claim: Ad = attrs.field(factory=Ad)
     outside: bool = False  # the job runs on a slot that a gate puts outside of the pool (``Gate.outside``)
+
+    @property
+    def ad(self) -> Ad:
+        """The significant attributes; in a plugin's code those that it declared."""
+        call = inside_plugin.get()
+        return self._ad if call is None or call.reads is None else call.reads.ad(self._ad)
 
 
 @attrs.frozen(kw_only=True)

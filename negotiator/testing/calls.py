@@ -64,10 +64,20 @@ def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
         raise PluginFailedError(
             f"the plugin does not implement {hook}; it implements: {', '.join(implemented)}"
         )
-    answers = manager.ask(declared, **_complete(declared, arguments))
+    complete = _complete(declared, arguments)
+    _declare(manager, complete)
+    answers = manager.ask(declared, **complete)
     if answers.failures:
         raise PluginFailedError("\n".join(map(str, answers.failures)))
     return tuple(answer.record for answer in answers.records)
+
+
+def _declare(manager: HookManager, arguments: Mapping[str, Any]) -> None:
+    """Let the plugin read what it declares of jobs, as the program does when it loads a bundle."""
+    settings = arguments.get("settings", {NAME: None})
+    for _, failures in (manager.job_attributes(settings), manager.gate_attributes(settings)):
+        if failures:
+            raise PluginFailedError("\n".join(map(str, failures)))
 
 
 def load(plugin: object) -> HookManager:

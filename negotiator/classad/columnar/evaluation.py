@@ -46,6 +46,8 @@ from negotiator.classad.syntax import (
     Paren,
     Side,
     Unary,
+    UnreadableNameError,
+    children,
     fold,
     scope_side,
 )
@@ -111,8 +113,22 @@ def evaluate_table(
     on_rows = side is Side.MY
     work = WorkCounter(rows_own=on_rows if owner is None else owner is Side.MY, allowance=Allowance(steps))
     batch = RowBatch(table, other, env or Environment(), _NODES, work, dependencies=dependencies)
-    found = _by_columns(batch, expr, on_rows=on_rows)
-    return _by_classes(batch, expr, rows, on_rows=on_rows) if found is None else found
+    try:
+        found = _by_columns(batch, expr, on_rows=on_rows)
+        return _by_classes(batch, expr, rows, on_rows=on_rows) if found is None else found
+    except UnreadableNameError as error:
+        raise error.respelled(_spelled(expr, error.name)) from None
+
+
+def _spelled(expr: Expr, name: str) -> str:
+    """Return a name, in lower case, as an expression spells it."""
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is Attr and fold(node.name) == name:
+            return node.name
+        waiting += children(node)
+    return name
 
 
 def _by_classes(batch: RowBatch, expr: Expr, rows: IndexArray | None, *, on_rows: bool) -> Column:

@@ -10,6 +10,8 @@ from negotiator.classad.syntax.analysis import safe_conjuncts as safe_conjuncts
 from negotiator.classad.syntax.analysis import with_operands as with_operands
 from negotiator.classad.syntax.attribute_map import AttributeMap as AttributeMap
 from negotiator.classad.syntax.attribute_map import NameIndex as NameIndex
+from negotiator.classad.syntax.attribute_map import ReadLimit as ReadLimit
+from negotiator.classad.syntax.attribute_map import UnreadableNameError as UnreadableNameError
 from negotiator.classad.syntax.attribute_map import fold as fold
 from negotiator.classad.syntax.attribute_map import index_names as index_names
 from negotiator.classad.syntax.condition_parts import MAX_CONJUNCTS as MAX_CONJUNCTS

@@ -17,8 +17,8 @@ from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Self
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, Self
 
 _NODES: Final = frozenset(Expr.__args__)
 _LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
@@ -31,12 +31,66 @@ def fold(name: str) -> str:
     return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)
 
 
+class UnreadableNameError(Exception):
+    """An attribute was looked up that the reader of an ad must not read: another answer than that it is missing."""
+
+    name: str
+
+    def respelled(self, name: str) -> Self:
+        """Return the same error with the name as the reader spells it."""
+        raise NotImplementedError
+
+
+@attrs.frozen(eq=False)
+class ReadLimit:
+    """The names, in lower case, that a reader may look up; ``refuse`` returns the error for any other one."""
+
+    names: frozenset[str]
+    refuse: Callable[[str], UnreadableNameError]
+
+
+class _LimitedIndex(dict[str, int]):
+    """The positions of names of which a reader may look up some only, whether the ad has them or not."""
+
+    __slots__ = ("limit",)
+
+    def __init__(self, index: Mapping[str, int], limit: ReadLimit) -> None:
+        super().__init__(index)
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, int], ReadLimit]]:
+        return type(self), (dict(self), self.limit)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or self._is_readable(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        position = super().get(name)
+        if position is None:
+            self._is_readable(name)
+            return default
+        return position
+
+    def __missing__(self, name: str) -> int:
+        self._is_readable(name)
+        raise KeyError(name)
+
+    def _is_readable(self, name: object) -> bool:
+        """Return False for a name that may be read and that the ad does not have.
+
+        :raises UnreadableNameError: it may not be read.
+        """
+        if isinstance(name, str) and name not in self.limit.names:
+            raise self.limit.refuse(name)
+        return False
+
+
 @attrs.frozen(eq=False)
 class NameIndex:
     """The names of an ad (its shape): ``index`` has the position of each name in lower case.
 
     If a name was given more than once, ``pick`` has the positions in ``given`` that count and ``repeated`` those names
-    in lower case; otherwise ``pick`` is None.
+    in lower case; otherwise ``pick`` is None. With a ``limit`` a look-up of other names raises an exception.
     """
 
     given: tuple[str, ...]
@@ -44,6 +98,13 @@ class NameIndex:
     index: dict[str, int]
     pick: tuple[int, ...] | None
     repeated: frozenset[str] = frozenset()
+    limit: ReadLimit | None = None
+
+    def limited(self, limit: ReadLimit | None) -> NameIndex:
+        """Return the same names for a reader; unchanged without a limit."""
+        return (
+            self if limit is None else attrs.evolve(self, index=_LimitedIndex(self.index, limit), limit=limit)
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -70,7 +131,15 @@ def index_names(names: tuple[str, ...]) -> NameIndex:
 def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tuple[int, ...]]:
     """Return the shape of an ad with only these names, and their positions in ``shape``."""
     positions = sorted({shape.index[name] for name in map(fold, names) if name in shape.index})
-    return index_names(tuple(shape.names[each] for each in positions)), tuple(positions)
+    projected = index_names(tuple(shape.names[each] for each in positions))
+    return projected.limited(shape.limit), tuple(positions)
+
+
+@lru_cache(maxsize=1024)
+def _limited(shape: NameIndex, limit: ReadLimit) -> tuple[NameIndex, tuple[int, ...]]:
+    """Return the shape of an ad as a reader may see it, and the positions of its names in ``shape``."""
+    projected, positions = _projected(shape, limit.names.intersection(shape.index))
+    return projected.limited(limit), positions
 
 
 @lru_cache(maxsize=1024)
@@ -80,7 +149,8 @@ def _replaced(
     """Return the shape of an ad with ``added`` instead of ``names``, and the positions in ``shape`` of what stays."""
     gone = frozenset(map(fold, names))
     positions = tuple([place for name, place in shape.index.items() if name not in gone])
-    return index_names((*(shape.names[place] for place in positions), *added)), positions
+    replaced = index_names((*(shape.names[place] for place in positions), *added))
+    return replaced.limited(shape.limit), positions
 
 
 def expression(value: Expr | LiteralValue) -> Expr:
@@ -176,7 +246,10 @@ class AttributeMap:
 
     def get(self, name: str) -> Expr | None:
         """Return the expression of an attribute, None if it is missing."""
-        position = self.shape.index.get(fold(name))
+        try:
+            position = self.shape.index.get(fold(name))
+        except UnreadableNameError as error:
+            raise error.respelled(name) from None
         return None if position is None else self.expressions[position]
 
     def folded(self, name: str) -> Expr | None:
@@ -185,7 +258,10 @@ class AttributeMap:
         return None if position is None else self.expressions[position]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and fold(name) in self.shape.index
+        try:
+            return isinstance(name, str) and fold(name) in self.shape.index
+        except UnreadableNameError as error:
+            raise error.respelled(str(name)) from None
 
     def __len__(self) -> int:
         return len(self.expressions)
@@ -208,7 +284,14 @@ class AttributeMap:
 
     def with_items(self, items: Iterable[tuple[str, Expr | LiteralValue]]) -> Self:
         """Return an ad with these attributes added or replaced."""
-        return type(self)([*self.items(), *items])
+        changed = type(self)([*self.items(), *items])
+        changed.shape = changed.shape.limited(self.shape.limit)
+        return changed
+
+    def limited(self, limit: ReadLimit) -> Self:
+        """Return this ad for a reader: it shows the names of the limit only, and looking up another one is an error."""
+        shape, positions = _limited(self.shape, limit)
+        return self.of(shape, _SomeExpressions(self.expressions, positions))
 
     def __repr__(self) -> str:
         name = self.get("Name")

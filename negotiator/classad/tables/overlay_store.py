@@ -1,4 +1,4 @@
-"""A store that adds attributes to the ads of another one, which stays as it is."""
+"""Stores over another one, which stays as it is: with further attributes, or for a reader who may read some only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from negotiator.classad.tables.store import RowStore
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from negotiator.classad.syntax import Expr, LiteralValue
+    from negotiator.classad.syntax import Expr, LiteralValue, ReadLimit
     from negotiator.classad.tables.column import IndexArray, StringPool
     from negotiator.classad.tables.dictionary import AdDictionary
     from negotiator.classad.tables.distinct_values import DistinctValues
@@ -87,6 +87,44 @@ class OverlayStore:
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""
         return self.base.names(rows) | self.added.keys()
+
+
+@attrs.frozen(eq=False)
+class LimitedStore:
+    """The ads of a store for a reader: it shows the names of the limit only, and reading another attribute is an error."""
+
+    base: Store
+    limit: ReadLimit
+
+    @property
+    def pool(self) -> StringPool:
+        """The strings of the columns, by code."""
+        return self.base.pool
+
+    @property
+    def version(self) -> int:
+        """How often rows were replaced."""
+        return self.base.version
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def ad(self, row: int) -> Ad:
+        """Return an ad."""
+        return self.base.ad(row).limited(self.limit)
+
+    def encoded(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads.
+
+        :raises UnreadableNameError: it may not be read.
+        """
+        if name not in self.limit.names:
+            raise self.limit.refuse(name)
+        return self.base.encoded(name)
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names that may be read of the attributes that any ad of these rows has."""
+        return self.base.names(rows) & self.limit.names
 
 
 def added_attribute(

@@ -18,13 +18,15 @@ from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.classad.tables.distinct_values import DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
-from negotiator.classad.tables.overlay_store import OverlayStore, added_attribute
+from negotiator.classad.tables.overlay_store import LimitedStore, OverlayStore, added_attribute
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
+
+    from negotiator.classad.syntax import ReadLimit
 
 RowSelection: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Rows of a table: row numbers in any order, or a mask of shape (N,)."""
@@ -220,6 +222,11 @@ class AttributeTable:
             for name, (codes, values) in attributes.items()
         }
         return type(self)(OverlayStore(store, added), self._rows, len(self) if self._rows is None else -1)
+
+    def limited(self, limit: ReadLimit) -> Self:
+        """Return a table of the same rows for a reader: it shows the names of the limit only; reading another is an error."""
+        store = LimitedStore(self._current(), limit)
+        return type(self)(store, self._rows, len(self) if self._rows is None else -1)
 
     def _indices(self, rows: RowSelection) -> IndexArray:
         """Return the indices in the store of rows of this table."""

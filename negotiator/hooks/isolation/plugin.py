@@ -20,6 +20,7 @@ ISOLATED_HOOKS = frozenset(
         "negotiator_cycle_ended",
         "negotiator_filter_slots",
         "negotiator_gate_ads",
+        "negotiator_gate_attributes",
         "negotiator_job_attributes",
         "negotiator_matches_made",
         "negotiator_queues_changed",

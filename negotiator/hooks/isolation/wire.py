@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from negotiator.hooks.access import Access, AccessDecision, UserGroups
-from negotiator.hooks.records import Filter, Gate
+from negotiator.hooks.records import Filter, Gate, Request
 from negotiator.records import Mode, Source, Verdict
 
 HEADER = 8  # bytes of a message's length
@@ -30,8 +30,21 @@ def read_only(entries: dict[Any, Any]) -> Mapping[Any, Any]:
     return MappingProxyType(entries)
 
 
+def _fields(request: Request) -> dict[str, Any]:
+    """Return the fields of a request, with the ad as the plugin may read it."""
+    fields = {str(each.alias): getattr(request, each.name) for each in attrs.fields(Request)}
+    return fields | {"ad": request.ad}
+
+
+def _request(fields: dict[str, Any]) -> Request:
+    return Request(**fields)
+
+
 class _Pickler(pickle.Pickler):
-    dispatch_table = {MappingProxyType: lambda proxy: (read_only, (dict(proxy),))}  # noqa: RUF012 - as the base class
+    dispatch_table = {  # noqa: RUF012 - as the base class
+        MappingProxyType: lambda proxy: (read_only, (dict(proxy),)),
+        Request: lambda request: (_request, (_fields(request),)),
+    }
 
 
 def pack(content: bytes) -> bytes:

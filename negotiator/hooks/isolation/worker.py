@@ -19,6 +19,7 @@ from negotiator.hooks.isolation.wire import (
     record_to_json,
 )
 from negotiator.hooks.pluggy_adapter import import_lazy_names, marked_functions
+from negotiator.hooks.plugin_output import running_plugin
 
 _BEYOND = (
     5.0  # seconds after the deadline until a worker ends itself, if the program that would end it is gone
@@ -52,8 +53,9 @@ class _Worker:
             function = self.functions[message["hook"]]
             self.tables.update(message["tables"])
             tables = {name: self.tables[name] for name in message["cached"]}
-            records = function(**message["arguments"], **tables)
-            return answer_to_bytes({"records": _plain(records, message["limit"])})
+            with running_plugin(message["hook"]):
+                records = _plain(function(**message["arguments"], **tables), message["limit"])
+            return answer_to_bytes({"records": records})
         except BaseException as error:  # noqa: BLE001 - whatever the plugin raises is its failure
             line = failed_line(error, function)
             return answer_to_bytes({"error": f"{describe_error(error)}{f' ({line})' if line else ''}"})

@@ -62,11 +62,11 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
 
 @hookspec("attribute names", check=declarations.checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
-    """Name the job attributes that this plugin reads in ``negotiator_filter_slots`` and ``negotiator_charges``.
+    """Name the job attributes that this plugin reads in filters and charges, and of the requests of its orders.
 
     Jobs that are equal in these (and in all attributes that expressions refer to) are one request, and policies are
     called once for it. A plugin that filters slots or charges and does not implement this hook switches that off: every
-    job is then a request of its own.
+    job is then a request of its own. To read an attribute of a request that is not declared is a failure of the hook.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
 
@@ -86,7 +86,8 @@ def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[
     """Name the job attributes that this plugin reads in ``negotiator_gate_ads``.
 
     The schedds of a live pool offer jobs that are equal in all significant attributes as one. A plugin with gates that does
-    not implement this hook makes every job a request of its own there. For pools of files the hook has no effect.
+    not implement this hook makes every job a request of its own there. To read an attribute of jobs that is not declared is a
+    failure of the gate, in pools of files too.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
 
