@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from negotiator.bundle.rules import BundleRules, bundle_rules
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.hooks.delivery import DeliveryStatus
+from negotiator.hooks.plugin_watch import LongCall
 from negotiator.hooks.turn_time import TimeLimit
 from negotiator.pool.secrets import redact
 from negotiator.records import CORE, Problem
@@ -29,7 +31,13 @@ from negotiator.runtime.cycle_history import (
 )
 from negotiator.runtime.rule_activity import RuleActivity, with_cycle
 from negotiator.runtime.run import CycleReport
-from negotiator.runtime.status_file import LastCycle, NegotiatorStatus, UnmatchedJobs, write_status
+from negotiator.runtime.status_file import (
+    LastCycle,
+    NegotiatorStatus,
+    PluginCallStatus,
+    UnmatchedJobs,
+    write_status,
+)
 
 _MOST: Final = 20  # names of each kind
 _LONGEST: Final = 500  # characters of a text
@@ -53,6 +61,7 @@ class CycleStatus:
     _status: NegotiatorStatus
     _history: CycleHistory = attrs.field(factory=CycleHistory)
     _rules: tuple[Bundle, BundleRules] | None = None  # those of the last bundle
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     @classmethod
     def begin(
@@ -128,6 +137,12 @@ class CycleStatus:
             *self._details(result, last.ended, bundle),
         )
 
+    def plugin_call(self, call: LongCall) -> None:
+        """Write that a call of a plugin goes on for long, until it has ended; any thread may call this."""
+        text, about = _texts([call.subject])[0], _texts([call.about])[0]
+        present = None if call.has_ended else PluginCallStatus(call=text, about=about, since=call.began)
+        self._write(plugin_call=present)
+
     def cycle_failed(self, error: Exception) -> None:
         """Write why a cycle did not take place."""
         now = self.clock()
@@ -171,13 +186,14 @@ class CycleStatus:
             self.report(f"{self.folder}: cannot write the last cycles: {error.strerror or error}")
 
     def _write(self, **changes: Any) -> None:
-        self._status = attrs.evolve(self._status, **changes)
-        if self.folder is None:
-            return
-        try:
-            write_status(self.folder, self._status)
-        except OSError as error:
-            self.report(f"{self.folder}: cannot write the status: {error.strerror or error}")
+        with self._lock:
+            self._status = attrs.evolve(self._status, **changes)
+            if self.folder is None:
+                return
+            try:
+                write_status(self.folder, self._status)
+            except OSError as error:
+                self.report(f"{self.folder}: cannot write the status: {error.strerror or error}")
 
 
 def _earlier_cycles(folder: Path | None, report: Callable[[str], None]) -> CycleHistory:

@@ -27,6 +27,7 @@ class Health(enum.StrEnum):
     NO_CYCLE = "no cycle"
     UNANSWERED = "unanswered"
     PLUGIN_FAILED = "plugin failed"
+    PLUGIN_CALL = "plugin call goes on"
 
     @property
     def exit_code(self) -> ExitCode:
@@ -47,6 +48,7 @@ _CODES: Final = {
     Health.NO_CYCLE: ExitCode.POOL,
     Health.UNANSWERED: ExitCode.POOL,
     Health.PLUGIN_FAILED: ExitCode.PLUGIN,
+    Health.PLUGIN_CALL: ExitCode.PLUGIN,
 }
 
 
@@ -81,6 +83,10 @@ def negotiator_health(location: StateLocation, now: float) -> HealthReport:
 
 
 def _of_running(status: NegotiatorStatus, now: float) -> tuple[Health, str]:
+    call = status.plugin_call
+    if call is not None:
+        about = f" ({call.about})" if call.about else ""
+        return Health.PLUGIN_CALL, f"{call.call} has run for {now - call.since:.0f} s{about}"
     if status.cycle_since is not None and now > status.cycle_since + status.cycle_limit + LATE:
         return Health.OVERDUE, f"the present cycle has not ended in {now - status.cycle_since:.0f} s"
     if status.cycle_since is None and status.next_cycle is not None and now > status.next_cycle + LATE:
@@ -94,4 +100,6 @@ def _of_running(status: NegotiatorStatus, now: float) -> tuple[Health, str]:
         return Health.UNANSWERED, "; ".join(last.unanswered)
     if last is not None and last.plugins:
         return Health.PLUGIN_FAILED, f"failed in the last cycle: {', '.join(last.plugins)}"
-    return Health.HEALTHY, "" if last else "no cycle has ended yet"
+    if last is None and status.cycle_since is not None:
+        return Health.HEALTHY, f"the first cycle runs since {max(0.0, now - status.cycle_since):.0f} s"
+    return Health.HEALTHY, "" if last else "no cycle has begun yet"

@@ -10,6 +10,7 @@ from negotiator.bundle import Bundle
 from negotiator.cycle.progress import CycleProgress
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import NegotiatorError
+from negotiator.hooks.plugin_watch import LongCall
 from negotiator.records import Problem
 from negotiator.runtime.admin_actions import AdminResult
 from negotiator.runtime.reload import Reload
@@ -33,6 +34,9 @@ class RunObserver(Protocol):
 
     def reload(self, reload: Reload) -> None:
         """Receive an attempt to reload the bundle."""
+
+    def plugin_call(self, call: LongCall) -> None:
+        """Receive a call of a plugin's code that goes on for long, and again when it has ended; in a thread of its own."""
 
     def progress(self, progress: CycleProgress) -> None:
         """Receive how far a cycle is, many times before its decisions."""

@@ -27,6 +27,7 @@ from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
 from negotiator.hooks.guard import Tracer
+from negotiator.hooks.plugin_watch import LongCall, reporting_long_calls
 from negotiator.pool import Snapshot
 from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
@@ -69,6 +70,7 @@ class Runner:
     peers: Notices
     comparison: ShadowComparison | None
     recorder: CycleRecorder | None = None
+    status: CycleStatus | None = attrs.field(default=None, init=False)
     _offers_again: bool = attrs.field(default=False, init=False)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
@@ -94,7 +96,7 @@ class Runner:
         complete = True
         folder = self.runtime.store.folder if self.runtime.store else None
         bundle, clock = self.runtime.bundle, self.runtime.clock
-        status = CycleStatus.begin(folder, bundle, clock, intervals, observer.notice)
+        self.status = status = CycleStatus.begin(folder, bundle, clock, intervals, observer.notice)
         stop, trigger = self.runtime.stop, self.trigger
         timer = CycleTimer(self.reloader.request, intervals, total, stop=stop, trigger=trigger)
         with rare_collections(), timer:
@@ -237,24 +239,35 @@ def run_cycles(
     """
     targets = without_state_bundle(targets)
     trigger = CycleTrigger()
+    runners: list[Runner] = []
+
+    def report(call: LongCall) -> None:
+        for runner in runners:
+            if runner.status is not None:
+                runner.status.plugin_call(call)
+        observer.plugin_call(call)
 
     def run(store: StateStore | None = None) -> bool:
-        with open_runner(
-            targets,
-            audit=audit,
-            watch=watch,
-            tracer=tracer,
-            stdin=stdin,
-            change_bundle=change_bundle,
-            recover=recover,
-            driver=driver,
-            bind=bind,
-            shadow=shadow,
-            recorder=recorder,
-            engine=engine,
-            store=store,
-            trigger=trigger,
-        ) as runner:
+        with (
+            reporting_long_calls(report),
+            open_runner(
+                targets,
+                audit=audit,
+                watch=watch,
+                tracer=tracer,
+                stdin=stdin,
+                change_bundle=change_bundle,
+                recover=recover,
+                driver=driver,
+                bind=bind,
+                shadow=shadow,
+                recorder=recorder,
+                engine=engine,
+                store=store,
+                trigger=trigger,
+            ) as runner,
+        ):
+            runners.append(runner)
             problems = runner.runtime.bundle.problems
             observer.problems(each for each in problems if each.severity is Severity.WARNING)
             for notice in (*runner.notices, *runner.runtime.state_manager.damaged):

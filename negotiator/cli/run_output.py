@@ -31,6 +31,7 @@ from negotiator.cli.shadow import print_shadow_report
 from negotiator.cli.time_limits import owner
 from negotiator.errors import BundleError, NegotiatorError
 from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.plugin_watch import LongCall
 from negotiator.hooks.records import Match
 from negotiator.records import Problem, Severity
 
@@ -91,6 +92,10 @@ class TableOutput:
         click.echo(
             f"reload ({printable(reload.trigger)}): bundle {reload.digest[:_DIGITS]} {state}", err=True
         )
+
+    def plugin_call(self, call: LongCall) -> None:
+        """Print a call of a plugin that goes on for long, and that it has ended."""
+        click.echo(f"warning: {printable(str(call))}", err=True)
 
     def progress(self, progress: CycleProgress) -> None:
         """Show the progress of a long cycle."""
@@ -191,6 +196,12 @@ class LogOutput:
             self.log.info("bundle reloaded", **fields)
         else:
             self.log.error("bundle rejected, the previous one stays active", **fields)
+
+    def plugin_call(self, call: LongCall) -> None:
+        """Print a call of a plugin that goes on for long, and that it has ended."""
+        about = {"about": printable(call.about)} if call.about else {}
+        event = "plugin call ended" if call.has_ended else "plugin call goes on"
+        self.log.warning(event, call=call.subject, seconds=round(call.seconds, 1), **about)
 
     def progress(self, progress: CycleProgress) -> None:
         """Show the progress of a long cycle."""

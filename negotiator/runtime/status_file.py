@@ -67,12 +67,22 @@ class LastCycle:
 
 
 @attrs.frozen(kw_only=True)
+class PluginCallStatus:
+    """A call of a plugin's code that goes on for long: the hook and the plugin, the request it is about, and when it began."""
+
+    call: str = stored_fields.text()
+    about: str = stored_fields.optional_text()
+    since: float = stored_fields.number()
+
+
+@attrs.frozen(kw_only=True)
 class NegotiatorStatus:
     """What a negotiator does; times are in seconds since the epoch.
 
     ``process`` and ``process_began`` (clock ticks since the boot) identify the process on its ``host``. ``cycle_since`` is when
     the present cycle began, None between two cycles; it may take ``cycle_limit`` seconds and the time of its input and output.
     ``next_cycle`` is when the next one begins at the latest.
+    ``plugin_call`` is the call of a plugin's code that goes on for long, if there is one.
     ``standby`` says which negotiator leads with a shared state instead of this one. ``failure`` is why the last cycle did not take place, at ``failed``.
     """
 
@@ -89,6 +99,9 @@ class NegotiatorStatus:
     failure: str = stored_fields.optional_text()
     failed: float | None = stored_fields.optional_number()
     totals: CycleTotals = attrs.field(factory=CycleTotals, validator=instance_of(CycleTotals))
+    plugin_call: PluginCallStatus | None = attrs.field(
+        default=None, validator=optional(instance_of(PluginCallStatus))
+    )
 
     @classmethod
     def of_this_process(cls, started: float, bundle: str, cycle_limit: float) -> Self:
@@ -139,6 +152,8 @@ def _status(values: Any) -> NegotiatorStatus:
         unmatched = tuple([UnmatchedJobs(**each) for each in values["last"].pop("unmatched")])
         values["last"] = LastCycle(**values["last"], unmatched=unmatched)
     values["totals"] = CycleTotals(**values["totals"])
+    if values.get("plugin_call") is not None:
+        values["plugin_call"] = PluginCallStatus(**values["plugin_call"])
     return NegotiatorStatus(**values)
 
 

@@ -154,3 +154,73 @@ def test_a_damaged_status_is_an_error_of_the_state(site, text):
     (site / "var" / "state" / "status.json").write_text(text)
     code, printed = status(site)
     assert (code, "status.json: cannot read the status" in printed) == (6, True)
+
+
+HANGING = """
+import time
+from pathlib import Path
+from negotiator.plugin import hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_filter_slots(request):
+    while not Path("go-on").exists():
+        time.sleep(0.02)
+    return []
+"""
+
+
+def test_a_hook_that_goes_on_is_named_while_it_does_and_again_when_it_has_ended(site):
+    (site / "bundle" / "plugins" / "hanging.py").write_text(HANGING)
+    (site / "bundle" / "pool.yaml").write_text("plugins:\n  folders: [plugins]\n  report_seconds: 0.2\n")
+    (site / "pool.ads").write_text(
+        'MyType = "Machine"\nName = "slot1@a"\nState = "Unclaimed"\nRequirements = true\nCpus = 1\n\n'
+        'MyType = "Job"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nOwner = "alice"\nUser = "alice@a"\nRequirements = true\n'
+    )
+    command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--every", "0.2"]
+    command += ["--pool-driver", "files", "--pool", "pool.ads", "--log-format", "json"]
+    with subprocess.Popen(command, cwd=site, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            lines = iter(process.stderr.readline, "")
+            named = next(line for line in map(json.loads, lines) if line["event"] == "plugin call goes on")
+            assert named["call"] == "negotiator_filter_slots of plugin hanging"
+            assert named["about"] == "job 1.0 of alice@a"
+            assert named["seconds"] >= 0.2
+            code, printed = status(site)
+            assert code == 7
+            assert "plugin call goes on: negotiator_filter_slots of plugin hanging has run for" in printed
+            assert "(job 1.0 of alice@a)" in printed
+            (site / "go-on").touch()
+            ended = next(line for line in map(json.loads, lines) if line["event"].startswith("plugin call"))
+            assert (ended["event"], ended["call"]) == ("plugin call ended", named["call"])
+            deadline = time.monotonic() + PATIENCE
+            while status(site)[0] != 0 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert status(site)[0] == 0
+        finally:
+            (site / "go-on").touch()
+            process.terminate()
+            process.communicate()
+
+
+def test_run_names_a_hook_that_goes_on_on_standard_error(site):
+    (site / "bundle" / "plugins" / "hanging.py").write_text(HANGING)
+    (site / "bundle" / "pool.yaml").write_text("plugins:\n  folders: [plugins]\n  report_seconds: 0.2\n")
+    (site / "pool.ads").write_text(
+        'MyType = "Machine"\nName = "slot1@a"\nState = "Unclaimed"\nRequirements = true\nCpus = 1\n\n'
+        'MyType = "Job"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nOwner = "alice"\nUser = "alice@a"\nRequirements = true\n'
+    )
+    command = [sys.executable, "-m", "negotiator", "run", "--bundle", "bundle", "--no-audit", "pool.ads"]
+    with subprocess.Popen(
+        command, cwd=site, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    ) as process:
+        line = next(line for line in iter(process.stderr.readline, "") if "hanging has run" in line)
+        assert line.startswith("warning: negotiator_filter_slots of plugin hanging has run for ")
+        assert "(job 1.0 of alice@a), and goes on" in line
+        (site / "go-on").touch()
+        _, rest = process.communicate(timeout=PATIENCE)
+    assert "negotiator_filter_slots of plugin hanging ended after" in rest
+    assert process.returncode == 0
