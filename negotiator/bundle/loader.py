@@ -142,7 +142,8 @@ class BundleLoader:
         """Return all problems, each once, in the order of files and lines, each with its line."""
         others = self.contents.others.keys() - self.manifests.keys()
         unowned = (name for name in others if not self.file_owners.owner(name))
-        return in_order(map(self._quoted, (*self.problems, *filter(None, map(unread, unowned)))))
+        changes = () if self.hooks is None else self.hooks.process_changes()
+        return in_order(map(self._quoted, (*self.problems, *changes, *filter(None, map(unread, unowned)))))
 
     def _read(self) -> tuple[MapNode | None, Knobs]:
         """Return the tree of ``pool.yaml``, None if it can't be read to its end, and the knobs of all other files."""

@@ -42,6 +42,8 @@ class Candidate:
     origin: str
     load: Callable[[], tuple[object, str]]
     installed: bool = False
+    is_bundled: bool = False  # with the program, in its own distribution
+    is_executed_once: bool = False  # in a process, as Python's modules are
     isolate: Callable[[], PluginCode] | None = None
 
 
@@ -74,6 +76,8 @@ def from_entry_points() -> tuple[Candidate, ...]:
             f"entry point {entry.name} = {entry.value} ({_distribution(entry)})",
             _EntryPointLoad(entry),
             installed=True,
+            is_executed_once=True,
+            is_bundled=entry.distribution == "negotiator",
         )
         for entry in found
     )
@@ -104,7 +108,7 @@ def from_folder(folder: Path) -> tuple[Candidate, ...]:
 def from_module(name: str) -> Candidate:
     """Return the plugin that a bundle names by its module."""
     load = _ModuleLoad(name)
-    return Candidate(name, f"module {name}", load, isolate=load.isolate)
+    return Candidate(name, f"module {name}", load, is_executed_once=True, isolate=load.isolate)
 
 
 def from_object(name: str, plugin: object) -> Candidate:

@@ -9,6 +9,7 @@ evaluates are limited in steps (``cycle.work_accounts``). A Python function that
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,7 @@ from negotiator.hooks.hook import AnswerCheck
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
 from negotiator.hooks.plugin_output import PluginCall
+from negotiator.hooks.process_state import unchanged_process
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Source
 
@@ -70,6 +72,9 @@ class Guarded:
     tally: Tally = attrs.field(factory=Tally)
     #: What the plugin may read of jobs in this hook; None for everything.
     reads: DeclaredReads | None = None
+    #: Restore the state of the process after each call; ``changed`` has the names of what was changed.
+    keeps_process: bool = False
+    changed: list[str] = attrs.field(factory=list)
 
     def call(self, arguments: Mapping[str, Any], check: AnswerCheck[T]) -> tuple[T, ...] | HookFailure | None:
         """Call it with those of the arguments that it takes, and check the answer.
@@ -91,7 +96,7 @@ class Guarded:
             report_seconds=self.settings.report_seconds,
         )
         try:
-            with running:
+            with running, unchanged_process(self.changed) if self.keeps_process else nullcontext():
                 answer = check(implementation.function(**taken), arguments)
             if running.undeclared is not None:  # the plugin caught it
                 answer = _Raised(running.undeclared)

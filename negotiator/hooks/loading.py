@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
@@ -32,10 +33,14 @@ from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry, import_lazy_names
 from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
+from negotiator.hooks.process_state import changed_process, unchanged_process
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.hooks.vetting import vet
 from negotiator.records import CORE, Problem, Severity, Source
 from negotiator.records.text import suggest
+
+#: What the import of each plugin that is executed once changed of the process, by origin.
+_changed_at_import: dict[str, list[str]] = {}
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 
@@ -99,18 +104,19 @@ class _PluginLoader:
         """Load, check and register one plugin; any exception is a problem."""
         try:
             protect_descriptor()
-            with running_plugin(f"the import of plugin {candidate.name}"):
-                plugin, version = self._plugin(candidate)
-                import_lazy_names(plugin)
-            problems = [
-                *self._unfit(plugin, candidate),
-                *vet(plugin, candidate.name, candidate.origin, HOOKS),
-            ]
-            self.problems += problems
-            if any(problem.severity is Severity.ERROR for problem in problems):
-                dropins.unload(dropins.module_names([plugin]))
-                return
-            self.registry.register(plugin, candidate.name)
+            with self._guarded_import(candidate):
+                with running_plugin(f"the import of plugin {candidate.name}"):
+                    plugin, version = self._plugin(candidate)
+                    import_lazy_names(plugin)
+                problems = [
+                    *self._unfit(plugin, candidate),
+                    *vet(plugin, candidate.name, candidate.origin, HOOKS),
+                ]
+                self.problems += problems
+                if any(problem.severity is Severity.ERROR for problem in problems):
+                    dropins.unload(dropins.module_names([plugin]))
+                    return
+                self.registry.register(plugin, candidate.name)
         except BaseException as error:  # noqa: BLE001 - importing a plugin runs its code, which may raise anything
             raise_if_interrupted(error)
             self.problems.append(refusal(candidate, error))
@@ -118,8 +124,28 @@ class _PluginLoader:
         self.objects[id(plugin)] = candidate.name
         self.plugins.append(plugin)
         self.loaded.append(
-            LoadedPlugin(candidate.name, version, candidate.origin, installed=candidate.installed)
+            LoadedPlugin(
+                candidate.name,
+                version,
+                candidate.origin,
+                installed=candidate.installed,
+                is_bundled=candidate.is_bundled,
+            )
         )
+
+    @contextmanager
+    def _guarded_import(self, candidate: Candidate) -> Iterator[None]:
+        """Restore what an import changes of the process, and name the plugin; those of this distribution change nothing."""
+        if candidate.is_bundled:
+            yield
+            return
+        # A module is executed once in a process, but each bundle that loads it says what it changed.
+        changed = _changed_at_import.setdefault(candidate.origin, []) if candidate.is_executed_once else []
+        try:
+            with unchanged_process(changed):
+                yield
+        finally:
+            self.problems += changed_process(candidate.name, candidate.origin, "its import", changed)
 
     def _plugin(self, candidate: Candidate) -> tuple[object, str]:
         """Return a plugin and its version; of an isolated one what calls its worker process."""

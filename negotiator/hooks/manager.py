@@ -20,9 +20,10 @@ from negotiator.hooks.answers import SlowCalls as SlowCalls
 from negotiator.hooks.decide import decide_access
 from negotiator.hooks.declared_reads import DeclaredReads
 from negotiator.hooks.guard import Clock, Guarded, Tracer
-from negotiator.hooks.hook import Hook, PerPlugin, hooks_of
+from negotiator.hooks.hook import Hook, OnFailure, PerPlugin, hooks_of
 from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.pluggy_adapter import Registry
+from negotiator.hooks.process_state import changed_process
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
@@ -49,6 +50,7 @@ class LoadedPlugin:
     version: str
     origin: str
     installed: bool = False
+    is_bundled: bool = False
 
 
 class HookManager:
@@ -67,9 +69,13 @@ class HookManager:
     ) -> None:
         self._plugins = tuple(sorted(plugins, key=lambda plugin: _rank(settings, plugin.name)))
         versions = {plugin.name: plugin.version for plugin in self._plugins}
+        foreign = {plugin.name for plugin in self._plugins if not plugin.is_bundled}
         self._guarded = {
             name: tuple(
-                Guarded(each, versions[each.plugin], settings, tracer, clock)
+                Guarded(
+                    *(each, versions[each.plugin], settings, tracer, clock),
+                    keeps_process=hook.on_failure is OnFailure.REFUSE_BUNDLE and each.plugin in foreign,
+                )
                 for each in sorted(
                     registry.implementations(hook), key=lambda each: _rank(settings, each.plugin)
                 )
@@ -225,6 +231,13 @@ class HookManager:
                     )
                     hint = "install it with an entry point of group negotiator"
                     yield Problem(Severity.WARNING, Source(plugin.origin), message, hint)
+
+    def process_changes(self) -> Iterator[Problem]:
+        """Warn of hooks that changed the state of the process when the bundle was loaded."""
+        origins = {plugin.name: plugin.origin for plugin in self._plugins}
+        for guarded in self._all():
+            hook, plugin = guarded.implementation.hook.name, guarded.implementation.plugin
+            yield from changed_process(plugin, origins[plugin], hook, guarded.changed)
 
     def application_groups(
         self, applications: Sequence[PlacedApplication], queues: QueueTree, settings: Mapping[str, Any]

@@ -21,14 +21,14 @@ SLOTS = 'Name = "a"\nCpus = 4\n\nName = "b"\nCpus = 8'
 
 #: Ways to read the attribute Project of a request.
 READS = {
-    "get": lambda ad, slots: ad.get("Project"),
-    "in": lambda ad, slots: "Project" in ad,
-    "default": lambda ad, slots: ad.string("Project", default="none"),
-    "evaluate": lambda ad, slots: ad.evaluate("Project"),
-    "case": lambda ad, slots: ad.string("PROJECT"),
-    "project": lambda ad, slots: ad.project(["project"]),
-    "copy": lambda ad, slots: ad.with_items([("x", parse("MY.Project"))]).evaluate("x"),
-    "replaced": lambda ad, slots: ad.replaced({"x": 1}).string("Project"),
+    "get": lambda ad, _: ad.get("Project"),
+    "in": lambda ad, _: "Project" in ad,
+    "default": lambda ad, _: ad.string("Project", default="none"),
+    "evaluate": lambda ad, _: ad.evaluate("Project"),
+    "case": lambda ad, _: ad.string("PROJECT"),
+    "project": lambda ad, _: ad.project(["project"]),
+    "copy": lambda ad, _: ad.with_items([("x", parse("MY.Project"))]).evaluate("x"),
+    "replaced": lambda ad, _: ad.replaced({"x": 1}).string("Project"),
     "of the job": lambda ad, slots: evaluate_table(
         parse("isUndefined(MY.Project) || TARGET.Cpus > 2"), slots, ad, side=Side.TARGET
     ),
@@ -93,7 +93,7 @@ def test_an_error_that_the_plugin_catches_is_an_error_all_the_same():
 
 def test_iteration_shows_the_declared_attributes_and_those_that_they_refer_to():
     seen = []
-    plugin = policy(lambda ad, slots: seen.append((sorted(ad), len(ad), ad.integer("RequestCpus"))))
+    plugin = policy(lambda ad, _: seen.append((sorted(ad), len(ad), ad.integer("RequestCpus"))))
     job = 'Owner = "alice"\nRequestCpus = MinCpus * 2\nMinCpus = 3\nProject = "x"'
     call(plugin, "negotiator_filter_slots", request=request(job), slots=table(SLOTS))
     assert seen == [(["MinCpus", "Owner", "RequestCpus"], 3, 6)]
@@ -130,7 +130,7 @@ def test_in_a_cycle_the_request_gets_no_match_whatever_other_plugins_declare():
             return ["Project"]
 
         @hookimpl
-        def negotiator_filter_slots(self, request, slots):
+        def negotiator_filter_slots(self, request):
             request.ad.string("Project")
             return []
 
