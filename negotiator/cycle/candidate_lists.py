@@ -64,8 +64,7 @@ class CandidateLists:
         """Keep the candidates of a turn, if it listed them."""
         if queued.recheck is None or queued.recheck.anew is not None:
             return
-        further = () if candidates.preempting is None else candidates.preempting.ranks
-        rows, _ = self.matcher.ranks.choose(job, candidates.among, candidates.left, env, further)
+        rows, _ = candidates.choose(job, candidates.among, candidates.left, self.matcher.ranks, env)
         self._last = CandidateList(rows, candidates.preempting)
 
     def granted(self, queued: QueuedRequest, rows: Rows) -> None:

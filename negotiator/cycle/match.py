@@ -28,9 +28,11 @@ from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.slot_order import RankValues
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, SlotAllowance
-from negotiator.hooks.records import Cycle, Mask, Request
+from negotiator.hooks.records import Cycle, Mask, Request, Score
+from negotiator.hooks.slot_offer import Preemption
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.ledger import Rows
 from negotiator.records import Reason, Station, Verdict
@@ -206,18 +208,29 @@ class MatchCandidates:
     preempting: PreemptingCandidates | None = None  # None: all of them are free
     protected: int = 0  # slots whose jobs the requirements of preemption protect
     copies: SlotCopies | None = None  # how many jobs each may get; None: one
-    best: BestSlots | None = None  # the first of them, if they were sorted ahead
+    best: BestSlots | None = None  # the first of them by ranks alone, if they were sorted ahead
+    scores: tuple[Attributed[Score], ...] = ()  # of plugins, the most significant first
+
+    @property
+    def first(self) -> tuple[RankValues, ...]:
+        """What sorts the slots before every rank, (N,) each: no score ends a job that could go on."""
+        if not self.scores:
+            return ()
+        values = tuple(each.record.values for each in self.scores)
+        if self.preempting is None:
+            return values
+        return (self.preempting.states == Preemption.NONE).astype(np.float64), *values
 
     def choose(
         self, job: Ad, among: Mask, count: int, ranks: Ranks, env: Environment
     ) -> tuple[Rows, RankValues]:
         """Return the ``count`` best of some candidates, (N,), as ``Ranks.choose`` does."""
-        if self.best is not None and self.preempting is None and ranks.scores is None:
+        if self.best is not None and self.preempting is None and ranks.scores is None and not self.scores:
             found = self.best.first(among, count)
             if found is not None:
                 return found
         further = () if self.preempting is None else self.preempting.ranks
-        return ranks.choose(job, among, count, env, further)
+        return ranks.choose(job, among, count, env, further, self.first)
 
 
 def match(
@@ -235,6 +248,7 @@ def match(
     candidates = matcher.candidate_set(matcher.slots)
     failures: tuple[HookFailure, ...] = ()
     best: BestSlots | None = None
+    scores: tuple[Attributed[Score], ...] = ()
     if not is_exceeded(cycle):
         found = None if matcher.source is None or queued is None else matcher.source.of(queued)
         best = None if found is None else found.best
@@ -243,6 +257,8 @@ def match(
         else:
             found.apply(candidates)
         failures = _filters(candidates, request, bundle, cycle)
+        scores, failed = _scores(candidates, request, bundle, cycle)
+        failures = (*failures, *failed)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
         candidates = matcher.candidate_set(matcher.slots)
@@ -259,7 +275,9 @@ def match(
     left = candidates.left
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
     return MatchCandidates(
-        candidates.keep, left, removals, warnings, failures, preempting, protected, best=best
+        *(candidates.keep, left, removals, warnings, failures, preempting, protected),
+        best=best,
+        scores=scores,
     )
 
 
@@ -279,6 +297,24 @@ def _filters(
     for failure in answers.failures:
         candidates.remove_all(failure_reason(Station.MATCH, failure))
     return answers.failures
+
+
+def _scores(
+    candidates: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle
+) -> tuple[tuple[Attributed[Score], ...], tuple[HookFailure, ...]]:
+    """Return the scores of plugins; one that fails removes every slot."""
+    if not bundle.hooks.implements(specs.negotiator_score_slots):
+        return (), ()
+    answers = bundle.hooks.ask(
+        specs.negotiator_score_slots,
+        request=request,
+        slots=candidates.slots,
+        cycle=cycle,
+        settings=bundle.settings,
+    )
+    for failure in answers.failures:
+        candidates.remove_all(failure_reason(Station.MATCH, failure))
+    return answers.records, answers.failures
 
 
 def _in_use(slots: Table) -> Mask:

@@ -120,19 +120,21 @@ class Ranks:
         count: int,
         env: Environment,
         further: tuple[RankValues, ...] = (),
+        first: tuple[RankValues, ...] = (),
     ) -> tuple[NDArray[np.intp], RankValues]:
         """Return the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
 
-        The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
+        The ``first`` values sort them before everything else, (N,) each. The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
         (N,) each, then the order of the rows. ``env`` has the state of ``random``.
         """
         read, pool, rank, last, cacheable = self._read_ranks(job)
         if cacheable:
             ranks = self._job.get_by_key(rank, read, env)
             after = () if last is None else (self._after.get_by_key(last, read, env),)
-            if self.scores is not None:
+            if self.scores is not None or first:
                 rows = np.flatnonzero(among)
-                scored = [each[rows] for each in (self.scores, ranks, *after, *further)]
+                before = self._before(pool, read, env)
+                scored = [each[rows] for each in (*first, before, ranks, *after, *further)]
                 chosen = rows[best(min(count, len(rows)), *scored)]
                 return chosen, ranks[chosen]
             order = self._pool.get_by_key(pool, read, env)
@@ -145,10 +147,16 @@ class Ranks:
         # A rank that cannot be cached may be random: only the slots in question are evaluated.
         rows = np.flatnonzero(among)
         keys = (*self.of(rows, job, env), *(each[rows] for each in further))
-        first = best(min(count, len(rows)), *keys)
-        return rows[first], keys[1][first]
+        places = best(min(count, len(rows)), *(each[rows] for each in first), *keys)
+        return rows[places], keys[1][places]
 
-    def ahead(self, job: Ad, among: Mask, row: int, env: Environment) -> NDArray[np.intp]:
+    def _before(self, pool: CacheKey[PoolOrder], read: Ad, env: Environment) -> RankValues:
+        """Return what sorts slots before the job's Rank, (N,)."""
+        return self._pool.get_by_key(pool, read, env).ranks if self.scores is None else self.scores
+
+    def ahead(
+        self, job: Ad, among: Mask, row: int, env: Environment, first: tuple[RankValues, ...] = ()
+    ) -> NDArray[np.intp]:
         """Return the rows of some slots, (N,), that ``choose`` puts before another slot for a job, in any order.
 
         The ranks must not be random.
@@ -156,9 +164,10 @@ class Ranks:
         read, pool, rank, last, _ = self._read_ranks(job)
         ranks = self._job.get_by_key(rank, read, env)
         after = () if last is None else (self._after.get_by_key(last, read, env),)
-        if self.scores is not None:
+        if self.scores is not None or first:
             rows = np.flatnonzero(among)
-            return rows[is_better(rows, row, (self.scores, ranks, *after))]
+            before = self._before(pool, read, env)
+            return rows[is_better(rows, row, (*first, before, ranks, *after))]
         order = self._pool.get_by_key(pool, read, env)
         sorted_slots = self._sorted.known(order, ranks, *after)
         if sorted_slots is None:

@@ -47,6 +47,13 @@ class PoolOrder:
         """Its memory in bytes."""
         return self.rows.nbytes + self.behind.nbytes
 
+    @property
+    def ranks(self) -> RankValues:
+        """The pool's rank of each slot, (N,)."""
+        found = np.empty_like(self.behind)
+        found[self.rows] = -self.behind
+        return found
+
     def best(self, among: Mask, ranks: tuple[RankValues, ...], count: int) -> NDArray[np.intp]:
         """Return the rows of the best, best first; slots with equal ranks of the pool go by ``ranks``, (N,) each.
 

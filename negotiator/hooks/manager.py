@@ -38,7 +38,7 @@ R = TypeVar("R")
 #: All hooks by name, in the order of the contract.
 HOOKS = hooks_of(*specs.CONTRACT)
 #: Policies that are called with a request.
-_READ_REQUESTS = (specs.negotiator_filter_slots, specs.negotiator_charges)
+_READ_REQUESTS = (specs.negotiator_filter_slots, specs.negotiator_score_slots, specs.negotiator_charges)
 _MAY_BE_UNUSED = tuple(name for name, hook in HOOKS.items() if hook.may_be_unused)
 
 

@@ -121,6 +121,18 @@ class Filter:
 
 
 @attrs.frozen
+class Score:
+    """How much one policy prefers each slot for a request: ``values`` (N,) float64, a higher one is better.
+
+    Scores sort the slots that a request may get before every rank of the pool and of the job; slots of equal score fall to
+    these. Several scores are compared one after the other, never summed.
+    """
+
+    rule: str
+    values: NDArray[np.float64]
+
+
+@attrs.frozen
 class PreemptedJob:
     """The job that a match ends: its user, and why.
 

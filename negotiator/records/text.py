@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Final
 
 
 def printable(text: str) -> str:
@@ -18,14 +19,23 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+_MOST_LISTED: Final = 15  # words; of more the nearest are named
+_NEAREST: Final = 5
+
+
 def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
-    """Return ``did you mean x?``, or the list of known words if ``listed``."""
+    """Return ``did you mean x?``, or the list of known words if ``listed``; of many words the nearest few."""
     choices = sorted(known)
     folded = {choice.lower(): choice for choice in choices}
     near = difflib.get_close_matches(word.lower(), folded, n=1)
     if near and folded[near[0]] != word:
         return f"did you mean {folded[near[0]]}?"
-    return f"there are: {', '.join(choices)}" if choices and listed else ""
+    if not choices or not listed:
+        return ""
+    if len(choices) <= _MOST_LISTED:
+        return f"there are: {', '.join(choices)}"
+    few = difflib.get_close_matches(word.lower(), folded, n=_NEAREST, cutoff=0.0)
+    return f"the nearest of {len(choices)} are: {', '.join(folded[each] for each in few)}"
 
 
 def utc_time(seconds: float) -> str:

@@ -70,9 +70,9 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
 
 
 @hookimpl
-def negotiator_job_attributes() -> Iterable[str]:
-    """Read nothing of a job but the submitter of its request."""
-    return ()
+def negotiator_job_attributes(settings: FairShareSettings) -> Iterable[str]:
+    """Read nothing of a job but the submitter of its request; with NEGOTIATOR_DEPTH_FIRST how much of a slot it takes."""
+    return ("RequestCpus", "RequestMemory") if settings.NEGOTIATOR_DEPTH_FIRST else ()
 
 
 @hookimpl

@@ -312,3 +312,31 @@ def test_with_unstable_requirements_a_list_that_is_used_up_is_made_anew(tmp_path
     found = pool(slots, waiting("ann", 3), "ann")
     assert len(run(tmp_path / "kept", found, conf).matches) == 1
     assert len(run(tmp_path / "anew", found, conf + "PREEMPTION_REQUIREMENTS_STABLE = false\n").matches) == 3
+
+
+SCORE = """
+import numpy as np
+from negotiator.plugin import Score, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return []
+
+@hookimpl
+def negotiator_score_slots(slots):
+    yield Score("newest", np.arange(len(slots), dtype=float))
+"""
+
+
+@pytest.mark.parametrize("rank", ["0", "ifThenElse(TARGET.Cpus > 1, 5, 0)"])
+def test_a_score_of_a_plugin_ends_no_job_while_a_slot_is_free(tmp_path, rank):
+    slots = [claimed(0, "bob"), slot(1), claimed(2, "bob", Cpus="2"), claimed(3, "bob")]
+    found = pool(slots, waiting("ann", Rank=rank), "ann")
+    result = run(tmp_path, found, ALLOWED, plugins={"score": SCORE})
+    assert ended(result) == {"s1@h": None}
+
+
+def test_among_running_jobs_the_score_decides_which_is_ended(tmp_path):
+    found = pool([claimed(number, "bob") for number in range(3)], waiting("ann"), "ann")
+    result = run(tmp_path, found, ALLOWED, plugins={"score": SCORE})
+    assert ended(result) == {"s2@h": PreemptedJob("bob@d", "priority")}

@@ -66,6 +66,29 @@ def test_negotiator_filter_slots_gets_request_slots_and_cycle(plugins):
     assert stamped.record.text == "s in cycle 4"
 
 
+def test_negotiator_score_slots_gets_request_slots_and_cycle(plugins):
+    """The scores are numbers, one a slot."""
+    plugins.write(
+        "scores.py",
+        """
+        @hookimpl
+        def negotiator_score_slots(request, slots, settings, cycle):
+            yield Score(f"{settings} {cycle.number}", slots.numbers("Cpus", default=0) * request.count)
+        """,
+    )
+    answers = plugins.load().ask(
+        specs.negotiator_score_slots,
+        request=request(count=2),
+        slots=table("Cpus = 4\n\nMemory = 1"),
+        cycle=cycle_record(number=4),
+        settings={"scores": "s"},
+    )
+    assert answers.failures == ()
+    (stamped,) = answers.records
+    assert stamped.record.rule == "s 4"
+    assert stamped.record.values.tolist() == [8.0, 0.0]
+
+
 def test_negotiator_charges_gets_request_slots_queues_and_cycle(plugins):
     """The charges are returned as the plugin declares them."""
     plugins.write(

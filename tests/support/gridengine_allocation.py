@@ -98,6 +98,7 @@ class Allocation:
         self._sets = [each.name for each in settings.sets]
         self._complexes = settings.gridengine.all_complexes
         self.ledger = Ledger()
+        site.hooks.job_attributes({**site.settings, PLUGIN: settings})  # what the plugin may read
 
     def usage(self):
         """The usage as commands read it."""

@@ -294,6 +294,7 @@ class AttributeMap:
         return self.of(shape, _SomeExpressions(self.expressions, positions))
 
     def __repr__(self) -> str:
-        name = self.get("Name")
+        limit = self.shape.limit
+        name = self.get("Name") if limit is None or "name" in limit.names else None
         label = f"{name.value[:80]}, " if isinstance(name, Literal) and isinstance(name.value, str) else ""
         return f"<{type(self).__name__} {label}{len(self)} attributes>"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.checks.charges import checked_entry as checked_entry
     from negotiator.hooks.checks.masks import checked_filter as checked_filter
     from negotiator.hooks.checks.masks import checked_gate as checked_gate
+    from negotiator.hooks.checks.masks import checked_score as checked_score
     from negotiator.hooks.checks.reports import checked_report as checked_report
     from negotiator.hooks.checks.starting_bundles import checked_starting_bundle as checked_starting_bundle
 else:
@@ -26,7 +27,7 @@ else:
         {
             "negotiator.hooks.checks.access": "checked_access checked_group checked_user_groups",
             "negotiator.hooks.checks.charges": "checked_charge checked_entry",
-            "negotiator.hooks.checks.masks": "checked_filter checked_gate",
+            "negotiator.hooks.checks.masks": "checked_filter checked_gate checked_score",
             "negotiator.hooks.checks.reports": "checked_report",
             "negotiator.hooks.checks.starting_bundles": "checked_starting_bundle",
         },

@@ -1,4 +1,4 @@
-"""Checks of the records with a mask over a table: gates and filters."""
+"""Checks of the records with a value for each row of a table: gates, filters and scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from negotiator.hooks.fields import (
     checked_rule,
     kind_of,
 )
-from negotiator.hooks.records import Filter, Gate, Mask
+from negotiator.hooks.records import Filter, Gate, Mask, Score
 from negotiator.records import Verdict
 
 
@@ -35,6 +35,26 @@ def checked_filter(record: Any, arguments: Mapping[str, Any]) -> Filter:
     allow = _mask(record.allow, len(arguments["slots"]), "allow of a Filter")
     slot_filter: Filter = attrs.evolve(record, allow=allow, **_decision(record, "Filter"))
     return slot_filter
+
+
+def checked_score(record: Any, arguments: Mapping[str, Any]) -> Score:
+    """Return a Score that has a number for each of the ``slots``."""
+    check_exactly(record, Score, "a Score")
+    rule = checked_label(record.rule, "rule of a Score")
+    what, values, rows = "values of a Score", record.values, len(arguments["slots"])
+    if type(values) is not np.ndarray or values.dtype.kind not in "biuf":
+        shown = values.dtype if type(values) is np.ndarray else kind_of(values)
+        raise WrongAnswerError(f"expected a NumPy array of float64 as {what}, got {shown}")
+    if values.shape != (rows,):
+        raise WrongAnswerError(f"expected {rows} numbers (one a slot) as {what}, got {values.shape}")
+    numbers = values.astype(np.float64)
+    if np.isnan(numbers).any():
+        hint = "give numbers() a default for slots without the attribute"
+        raise WrongAnswerError(
+            f"expected numbers as {what}, got NaN for {int(np.isnan(numbers).sum())} slots: {hint}"
+        )
+    numbers.setflags(write=False)
+    return Score(rule, numbers)
 
 
 def _decision(record: Any, what: str) -> dict[str, Any]:

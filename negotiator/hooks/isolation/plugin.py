@@ -24,6 +24,7 @@ ISOLATED_HOOKS = frozenset(
         "negotiator_job_attributes",
         "negotiator_matches_made",
         "negotiator_queues_changed",
+        "negotiator_score_slots",
         "negotiator_unused_hooks",
         "negotiator_user_groups",
     }

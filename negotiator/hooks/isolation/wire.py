@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from negotiator.hooks.access import Access, AccessDecision, UserGroups
-from negotiator.hooks.records import Filter, Gate, Request
+from negotiator.hooks.records import Filter, Gate, Request, Score
 from negotiator.records import Mode, Source, Verdict
 
 HEADER = 8  # bytes of a message's length
@@ -68,6 +68,10 @@ def _mask(value: Any) -> Any:
     return np.frombuffer(base64.b64decode(value, validate=True), dtype=np.uint8) != 0
 
 
+def _numbers(value: Any) -> Any:
+    return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f8")
+
+
 def _source(value: Any) -> Source | None:
     if value is None:
         return None
@@ -80,13 +84,16 @@ def _source(value: Any) -> Source | None:
 _FIELDS: Mapping[str, Callable[[Any], Any]] = {
     "discard": _mask,
     "allow": _mask,
+    "values": _numbers,
     "verdict": Verdict,
     "mode": Mode,
     "source": _source,
     "decision": AccessDecision,
     "groups": tuple,
 }
-_RECORDS: Mapping[str, type[Any]] = {each.__name__: each for each in (Gate, Filter, Access, UserGroups)}
+_RECORDS: Mapping[str, type[Any]] = {
+    each.__name__: each for each in (Gate, Filter, Score, Access, UserGroups)
+}
 
 
 def record_to_json(record: Any) -> Any:
@@ -101,12 +108,14 @@ def record_to_json(record: Any) -> Any:
         raise TypeError(f"a plugin in a worker process cannot return {kind.__name__}")
     return {
         "type": kind.__name__,
-        **{each.name: _plain(getattr(record, each.name)) for each in attrs.fields(kind)},
+        **{each.name: _plain(getattr(record, each.name), kind) for each in attrs.fields(kind)},
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, kind: type[Any]) -> Any:
     if isinstance(value, np.ndarray):
+        if kind is Score and value.ndim == 1 and value.dtype.kind in "biuf":
+            return base64.b64encode(value.astype("<f8").tobytes()).decode("ascii")
         if value.dtype != np.bool_ or value.ndim != 1:
             raise TypeError(
                 f"expected a 1-d NumPy array of bool, got a {value.ndim}-d array of {value.dtype}"

@@ -20,6 +20,7 @@ from negotiator.hooks.specs.cycle import negotiator_application_groups as negoti
 from negotiator.hooks.specs.cycle import negotiator_charges as negotiator_charges
 from negotiator.hooks.specs.cycle import negotiator_filter_slots as negotiator_filter_slots
 from negotiator.hooks.specs.cycle import negotiator_gate_ads as negotiator_gate_ads
+from negotiator.hooks.specs.cycle import negotiator_score_slots as negotiator_score_slots
 from negotiator.hooks.specs.cycle import negotiator_user_groups as negotiator_user_groups
 from negotiator.hooks.specs.loading import negotiator_constraints as negotiator_constraints
 from negotiator.hooks.specs.loading import negotiator_gate_attributes as negotiator_gate_attributes

@@ -1,4 +1,4 @@
-"""The hooks that decide in a cycle: access and groups, gates, filters and charges. A failure denies."""
+"""The hooks that decide in a cycle: access and groups, gates, filters, scores and charges. A failure denies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.ad_kinds import AdKind
     from negotiator.hooks.charges import Charge, KeyCharge
     from negotiator.hooks.placement import PlacedApplication
-    from negotiator.hooks.records import Cycle, Filter, Gate, Request
+    from negotiator.hooks.records import Cycle, Filter, Gate, Request, Score
     from negotiator.queues import QueueTree
 
 
@@ -158,6 +158,35 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     :return: the filters, each with a mask over the rows of ``slots``.
+    """
+
+
+@hookspec(
+    "Score",
+    check=deferred(lambda: checks.checked_score),
+    on_failure=OnFailure.DENY,
+    batch="slots",
+    may_be_unused=True,
+)
+def negotiator_score_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Score]:  # type: ignore[empty-body]
+    """Say which of the slots that a request may get are better than others.
+
+    Called once for each request (equal jobs, not one job), with all admitted slots. Scores sort slots before every rank of
+    the pool and of the job; slots of equal score fall to these ranks. Several scores are compared one after the other, in the
+    bundle's order of plugins, never summed. A score never ends a job: free slots come before those whose job the match
+    would end. If an implementation fails, the request gets no match in this cycle (``plugin_error``).
+
+    Example::
+
+        @hookimpl
+        def negotiator_score_slots(slots):
+            yield Score("few-gpus-first", -slots.numbers("GPUs", default=0))
+
+    :param request: the equal jobs.
+    :param slots: all admitted slots, a row each.
+    :param settings: this plugin's part of the bundle.
+    :param cycle: number and time of the cycle, digest of the bundle.
+    :return: the scores, each with a number for each row of ``slots``.
     """
 
 

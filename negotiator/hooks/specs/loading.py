@@ -62,10 +62,10 @@ def negotiator_constraints(settings: Any) -> Iterable[Constraint]:  # type: igno
 
 @hookspec("attribute names", check=declarations.checked_attribute, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_job_attributes(settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
-    """Name the job attributes that this plugin reads in filters and charges, and of the requests of its orders.
+    """Name the job attributes that this plugin reads in filters, scores and charges, and of the requests of its orders.
 
     Jobs that are equal in these (and in all attributes that expressions refer to) are one request, and policies are
-    called once for it. A plugin that filters slots or charges and does not implement this hook switches that off: every
+    called once for it. A plugin that filters or scores slots or charges and does not implement this hook switches that off: every
     job is then a request of its own. To read an attribute of a request that is not declared is a failure of the hook.
 
     Called once when a bundle is loaded. A failure refuses the bundle.
@@ -106,8 +106,8 @@ def negotiator_gate_attributes(settings: Any) -> Iterable[str]:  # type: ignore[
 def negotiator_unused_hooks(queues: QueueTree, settings: Any) -> Iterable[str]:  # type: ignore[empty-body]
     """Name the hooks of this plugin that have nothing to do under the bundle, so that no cycle calls them.
 
-    A hook may be named if each answer of it would be empty, for any request: ``negotiator_filter_slots`` and
-    ``negotiator_charges``. Do not name a hook whose charges have no limit but are reported as usage.
+    A hook may be named if each answer of it would be empty, for any request: ``negotiator_filter_slots``,
+    ``negotiator_score_slots`` and ``negotiator_charges``. Do not name a hook whose charges have no limit but are reported as usage.
 
     Called once when a bundle is loaded. A cycle whose queues differ from those of the bundle, since one still drains or
     has the settings of a template, calls ``negotiator_charges`` all the same. A failure refuses the bundle.

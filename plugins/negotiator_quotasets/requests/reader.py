@@ -106,7 +106,7 @@ class RequestReader:
         """Return the attributes of jobs that are read, in lower case."""
         if not self.active:
             return frozenset()
-        return frozenset().union(*(each.names for each in self._expressions))
+        return frozenset({"owner"}).union(*(each.names for each in self._expressions))
 
     def values(self, request: Request, context: EvaluationContext) -> RequestValues:
         """Evaluate all that is read of a request."""
