@@ -230,16 +230,18 @@ class BundleLoader:
     def _disabled(self, top: MapNode) -> PluginSettings | None:
         """Return plugin settings for checking the rest of a bundle whose ``plugins:`` section is invalid.
 
-        None if ``disable:`` itself is invalid: a disabled plugin must not be imported.
+        None if ``disable:`` or ``only:`` itself is invalid: a plugin that is kept out must not be imported.
         """
         part = top.entries["plugins"].value
         if not isinstance(part, MapNode):
             return None
-        if "disable" not in part.entries:
-            return PluginSettings()
         builder = ObjectBuilder(PluginsFolder(self.folder))
-        names = builder.value(part.entries["disable"].value, tuple[str, ...])
-        return None if names is INVALID else PluginSettings(disable=names)
+        names = {
+            key: builder.value(part.entries[key].value, tuple[str, ...])
+            for key in ("disable", "only")
+            if key in part.entries
+        }
+        return None if INVALID in names.values() else PluginSettings(**names)
 
     def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout, refusal: str) -> dict[str, Any]:
         from_knobs = knob_entries(knobs, top, layout.owners, layout.known, refusal)

@@ -88,14 +88,20 @@ class _PluginLoader:
     def chosen(self, *, entry_points: bool, extra: Mapping[str, object]) -> list[Candidate]:
         """Return the plugins to load: each name once, without those that are disabled."""
         found: dict[str, Candidate] = {}
+        left_out: set[str] = set()
         for candidate in self._found(entry_points=entry_points, extra=extra):
+            only = self.settings.only
+            if candidate.installed and only is not None and candidate.name not in only:
+                left_out.add(candidate.name)
+                continue
             first = found.setdefault(candidate.name, candidate)
             if first is not candidate and candidate.name not in self.settings.disable:
                 message = f"two plugins are called {candidate.name}: {first.origin} and {candidate.origin}"
                 self._refuse(
                     Source(candidate.origin), message, "disable both (plugins: disable:), or rename one"
                 )
-        self.problems += _unknown("disable", self.settings.disable, found)
+        self.problems += _unknown("only", self.settings.only or (), {*found, *left_out})
+        self.problems += _unknown("disable", self.settings.disable, {*found, *left_out})
         self.problems += _unknown("order", self.settings.order, found)
         self.problems += _unknown("isolate", self.settings.isolate, found)
         return [candidate for name, candidate in found.items() if name not in self.settings.disable]
