@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,15 +21,20 @@ if TYPE_CHECKING:
 
 
 def check_bundle(
-    targets: CommandTargets, pool: Snapshot | None = None, *, list_ignored: bool = False
+    targets: CommandTargets,
+    pool: Snapshot | None = None,
+    *,
+    list_ignored: bool = False,
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> BundleCheck:
     """Check the bundle and lint its expressions; with a pool, also against the pool's ads.
 
     The problems are in the order of their places. With an error, also of the lint, there is no bundle in the result.
 
     :param list_ignored: report each setting of HTCondor without effect, beside their summary.
+    :param extra_plugins: further plugins by name, as modules or objects.
     """
-    examination = examine(targets)
+    examination = examine(targets, extra_plugins=extra_plugins)
     now = current_time(targets)
     found = lint_bundle(examination, pool, now)
     if examination.bundle is not None:

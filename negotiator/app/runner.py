@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
 from typing import BinaryIO
 
 import attrs
@@ -300,6 +301,7 @@ def open_runner(
     recorder: CycleRecorder | None = None,
     engine: str = LOCAL_ENGINE,
     ads: Callable[[], Snapshot] | None = None,
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
@@ -320,6 +322,7 @@ def open_runner(
     :raises InvalidEngineError: there is no such engine.
     :raises EngineUnavailableError: the scheduler of its workers does not answer.
     :param ads: returns the ads of the pool, if they were read already; None reads the files of the targets.
+    :param extra_plugins: further plugins by name, as modules or objects.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
     :raises BundleError: the bundle has errors.
     :raises PoolError: the bundle has no live pool, and ``driver`` names one.
@@ -332,11 +335,13 @@ def open_runner(
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
         bundle_folder(targets),
-        lambda: bound(examine(targets, tracer), bind),
+        lambda: bound(examine(targets, tracer, extra_plugins=extra_plugins), bind),
         watch=watch is not None,
         stable_seconds=watch or 0.0,
     )
-    bundle = loaded(bound(examine(targets, tracer), bind), bundle_folder(targets))
+    bundle = loaded(
+        bound(examine(targets, tracer, extra_plugins=extra_plugins), bind), bundle_folder(targets)
+    )
     live = driver is PoolDriver.LIVE
     location = targets.state_location
     if live and bundle.source.chosen is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import attrs
 
@@ -68,11 +70,13 @@ def record_cycle(
     engine: str = LOCAL_ENGINE,
     state: Path | None = None,
     audit_log: Path | None = None,
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> SingleCycle:
     """Run the next cycle of a state and an audit log over a pool that was read, as ``negotiator run`` does.
 
     :param state: the folder of the state; None for none.
     :param audit_log: the folder of the audit log; None for none.
+    :param extra_plugins: those that the bundle was loaded with, beside its own.
     :raises CommandError: the folder of the bundle was changed after it was loaded.
     :raises StateError: the state cannot be used, or belongs to another bundle.
     :raises AuditError: the audit log cannot be used.
@@ -83,7 +87,13 @@ def record_cycle(
     targets = CommandTargets(bundle=bundle.folder, state=state, now=now)
     if audit_log is not None:
         targets = attrs.evolve(targets, audit_log=audit_log)
-    with open_runner(targets, audit=audit_log is not None, engine=engine, ads=lambda: snapshot) as runner:
+    with open_runner(
+        targets,
+        audit=audit_log is not None,
+        engine=engine,
+        ads=lambda: snapshot,
+        extra_plugins=extra_plugins,
+    ) as runner:
         runtime = runner.runtime
         if runtime.bundle.digest != bundle.digest:
             raise CommandError(f"{bundle.folder}: the bundle was changed after it was loaded: load it again")

@@ -67,11 +67,13 @@ def examine(
     tracer: Tracer | None = None,
     replaced: Mapping[str, bytes] | None = None,
     settings: Mapping[str, str] = MappingProxyType({}),
+    extra_plugins: Mapping[str, object] = MappingProxyType({}),
 ) -> BundleCheck:
     """Read and check the bundle; its problems are part of the result.
 
     :param replaced: contents of files to use instead of those of the folder, by name.
     :param settings: texts that replace keys of ``pool.yaml``, by key.
+    :param extra_plugins: further plugins by name, as modules or objects.
     """
     with activity("loading the policy bundle"):
         return examine_bundle(
@@ -82,6 +84,7 @@ def examine(
             replaced=replaced,
             overrides=overrides(targets),
             trial=settings,
+            extra_plugins=extra_plugins,
         )
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from negotiator.app.check import check_bundle
 from negotiator.app.phrases import number
-from negotiator.app.targets import load
+from negotiator.app.targets import bundle_folder, examine, loaded
 from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.bundle import Bundle
-from negotiator.errors import BundleError
+from negotiator.errors import BundleError, InvalidCallError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.library.printed import Printed
 from negotiator.queues import QueueTree
@@ -24,25 +26,73 @@ if TYPE_CHECKING:
     from negotiator.library.pool import Pool
 
 
-def load_bundle(folder: str | PathLike[str] | None = None) -> Policy:
+def load_bundle(
+    folder: str | PathLike[str] | None = None,
+    *,
+    plugins: Iterable[object] | Mapping[str, object] = (),
+) -> Policy:
     """Return the policies in the folder of a bundle; without a folder those of the default bundle.
 
     Plugins that the bundle names are imported, and their code runs: load only bundles that you trust.
 
-    :raises BundleError: the bundle has errors; the message and ``problems`` have all of them.
+    :param plugins: further plugins: objects or modules with functions that ``negotiator.plugin.hookimpl`` marks. They are checked
+        as all others are, and called in the bundle's order. A mapping gives them names; else a plugin has that of its attribute
+        ``name``, or of its class in lower case with hyphens (``MyPolicy``: ``my-policy``), or the last part of its module's name.
+    :raises BundleError: the bundle has errors, or a plugin is refused; the message and ``problems`` have all of them.
+    :raises InvalidCallError: two plugins have one name.
 
     >>> import negotiator as n
     >>> policy = n.load_bundle("policies/minimum-machine")
     >>> policy.queues
     ('root', 'root.default')
+    >>> from negotiator.plugin import Score, hookimpl
+    >>> class FewGpusFirst:
+    ...     @hookimpl
+    ...     def negotiator_score_slots(self, slots):
+    ...         yield Score("few-gpus-first", -slots.numbers("GPUs", default=0))
+    >>> [name for name in n.load_bundle(plugins=[FewGpusFirst()]).plugins if "gpus" in name]
+    ['few-gpus-first 0']
     >>> n.load_bundle("policies/no-such-folder")
     Traceback (most recent call last):
     negotiator.errors.BundleError: policies/no-such-folder: error: ...
     """
+    targets, given = CommandTargets(bundle=None if folder is None else Path(folder)), named_plugins(plugins)
     try:
-        return Policy(load(CommandTargets(bundle=None if folder is None else Path(folder))))
+        return Policy(loaded(examine(targets, extra_plugins=given), bundle_folder(targets)), given)
     except BundleError as error:
         raise BundleError(_located(error.problems, error.folder), error.folder) from None
+
+
+def named_plugins(plugins: Iterable[object] | Mapping[str, object]) -> Mapping[str, object]:
+    """Return plugins by name, as ``load_bundle`` names them.
+
+    :raises InvalidCallError: two have one name.
+    """
+    if isinstance(plugins, Mapping):
+        return MappingProxyType(dict(plugins))
+    found: dict[str, object] = {}
+    for each in plugins:
+        name = _name_of(each)
+        if name in found:
+            raise InvalidCallError(
+                f"two plugins are called {name}: give them names, as in plugins={{'{name}': ..., '{name}-2': ...}}"
+            )
+        found[name] = each
+    return MappingProxyType(found)
+
+
+def _name_of(plugin: object) -> str:
+    own = getattr(plugin, "name", None)
+    if isinstance(own, str):
+        return own
+    if isinstance(plugin, ModuleType):
+        return plugin.__name__.rpartition(".")[2]
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    return _WORDS.sub("-", kind.__name__.strip("_")).lower()
+
+
+#: Between the words of the name of a class: ``MyPolicy``, ``GPUScores``.
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -60,6 +110,8 @@ class Policy(Printed):
     """
 
     bundle: Bundle = attrs.field(repr=False)
+    given: Mapping[str, object] = attrs.field(factory=dict, repr=False)
+    """The plugins that were given as objects, by name."""
 
     @property
     def folder(self) -> Path:
@@ -92,7 +144,8 @@ class Policy(Printed):
         ``str()`` of a problem has file, line, column and a hint; ``severity`` is ``error``, ``warning`` or ``notice``.
         """
         targets = CommandTargets(bundle=self.folder)
-        found = check_bundle(targets, None if pool is None else pool.snapshot).problems
+        snapshot = None if pool is None else pool.snapshot
+        found = check_bundle(targets, snapshot, extra_plugins=self.given).problems
         return _located(found, self.folder)
 
     def _text(self) -> WhyText:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -40,8 +41,8 @@ _SHOWN: Final = {
 }
 
 
-def read_pool(*paths: str | PathLike[str]) -> Pool:
-    """Return the pool in some folders and files, as ``negotiator run`` reads them.
+def read_pool(*paths: str | PathLike[str] | Iterable[str | PathLike[str]]) -> Pool:
+    """Return the pool in some folders and files, as ``negotiator run`` reads them: a path, several, or a list of them.
 
     Files are what condor_status and condor_q print with ``-long``, ``-json`` or ``-xml``, gzipped or not; ``-`` is standard
     input. A pool is read as a whole or not at all. Single ads that cannot be used are left out; ``Pool.problems`` names
@@ -55,7 +56,8 @@ def read_pool(*paths: str | PathLike[str]) -> Pool:
     >>> len(pool.slots), len(pool.jobs)
     (9, 19)
     """
-    named = [Path(path) for path in paths]
+    given = [[each] if isinstance(each, str | PathLike) else each for each in paths]
+    named = [Path(path) for each in given for path in each]
     if not named:
         raise InvalidCallError("missing pool: name at least one folder or file of ads")
     return Pool(read_paths(named, sys.stdin.buffer if Path(STDIN) in named else None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,7 @@ from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.errors import InvalidCallError
 from negotiator.library.explanation import JobExplanation
-from negotiator.library.policy import Policy, load_bundle
+from negotiator.library.policy import Policy, load_bundle, named_plugins
 from negotiator.library.pool import Pool
 from negotiator.library.printed import Printed
 from negotiator.library.records import (
@@ -43,6 +44,7 @@ def run(
     engine: str = LOCAL_ENGINE,
     state: str | PathLike[str] | None = None,
     audit_log: str | PathLike[str] | None = None,
+    plugins: Iterable[object] | Mapping[str, object] = (),
 ) -> Result:
     """Return the decisions of one cycle over a pool, as ``negotiator run`` decides.
 
@@ -54,8 +56,10 @@ def run(
     :param engine: where conditions are evaluated: ``local``, ``processes:N`` or ``dask:ADDRESS``; the result is the same.
     :param state: a folder that keeps queues, applications, matches and priorities from cycle to cycle.
     :param audit_log: a folder to which the decisions are recorded.
+    :param plugins: further plugins beside those of the policy, as objects or modules (``load_bundle``).
     :raises InvalidCallError: there is no such engine, or the pool or the policy is something else.
     :raises CommandError: the scheduler of its workers does not answer; or the bundle was changed after it was loaded.
+    :raises BundleError: one of the plugins is refused.
     :raises StateError, AuditError: the state or the audit log cannot be used, or belongs to other policies.
 
     >>> import negotiator as n
@@ -63,15 +67,18 @@ def run(
     >>> len(result.matches), len(result.denials)
     (7, 2)
     """
-    used = load_bundle() if policy is None else policy
     _check_type(pool, Pool, "read_pool")
+    used = load_bundle(plugins=plugins) if policy is None else policy
     _check_type(used, Policy, "load_bundle")
+    further = named_plugins(plugins)
+    if further and policy is not None:
+        used = load_bundle(used.folder, plugins={**used.given, **further})
     at = time.time() if now is None else float(now)
     if state is None and audit_log is None:
         decided = decide_pool(pool.snapshot, used.bundle, at, engine)
     else:
         folders = [None if folder is None else Path(folder) for folder in (state, audit_log)]
-        decided = record_cycle(pool.snapshot, used.bundle, at, engine, *folders)
+        decided = record_cycle(pool.snapshot, used.bundle, at, engine, *folders, used.given)
     return Result(decided, pool, used)
 
 

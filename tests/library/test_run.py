@@ -1,6 +1,7 @@
 """Cycles from Python: they decide and explain as the commands do, and change nothing unless asked to."""
 
 import json
+import types
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 import negotiator as n
 from negotiator.cli import main
+from negotiator.plugin import Score, hookimpl
 from pools import job, slot, write_ads
 
 ROOT = Path(__file__).parents[2]
@@ -176,3 +178,63 @@ def test_a_plugin_that_fails_is_named(tmp_path):
     assert len(found.matches) == 0
     assert "no calendar" in found.failures[0]
     assert "no calendar" in str(found)
+
+
+class FewGpusFirst:
+    """A plugin that is given as an object."""
+
+    @hookimpl
+    def negotiator_job_attributes(self):
+        return []
+
+    @hookimpl
+    def negotiator_score_slots(self, slots):
+        yield Score("few-gpus-first", -slots.numbers("GPUs", default=0))
+
+
+class Named:
+    name = "site"
+
+    @hookimpl
+    def negotiator_matches_made(self, matches):
+        self.seen = len(matches)
+
+
+def test_plugins_are_given_as_objects(tmp_path):
+    pool, observer = n.read_pool(POOL), Named()
+    policy = n.load_bundle(plugins=[FewGpusFirst(), observer])
+    assert {"few-gpus-first 0", "site 0"} <= {*policy.plugins}
+    n.run(pool, policy, now=NOW)
+    assert observer.seen == 7
+    other = Named()
+    result = n.run(pool, now=NOW, plugins={"other": other}, audit_log=tmp_path / "audit")
+    assert other.seen == len(result.matches) == 7
+    assert "other 0" in result.policy.plugins
+    result = n.run(pool, policy, now=NOW, plugins=[types.SimpleNamespace(name="third", x=Named().name)])
+    assert {"few-gpus-first 0", "site 0", "third 0"} <= {*result.policy.plugins}
+
+
+def test_an_object_is_checked_as_other_plugins_are():
+    with pytest.raises(n.NegotiatorError, match="plugin few-gpus-first is a class"):
+        n.load_bundle(plugins=[FewGpusFirst])
+    with pytest.raises(n.NegotiatorError, match="two plugins are called few-gpus-first: give them names"):
+        n.load_bundle(plugins=[FewGpusFirst(), FewGpusFirst()])
+    with pytest.raises(n.NegotiatorError, match="two plugins are called placement"):
+        n.load_bundle(plugins={"placement": FewGpusFirst()})
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("MyPolicy", "my-policy"), ("GPUScores", "gpu-scores"), ("_Site2Rules", "site2-rules"), ("x", "x")],
+)
+def test_a_class_gives_its_name_to_the_plugin(name, expected):
+    plugin = type(name, (FewGpusFirst,), {})()
+    assert f"{expected} 0" in n.load_bundle(plugins=[plugin]).plugins
+
+
+def test_a_pool_is_a_path_several_or_a_list_of_them():
+    files = [f"{POOL}/machines.ads", f"{POOL}/jobs.ads"]
+    sizes = {len(each.jobs) for each in (n.read_pool(*files), n.read_pool(files), n.read_pool(tuple(files)))}
+    assert sizes == {19}
+    with pytest.raises(n.NegotiatorError, match="missing pool"):
+        n.read_pool([])
