@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.records import PreemptedJob as PreemptedJob
     from negotiator.hooks.records import Request as Request
     from negotiator.hooks.records import Score as Score
+    from negotiator.hooks.records import SlotScore as SlotScore
     from negotiator.hooks.reports import Report as Report
     from negotiator.hooks.reports import ReportParameter as ReportParameter
     from negotiator.hooks.reports import ReportSource as ReportSource
@@ -241,7 +242,7 @@ else:
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
-        "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request Score",
+        "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request Score SlotScore",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",
         "negotiator.hooks.setting_values": "boolean_setting real_setting",
         "negotiator.hooks.shared_rows": "PoolNegotiators SharedRows",

@@ -168,8 +168,18 @@ def _match_fields(match: Match, user: str) -> Record:
         "slot": bounded(match.slot),
         "queue": bounded(match.queue, TEXT),
         "rank": number(match.rank),
+        **_score_fields(match),
         **_preempted_fields(match),
     }
+
+
+def _score_fields(match: Match) -> Record:
+    """Return the scores that sorted the slots before every rank; nothing without any."""
+    scores = [
+        {"plugin": bounded(each.plugin), "rule": bounded(each.rule), "value": number(each.value)}
+        for each in match.scores
+    ]
+    return {"scores": scores} if scores else {}
 
 
 def _preempted_fields(match: Match) -> Record:

@@ -28,7 +28,7 @@ from negotiator.cycle.text_columns import TextColumn
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import QueuedRequest, RowNumbers, StopCause
-from negotiator.hooks.records import Cycle, Mask, Match, PreemptedJob, Request
+from negotiator.hooks.records import Cycle, Mask, Match, PreemptedJob, Request, SlotScore
 from negotiator.records import Reason
 
 _NO_JOBS = JobRanges()
@@ -151,6 +151,7 @@ class Outcomes:
             granted.ranks.tolist(),
             _warnings(candidates, granted),
             self._ended_jobs(queued, granted),
+            _scores(candidates, granted),
             strict=True,
         )
         return [
@@ -167,8 +168,9 @@ class Outcomes:
                 warnings=warnings,
                 preempts=preempts,
                 request_attributes=queued.attributes,
+                scores=scores,
             )
-            for number, job, slot, job_ad, slot_ad, rank, warnings, preempts in columns
+            for number, job, slot, job_ad, slot_ad, rank, warnings, preempts, scores in columns
         ]
 
     def _names_of_slots(self, rows: RowNumbers) -> list[str]:
@@ -256,3 +258,15 @@ def _warnings(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[
         )
         for place, row in enumerate(granted.rows.tolist())
     ]
+
+
+def _scores(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[SlotScore, ...]]:
+    """Return, for each match, the scores that plugins gave its slot."""
+    columns = [
+        [
+            SlotScore(each.plugin, each.record.rule, value)
+            for value in each.record.values[granted.rows].tolist()
+        ]
+        for each in candidates.scores
+    ]
+    return [*zip(*columns, strict=True)] if columns else [()] * len(granted.rows)

@@ -6,7 +6,7 @@ seeds random numbers all that draw some. What is changed is restored, and the pl
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import gc
 import locale
 import os

@@ -133,6 +133,15 @@ class Score:
 
 
 @attrs.frozen
+class SlotScore:
+    """The value that one plugin's score gave the slot of a match."""
+
+    plugin: str
+    rule: str
+    value: float
+
+
+@attrs.frozen
 class PreemptedJob:
     """The job that a match ends: its user, and why.
 
@@ -167,3 +176,4 @@ class Match:
     warnings: tuple[Reason, ...] = ()  # of rules in mode warn or dryrun that would have forbidden it
     preempts: PreemptedJob | None = None  # None: the slot was free
     request_attributes: Mapping[str, Any] = attrs.field(factory=dict, hash=False)
+    scores: tuple[SlotScore, ...] = ()  # that plugins gave the slot, the most significant first

@@ -1,10 +1,16 @@
 """Scores of plugins sort the slots before every rank, one after the other; they end no job."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from negotiator.plugin import Score, hookimpl
+import negotiator as n
+from negotiator.plugin import Score, SlotScore, hookimpl
 from negotiator.testing import cycle
+
+POOL = Path(__file__).parents[2] / "examples" / "first-pool"
 
 SLOTS = "\n\n".join(f'Name = "s{i}"\nGPUs = {i % 2}\nCpus = {4 - i}\nSpeed = {i}' for i in range(4))
 
@@ -108,3 +114,14 @@ def test_many_alike_jobs_get_the_slots_in_the_order_of_the_scores():
     speeds = [int(slot.removeprefix("s")) % 7 for _, slot in result.pairs]
     assert len(speeds) == 25
     assert speeds == sorted(speeds, reverse=True)
+
+
+def test_a_match_and_its_audit_record_have_the_scores_of_the_slot(tmp_path, monkeypatch):
+    result = cycle(SLOTS, "RequestCpus = 1", plugins={"site": scores(FEW_GPUS, FAST)})
+    (match,) = result.matches
+    assert match.scores == (SlotScore("site", "few-gpus", -0.0), SlotScore("site", "fast", 2.0))
+    monkeypatch.chdir(tmp_path)
+    run = n.run(n.read_pool(POOL), now=1_800_000_000, audit_log="audit", plugins={"site": scores(FAST)})
+    lines = [line for file in Path("audit").glob("*.jsonl") for line in file.read_text().splitlines()]
+    found = [each["scores"] for each in map(json.loads, lines) if each.get("kind") == "match"]
+    assert found == [[{"plugin": "site", "rule": "fast", "value": 0.0}]] * len(run.matches)
