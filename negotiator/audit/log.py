@@ -13,6 +13,7 @@ from negotiator.audit import bundles, chain
 from negotiator.audit.chain import START, ChainLink, Seal
 from negotiator.audit.errors import AuditBusyError, AuditError, naming
 from negotiator.audit.folder import chain_files, file_name, number_of
+from negotiator.audit.newest import last_cycle
 from negotiator.audit.tail import last_link, read_tail, unfinished
 from negotiator.files import open_lock, sync_folder
 
@@ -30,10 +31,11 @@ _FLAGS = os.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
 @attrs.frozen
 class _End:
-    """The end of the log: the size of its last file, and the last record of the chain."""
+    """The end of the log: the size of its last file, the last record of the chain, and the number of the last cycle."""
 
     size: int
     link: ChainLink
+    cycle: int = 0
 
 
 class AuditLog:
@@ -91,6 +93,11 @@ class AuditLog:
         """``SEQ:HASH`` of the last record; stored elsewhere, it shows later whether the end of the log was cut off."""
         return str(self._end.link)
 
+    @property
+    def last_cycle(self) -> int:
+        """The number of the last cycle that has records in the log; 0 if none has."""
+        return self._end.cycle
+
     def store_bundle(self, digest: str, files: Mapping[str, bytes]) -> None:
         """Store the files of a bundle beside the log; before the first record that names its digest.
 
@@ -108,16 +115,18 @@ class AuditLog:
             durable, as after the last sync.
         """
         self._check()
+        records = tuple(records)
         data, link = chain.write(records, self._end.link, self._seal)
         if not data:
             return
+        cycle = max(each.get("cycle", 0) for each in records)
         if self._end.size and self._end.size + len(data) > self._rotate_bytes:
             self._rotate()
         before = self._end
         try:
             with naming(self._file, "write the audit log"):
                 _write_at(self._fd, data, before.size)
-            self._end = _End(before.size + len(data), link)
+            self._end = _End(before.size + len(data), link, max(cycle, before.cycle))
         except BaseException:
             self._back_to(before)
             raise
@@ -175,7 +184,7 @@ class AuditLog:
                 link = last_link(file, tail.line, self._seal)
                 self.notices = unfinished(file, tail.line)
                 break
-        self._end = self._synced = _End(whole, link)
+        self._end = self._synced = _End(whole, link, last_cycle(files))
         if torn:
             self._repair(torn)
         self.sync()
@@ -197,7 +206,7 @@ class AuditLog:
                 _write_at(self._fd, torn, start)  # these blocks are allocated already
                 os.ftruncate(self._fd, start + len(torn))
                 raise
-        self._end = _End(start + len(data), link)
+        self._end = _End(start + len(data), link, self._end.cycle)
         notice = (
             f"the torn last line was cut off: {len(torn)} bytes, sha256 {digest} (recorded as {link.seq})"
         )
@@ -209,7 +218,7 @@ class AuditLog:
         fd = self._new_file(file)
         os.close(self._fd)
         self._fd, self._file = fd, file
-        self._end = self._synced = _End(0, self._end.link)
+        self._end = self._synced = _End(0, self._end.link, self._end.cycle)
 
     def _new_file(self, file: Path) -> int:
         with naming(file, "begin a file of the audit log"):

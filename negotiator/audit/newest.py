@@ -90,6 +90,12 @@ def records_backwards(folder: Path, query: AuditQuery) -> Iterator[Record]:
             yield record
 
 
+def last_cycle(files: list[Path]) -> int:
+    """Return the number of the last cycle that has records in the files of a log; 0 if none has."""
+    heads = (record_head(line) for _, line in lines_from_end(files, None))
+    return next((int(head.cycle) for head in heads if head is not None and head.cycle), 0)
+
+
 def _is_older(line: bytes, since: bytes) -> bool:
     head = record_head(line)
     return head is not None and head.time < since and head.kind != _EARLIER

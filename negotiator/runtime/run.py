@@ -106,12 +106,13 @@ class Runtime:
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _overfill_watch: OverfillWatch = attrs.field(factory=OverfillWatch, init=False)
     _state_manager: StateManager | None = None
-    _cycles: int = 0
+    _cycles: int = 0  # the number of the last cycle
     _last_match: str = ""  # the last one in the audit log that was recorded with this state
 
     def __attrs_post_init__(self) -> None:
         mark = self.store.mark() if self.store else None
         self._last_match = mark.last_match if mark else ""
+        self._cycles = max(self._cycles, self.store.cycles() if self.store else 0)
 
     @property
     def state_manager(self) -> StateManager:
@@ -122,8 +123,11 @@ class Runtime:
         return self._state_manager
 
     def next_cycle(self) -> CycleReport:
-        """Run one more cycle."""
-        return self.cycle(self._next_number())
+        """Run one more cycle.
+
+        Its number is that after the last one of this process, of the state and of the audit log, so that the ids of matches are unique.
+        """
+        return self.cycle(max(self._cycles, self.audit.last_cycle if self.audit else 0) + 1)
 
     def cycle(self, number: int) -> CycleReport:
         """Run one cycle.
@@ -284,7 +288,7 @@ class Runtime:
         # The log is on disk before the state is, so after a crash the state is never ahead of it.
         mark = (self.audit.head, last_match) if self.audit else None
         self.state_manager.adopt(result, mark, vault)
-        self._last_match = last_match
+        self._last_match, self._cycles = last_match, result.number
 
     def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
         ids = {
@@ -414,12 +418,6 @@ class Runtime:
             text=done.answer.text,
             rule=done.by_rule,
         )
-
-    def _next_number(self) -> int:
-        """Return a number that no earlier cycle in the audit log has, so that the ids of matches are unique in it."""
-        written = int(self.audit.head.partition(":")[0]) if self.audit else self._cycles
-        self._cycles += 1
-        return written + 1
 
     def _record(self, records: Sequence[dict[str, object]], *new_bundles: Bundle) -> None:
         """Append records and make them durable; the bundles that they name are stored before."""

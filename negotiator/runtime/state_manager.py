@@ -239,7 +239,7 @@ class StateManager:
             self.order_rows = result.state.order_rows
         self.changes.clear()
         self.journal.add(result.pending, self.time.time, (claims or ClaimVault()).fingerprint)
-        self.write(queues=self.queues, matches=result.pending, mark=mark)
+        self.write(queues=self.queues, matches=result.pending, mark=mark, cycle=result.number)
 
     def note_claims(self, result: CycleResult, claims: ClaimVault) -> None:
         """Note which claim id each match of a cycle was handed out with, also for a later process.
@@ -295,6 +295,7 @@ class StateManager:
         answered: tuple[int, AdminAnswer] | None = None,
         matches: Iterable[JournalEntry] = (),
         mark: tuple[str, str] | None = None,
+        cycle: int | None = None,
     ) -> None:
         """Save what changed since the last call, with the answer to a request; nothing without a store.
 
@@ -316,6 +317,7 @@ class StateManager:
             matches=matches,
             last=self._last,
             mark=mark,
+            cycle=cycle,
             now=self.time,
             order_rows={name: row for name, row in rows.items() if self._written_rows.get(name) != row},
             order_gone=self._written_rows.keys() - rows.keys(),

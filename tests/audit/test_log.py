@@ -167,6 +167,29 @@ def test_rotation_keeps_the_chain(folder):
     assert verify(folder, head=head).records == 11
 
 
+@pytest.mark.parametrize("rotate_bytes", [1, 1_000_000])
+def test_the_last_cycle_is_found_behind_other_records_and_in_earlier_files(folder, rotate_bytes):
+    with opened(folder, rotate_bytes=rotate_bytes) as log:
+        assert log.last_cycle == 0
+        log.append([{"kind": "cycle", "cycle": 7, "time": "2026-11-20T00:00:00Z"}])
+        assert log.last_cycle == 7
+        log.append([{"kind": "admin", "time": "2026-11-20T00:00:00Z", "user": "sue"}])
+        log.append([{"kind": "outcome", "cycle": 7, "time": "2026-11-20T00:00:00Z"}])
+        for _ in range(20):
+            log.append([{"kind": "admin", "time": "2026-11-20T00:00:00Z", "note": '"cycle":9,"time":"'}])
+        assert log.last_cycle == 7
+    with opened(folder, rotate_bytes=rotate_bytes) as log:
+        assert log.last_cycle == 7
+
+
+def test_a_cycle_whose_records_were_not_written_has_no_number(folder):
+    with opened(folder) as log:
+        log.append([{"kind": "cycle", "cycle": 1, "time": "2026-11-20T00:00:00Z"}])
+        with pytest.raises(ValueError):
+            log.append([{"kind": "cycle", "cycle": 2, "time": "2026-11-20T00:00:00Z", "seq": 1}])
+        assert log.last_cycle == 1
+
+
 def test_a_file_is_durable_before_the_next_one_exists(folder, monkeypatch):
     """After a power cut only the last file can be torn, and the names of files with records are durable."""
     calls = []

@@ -1,7 +1,9 @@
 """``negotiator run --state``: a state is continued with its own bundle and its own audit log, or not at all."""
 
 import json
+import re
 import shutil
+import sqlite3
 
 import pytest
 from click.testing import CliRunner
@@ -161,3 +163,60 @@ def test_an_application_is_killed_without_a_running_negotiator(site):
         assert done.exit_code == code
     assert "node1#1 was perhaps not killed: /bin/false: it ended with status 1" in done.stderr
     assert [each["ok"] for each in records(site / "log", "admin")] == [True, True, True, False]
+
+
+def cycle_number(done):
+    assert done.exit_code == 0, done.output
+    return int(re.match(r"Cycle (\d+) over", done.stdout)[1])
+
+
+def test_cycles_are_numbered_1_2_3_in_output_log_state_recordings_and_matches(site):
+    """A request of an administrator has records of its own, which count no cycle."""
+    hold = ("admin", "hold", "node1#1", "--bundle", "one", "--state", "state", "--audit-log", "log")
+    assert invoke(*hold).exit_code == 0
+    numbers = [cycle_number(run("--bundle", "one", "--record", "recorded")) for _ in range(2)]
+    assert numbers == [2, 3]
+    assert [each["cycle"] for each in records(site / "log", "cycle")] == [1, 2, 3]
+    assert [each["cycle"] for each in records(site / "log", "outcome")] == [1, 2, 3]
+    assert len(records(site / "log", "admin")) == 1
+    matches = records(site / "log", "match")
+    assert [re.split(r"\D", each["id"])[0] for each in matches] == [str(each["cycle"]) for each in matches]
+    history = json.loads((site / "state" / "cycles.json").read_text())
+    assert [each["number"] for each in history["cycles"]] == [1, 2, 3]
+    assert history["last"]["number"] == 3
+    status = json.loads(invoke("status", "--state", "state", "--json").stdout)
+    assert status["status"]["last"]["number"] == 3
+    assert [int(re.search(r"-(\d{8})\.", each.name)[1]) for each in sorted((site / "recorded").iterdir())] == [2, 3]
+
+
+def test_a_state_without_an_audit_log_goes_on_counting(site):
+    assert cycle_number(run("--bundle", "one", "--no-audit")) == 2
+    assert cycle_number(run("--bundle", "one", "--recover")) == 3
+
+
+def test_a_log_without_a_state_goes_on_counting(site):
+    numbers = [cycle_number(invoke("run", "pool.ads", "--audit-log", "own")) for _ in range(3)]
+    assert numbers == [1, 2, 3]
+    assert [each["cycle"] for each in records(site / "own", "cycle")] == [1, 2, 3]
+    assert cycle_number(invoke("run", "pool.ads")) == 1  # neither: each run is the first
+
+
+def test_a_state_of_an_earlier_version_goes_on_after_the_last_cycle_of_the_log(site):
+    """It has no number of its own, and the log counted records."""
+    database = sqlite3.connect(site / "state" / "state.sqlite")
+    with database:
+        assert database.execute("DELETE FROM row_counts WHERE name = 'cycles'").rowcount == 1
+    database.close()
+    last = records(site / "log", "cycle")[-1]["cycle"]
+    assert cycle_number(run("--bundle", "one")) == last + 1
+    with StateStore.read(site / "state") as store:
+        assert store.cycles() == last + 1
+
+
+def test_a_cycle_that_only_the_log_has_keeps_its_number(site):
+    """After a crash between the two, the ids of matches are still unique."""
+    with sqlite3.connect(site / "state" / "state.sqlite") as database:
+        database.execute("UPDATE row_counts SET number = 0 WHERE name = 'cycles'")
+    assert cycle_number(run("--bundle", "one")) == 2
+    ids = [each["id"] for each in records(site / "log", "match")]
+    assert len(ids) == len(set(ids))

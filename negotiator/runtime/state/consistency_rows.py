@@ -12,6 +12,9 @@ from negotiator.errors import StateError
 from negotiator.runtime.state.connection import Connection
 
 _COUNTED: Final = ("queues", "applications", "holds", "matches", "order_rows")
+#: The name of the row among the counts that has the number of cycles.
+_CYCLES: Final = "cycles"
+_READ_CYCLES: Final = "SELECT number FROM row_counts WHERE name = ?"
 
 
 @attrs.frozen
@@ -37,7 +40,7 @@ class StateBundle:
 
 def missing_rows(db: Connection) -> str:
     """Return which tables lost or gained rows since the last write, as a text; empty if none did."""
-    written = dict(db.execute("SELECT name, number FROM row_counts"))
+    written = dict(db.execute("SELECT name, number FROM row_counts WHERE name <> ?", (_CYCLES,)))
     found = _counts(db) if written else {}
     return ", ".join(
         f"{name}: {found.get(name, 0)} rows instead of {number}"
@@ -48,8 +51,19 @@ def missing_rows(db: Connection) -> str:
 
 def write_counts(db: Connection) -> None:
     """Write how many rows each table has; at the end of each transaction that changes them."""
-    db.execute("DELETE FROM row_counts")
+    db.execute("DELETE FROM row_counts WHERE name <> ?", (_CYCLES,))
     db.execute_many("INSERT INTO row_counts VALUES (?, ?)", _counts(db).items())
+
+
+def read_cycles(db: Connection) -> int:
+    """Return the number of the last cycle of the state; 0 before the first, and for a state of a program that kept none."""
+    return next((int(number) for (number,) in db.execute(_READ_CYCLES, (_CYCLES,))), 0)
+
+
+def write_cycles(db: Connection, number: int) -> None:
+    """Write the number of the last cycle."""
+    db.execute("DELETE FROM row_counts WHERE name = ?", (_CYCLES,))
+    db.execute("INSERT INTO row_counts VALUES (?, ?)", (_CYCLES, number))
 
 
 def read_mark(db: Connection, manager: str) -> AuditMark | None:

@@ -189,6 +189,7 @@ class StateStore:
         matches: Iterable[JournalEntry] = (),
         last: float = 0.0,
         mark: tuple[str, str] | None = None,
+        cycle: int | None = None,
         now: JournalTime | None = None,
         order_rows: Mapping[RowName, Mapping[str, Any]] = MappingProxyType({}),
         order_gone: Iterable[RowName] = (),
@@ -207,6 +208,7 @@ class StateStore:
         :param shared: a change of rows that all negotiators of the pool share.
         :param now: the proven time; None leaves it as it is.
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
+        :param cycle: the number of the cycle that the changes are of; None if they are of none.
         :raises StateError: nothing was written.
         """
         with self.database.writing() as db:
@@ -224,6 +226,8 @@ class StateStore:
                 admin_request_rows.write_answer(db, *answered)
             if mark:
                 consistency_rows.move_mark(db, *mark, self.database.manager)
+            if cycle is not None:
+                consistency_rows.write_cycles(db, cycle)
             consistency_rows.write_counts(db)
 
     def note_claims(self, claims: Mapping[str, str]) -> None:
@@ -244,6 +248,11 @@ class StateStore:
         """Return which tables another program changed the number of rows of, as a text; empty if it is none."""
         with self.database.reading() as db:
             return consistency_rows.missing_rows(db)
+
+    def cycles(self) -> int:
+        """Return the number of the last cycle of this state; 0 before the first."""
+        with self.database.reading() as db:
+            return consistency_rows.read_cycles(db)
 
     def mark(self) -> AuditMark | None:
         """Return the record of the audit log that the state agrees with; None before the first run with a log."""
