@@ -10,6 +10,7 @@ import numpy as np
 
 from negotiator.app.phrases import number
 from negotiator.app.why.text_tables import WhyTable, WhyText
+from negotiator.classad.syntax import fold
 from negotiator.errors import NotFoundError
 from negotiator.library.column_values import Cell, CellType
 from negotiator.library.printed import Printed
@@ -74,6 +75,7 @@ class Table(Printed, Generic[RowT_co]):
     def column(self, name: str) -> list[Cell]:
         """Return the cells of a column, None for those without a value.
 
+        :param name: in any case of its letters.
         :raises NotFoundError: there is no such column.
         """
         return self._rows.column(self._known(name)).cells()
@@ -81,10 +83,13 @@ class Table(Printed, Generic[RowT_co]):
     def select(self, *names: str) -> Table[RowT_co]:
         """Return the same rows with these columns only, in this order; a row itself stays as it is.
 
+        Columns are found in any case of their letters, as ClassAds find attributes, and get the names as they are given here.
+
         :raises NotFoundError: there is no such column.
         """
-        chosen = tuple(map(self._known, names))
-        return attrs.evolve(self, rows=self._rows.select(chosen), shown=chosen)
+        return attrs.evolve(
+            self, rows=self._rows.select({name: self._known(name) for name in names}), shown=names
+        )
 
     def as_written(self) -> Table[RowT_co]:
         """Return the same ads with all cells as text, expressions as ``condor_q -long`` prints them.
@@ -124,6 +129,10 @@ class Table(Printed, Generic[RowT_co]):
     def _known(self, name: str) -> str:
         if name in self.columns:
             return name
+        folded = fold(name)
+        for each in self.columns:
+            if fold(each) == folded:
+                return each
         hint = suggest(name, self.columns, listed=False)
         raise NotFoundError(
             f"no column {name!r} in a table of {number(len(self.columns), 'column')}"

@@ -49,8 +49,8 @@ class TableRows(Protocol[RowT_co]):
     def take(self, places: NDArray[np.intp]) -> Self:
         """Return these rows, in their order."""
 
-    def select(self, names: tuple[str, ...]) -> Self:
-        """Return the same rows with these columns only, in this order."""
+    def select(self, names: Mapping[str, str]) -> Self:
+        """Return the same rows with these columns only, in this order; ``names`` has their names now by those that they get."""
 
     def written(self) -> Self:
         """Return the same rows with expressions as text instead of their values."""
@@ -97,9 +97,9 @@ class AdRows:
         """Return these rows, in their order."""
         return attrs.evolve(self, ads=self.ads.take(places))
 
-    def select(self, names: tuple[str, ...]) -> AdRows:
-        """Return the same rows with these columns only, in this order."""
-        return attrs.evolve(self, names=names)
+    def select(self, names: Mapping[str, str]) -> AdRows:
+        """Return the same rows with these columns only, in this order: ads have their attributes by name in any case."""
+        return attrs.evolve(self, names=tuple(names))
 
     def written(self) -> AdRows:
         """Return the same rows with expressions as condor_q -long prints them."""
@@ -169,9 +169,9 @@ class RecordRows(Generic[RecordT]):
         """Return these records, in their order."""
         return RecordRows([self.records[place] for place in places.tolist()], self.columns)
 
-    def select(self, names: tuple[str, ...]) -> RecordRows[RecordT]:
+    def select(self, names: Mapping[str, str]) -> RecordRows[RecordT]:
         """Return the same rows with these columns only, in this order."""
-        return RecordRows(self.records, {name: self.columns[name] for name in names})
+        return RecordRows(self.records, {name: self.columns[own] for name, own in names.items()})
 
     def written(self) -> RecordRows[RecordT]:
         """Return the same records: they have no expressions."""

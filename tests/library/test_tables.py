@@ -75,9 +75,19 @@ def test_an_empty_table_prints_and_has_no_rows(tmp_path):
     assert [*n.run(pool, now=NOW).matches.column("rank")] == []
 
 
+def test_columns_are_found_in_any_case_and_named_as_they_are_asked_for(tmp_path):
+    slots = table(tmp_path, "1", "2")
+    assert slots.column("MARK") == slots.column("mark") == [1, 2]
+    chosen = slots.select("mARK", "name")
+    assert chosen.columns == ("mARK", "name")
+    assert chosen[0] == {"mARK": 1, "name": slots[0]["Name"]}
+    matches = n.run(n.read_pool(tmp_path), now=NOW).matches
+    assert matches.select("SLOT").columns == ("SLOT",)
+
+
 def test_an_unknown_column_is_an_error_with_the_nearest_name(tmp_path):
     with pytest.raises(n.NotFoundError, match="did you mean Mark"):
-        table(tmp_path, "1").column("mark")
+        table(tmp_path, "1").column("mar")
     with pytest.raises(n.NotFoundError, match=r"Table\.columns"):
         table(tmp_path, "1").select("Mark", "qqqqqq")
 
