@@ -67,6 +67,19 @@ class Consumption:
         return attrs.evolve(allowance, weights=weights)
 
 
+def undivided_slots(slots: Table, env: Environment, *, fill: bool) -> Mask:
+    """Return the partitionable slots that give one match a cycle, (N,): the schedd that gets one divides it.
+
+    :param fill: several jobs of a request share a partitionable slot (``match: fill``).
+    """
+    partitionable = evaluate_table(_PARTITIONABLE, slots, env=env).is_true()
+    divisible = DivisibleSlots.of(slots, env, fill=fill)
+    if divisible is not None:
+        partitionable = partitionable.copy()
+        partitionable[divisible.rows] = False
+    return partitionable
+
+
 @attrs.define(eq=False)
 class DivisibleSlots:
     """The divisible slots of one cycle: ``rows`` (D,), and which of them have a consumption policy, (D,).

@@ -6,6 +6,7 @@ Source: HTCondor manual, "Preemption" and PREEMPTION_REQUIREMENTS; the behaviour
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Final
 
 import attrs
 import numpy as np
@@ -29,6 +30,8 @@ _LIKES_AS_MUCH: Expr = bind(parse(f"MY.Rank >= {_CURRENT}"))
 _LIKES_LESS: Expr = bind(parse(f"MY.Rank < {_CURRENT}"))
 #: The rank of slots that are free: no preemption rank is lower.
 _NO_RANK = float(-np.finfo(np.float32).max)
+#: The codes of the reasons of slots that keep the job that they run.
+KEEPS_JOB: Final = frozenset({"runs_own_job", "preemption_requirements", "slot_rank", "not_preemptable"})
 
 
 @attrs.frozen(eq=False)

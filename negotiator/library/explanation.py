@@ -19,8 +19,8 @@ from negotiator.records import Reason
 class JobExplanation(Printed):
     """Why a job gets no slot, or which one it gets: the answer of ``negotiator why`` about the job of a result.
 
-    ``str()`` is the text of the command, and a notebook shows tables. It first considers the job alone, without the other
-    idle jobs; if it gets a slot then, the cycle's own decision follows.
+    ``str()`` is the text of the command, and a notebook shows tables. The reason is that of the cycle; the conditions are those of
+    the job alone, without the other idle jobs.
 
     >>> import negotiator as n
     >>> result = n.run(n.read_pool("examples/first-pool"), now=1_800_000_000)
@@ -65,10 +65,8 @@ class JobExplanation(Printed):
 
     @property
     def reason(self) -> Reason | None:
-        """The decisive reason: of the job alone, else of the cycle; None if it got a slot."""
-        if self.found.alone.decisive is not None:
-            return self.found.alone.decisive
-        return self.found.competing.reason if self.found.competing else None
+        """The decisive reason of the cycle; None if it got a slot."""
+        return self.found.decisive
 
     @property
     def rule(self) -> str:
@@ -83,7 +81,7 @@ class JobExplanation(Printed):
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """The fewest conditions that would have to change, and how many slots that opens."""
-        return self.found.alone.remedies
+        return self.found.remedies
 
     @property
     def quotas(self) -> tuple[Reason, ...]:

@@ -75,7 +75,7 @@ def test_a_job_that_competes_has_what_a_cycle_with_all_jobs_decides():
     """With the file and line of the limit."""
     answer = printed("why", "sub1#12.1")
     assert "Alone it would get s0@h: 2 of 2 slots could run it now." in answer
-    assert "With all idle jobs of the pool: Waiting: user ada in root.users: vcore uses 1, needs 1" in answer
+    assert answer.splitlines()[1].startswith("Waiting: user ada in root.users: vcore uses 1, needs 1")
     assert "queues.yaml:" in answer
     assert "would give it s0@h" in printed("why", "12.0")
 
@@ -380,3 +380,102 @@ def test_idle_names_the_attribute_that_makes_many_classes_of_jobs(site):
     assert text in printed("idle").splitlines()
     assert json.loads(printed("idle", "--json"))["split_classes"]["attribute"] == "Colour"
     assert json.loads(printed("idle", "--json", "--pool", "pool.ads"))["split_classes"] is None
+
+
+def full_pool(tmp_path, slots=4, submitters=("ann", "bob")):
+    """Write a pool whose slots all run jobs of ann but one of bob, with an idle job of each."""
+    ads = [
+        slot(n, State='"Claimed"', RemoteUser=f'"{user}@d"', AccountingGroup=f'"{user}@d"', CurrentRank="0.0")
+        for n, user in enumerate(["bob", *["ann"] * (slots - 1)])
+    ]
+    ads += [
+        {"MyType": '"Submitter"', "Name": f'"{name}@d"', "ScheddName": '"s"', "IdleJobs": "1"}
+        for name in submitters
+    ]
+    for cluster, name in ((7, "ann"), (9, "bob")):
+        owner = {"Owner": f'"{name}"', "User": f'"{name}@d"', "ClusterId": str(cluster), "RequestCpus": "1"}
+        ads.append(job(0, **owner, GlobalJobId=f'"s#{cluster}.0#1"', Requirements="true"))
+    write_ads(tmp_path / "full.ads", *ads)
+
+
+def reasons_of(*words):
+    """Return the code of each reason that a command has for the idle job of bob."""
+    values = json.loads(printed(*words, "--json"))
+    return (
+        values["decisive"]["code"]
+        if "decisive" in values
+        else [each["reason"]["code"] for each in values["idle"] if each["user"] in {"bob", ""}]
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "submitters", "ceiling", "code"),
+    [
+        ("", ("ann", "bob"), None, "preemption_requirements"),
+        ("NEGOTIATOR_CONSIDER_PREEMPTION: false\n", ("ann", "bob"), None, "in_use"),
+        ("", ("ann", "bob"), 1, "ceiling"),
+        ("", ("ann",), None, "no_submitter"),
+        ("GROUP_NAMES: g\nGROUP_QUOTA_g: 0\n", ("ann", "g.bob"), None, "nothing_allocated"),
+    ],
+)
+def test_in_a_full_pool_why_has_the_reason_that_the_cycle_has(
+    tmp_path, monkeypatch, settings, submitters, ceiling, code
+):
+    """The state of the slots is the reason only where the cycle got so far; run, idle and why USER say the same."""
+    monkeypatch.chdir(tmp_path)
+    full_pool(tmp_path, submitters=submitters)
+    if "g.bob" in submitters:
+        ads = (tmp_path / "full.ads").read_text()
+        (tmp_path / "full.ads").write_text(
+            ads.replace('Owner = "bob"', 'Owner = "bob"\nAcctGroup = "g"').replace(
+                'User = "bob@d"', 'User = "g.bob@d"'
+            )
+        )
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "pool.yaml").write_text(
+        f"order: submitters\naccounting: {{trust_names: true}}\n{settings}"
+    )
+    monkeypatch.setenv("NEGOTIATOR_POOL", "full.ads")
+    monkeypatch.setenv("NEGOTIATOR_AUDIT_LOG", "log")
+    state = ("--state", "state")
+    assert invoke("run", *state).exit_code == 0
+    if ceiling is not None:
+        assert invoke("userprio", "-setceiling", "bob@d", str(ceiling), *state).exit_code == 0
+    assert reasons_of("why", "9.0", *state) == code
+    assert reasons_of("idle", *state) == reasons_of("why", "--user", "bob", *state) == [code]
+    text = printed("why", "9.0", *state)
+    decisive = json.loads(printed("why", "9.0", *state, "--json"))["decisive"]["text"]
+    assert decisive in text.splitlines()[1]
+    assert ("Fewest to change" in text) == (code in {"in_use", "preemption_requirements"})
+    (line,) = [line for line in printed("run", *state).splitlines() if decisive in line]
+    assert line.split()[1] == "waiting"
+
+
+@pytest.mark.parametrize("settings", ["", "match: fill\n"])
+def test_a_partitionable_slot_that_gives_one_match_a_cycle_is_named_as_such(tmp_path, monkeypatch, settings):
+    monkeypatch.chdir(tmp_path)
+    owner = {
+        "Owner": '"ann"',
+        "User": '"ann@d"',
+        "ClusterId": "7",
+        "RequestCpus": "1",
+        "Requirements": "true",
+    }
+    jobs = [job(n, **owner, GlobalJobId=f'"s#7.{n}#1"') for n in range(4)]
+    write_ads(tmp_path / "pool.ads", slot(0, PartitionableSlot="true", Cpus="3", TotalSlotCpus="3"), *jobs)
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "bundle" / "pool.yaml").write_text(f"order: names\n{settings}")
+    monkeypatch.setenv("NEGOTIATOR_POOL", "pool.ads")
+    sentence = (
+        "It is a partitionable slot, which gives one match a cycle; "
+        "with match: fill in pool.yaml it gives as many as it has room for."
+    )
+    matched = invoke("run").stdout.splitlines()[0]
+    if settings:
+        assert matched.endswith("3 matched, 1 not matched")
+        assert all("match: fill" not in printed("why", word) for word in ("7.0", "7.3", "s0@h"))
+        return
+    assert matched.endswith("1 matched, 3 not matched")
+    assert sentence in printed("why", "7.3").splitlines()
+    assert sentence in printed("why", "s0@h").splitlines()
+    assert "match: fill" not in printed("why", "7.0")

@@ -1,6 +1,7 @@
 """Why a job gets no slot: conditions with their slots, the fewest together and to change, and the nearest value."""
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import negotiator as n
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.explain.job import Lever, explain_alone, explain_slot
 from negotiator.explain.job.conditions import fewest_to_change, fewest_together
 from negotiator.plugin import Cycle
 from pools import NOW, cycle, job, slot, snapshot, write_bundle
 
+ROOT = Path(__file__).parents[2]
 MEMORY = 'TARGET.Memory >= RequestMemory && TARGET.OpSys == "LINUX"'
 
 
@@ -201,3 +204,24 @@ def test_a_gate_that_only_warns_keeps_no_slot_away(tmp_path):
     assert explained(pool, bundle).discarded == ()
     found = explain_slot(pool, bundle, Cycle(1, NOW, bundle.digest), CycleState.new(bundle, NOW), 0, 1)
     assert [each.code for each in found.reasons] == ["slot_requirements"]
+
+
+@pytest.mark.parametrize(
+    "policy", ["default", "limits", "preemption", "fair-share", "queue-order", "resource-quotas"]
+)
+def test_the_reason_of_each_job_is_that_of_the_cycle(policy):
+    """Of all idle jobs of the example pool, and of the slots that they get."""
+    found = n.run(
+        n.read_pool(ROOT / "examples/first-pool"), n.load_bundle(ROOT / "policies" / policy), now=NOW
+    )
+    result = found.decided.present_cycle
+    explained = 0
+    for outcome in result.outcomes:
+        for match in outcome.matches:
+            assert found.explain(match.job).slot == match.slot
+        if outcome.rejection is not None:
+            answer = found.explain(outcome.first_unmatched)
+            assert answer.reason == outcome.rejection.reason
+            assert answer.reason.text in str(answer).splitlines()[1]
+            explained += 1
+    assert explained == sum(each.rejection is not None for each in result.outcomes)

@@ -29,6 +29,7 @@ from negotiator.explain.job import Remedy as Remedy
 from negotiator.explain.job import explain_alone, outcome_of
 from negotiator.hooks.records import Cycle
 from negotiator.pool import Snapshot
+from negotiator.records import Reason
 
 _DECISIONS: Final = frozenset({"match", "denial"})
 _MOST_DECISIONS: Final = 20  # to look at: jobs of several schedds may have one id
@@ -62,9 +63,10 @@ class CycleOverPool(Protocol):
 class WhyJob:
     """Why a job gets no slot.
 
-    ``alone`` is what becomes of it when no other idle job competes with it, under the present use of the pool. ``competing`` is
-    what a cycle now would decide; None if it is known that it gets none alone, or if there was a decision. ``decided`` is the audit
-    record of the last decision about it, and ``share`` that of its submitter in the last cycle; None if there is none.
+    ``competing`` is what a cycle decides about it, among all idle jobs of the pool; None if it takes no part in cycles. ``alone`` is what
+    becomes of it when no other idle job competes with it, under the present use of the pool: what slots and rules require of it.
+    ``decided`` is the audit record of the last decision about it, and ``share`` that of its submitter in the last cycle; None if there
+    is none.
     """
 
     job: str
@@ -76,6 +78,23 @@ class WhyJob:
     decided: Mapping[str, Any] | None = None
     share: HolderShare | None = None
 
+    @property
+    def decisive(self) -> Reason | None:
+        """Why it gets no slot: the reason of the cycle; None if it gets one."""
+        return self.alone.decisive if self.competing is None else self.competing.reason
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The fewest conditions that would have to change; none if something else than a condition decides."""
+        decisive = self.decisive
+        of_slots = (each.reason for each in self.alone.conditions)
+        is_met = decisive is not None and any(_same(decisive, each) for each in of_slots)
+        return self.alone.remedies if is_met else ()
+
+
+def _same(reason: Reason, other: Reason) -> bool:
+    return (reason.provenance, reason.code) == (other.provenance, other.code)
+
 
 def why_job(view: PoolView, text: str) -> WhyJob:
     """Return why a job gets no slot; nothing is changed.
@@ -86,10 +105,8 @@ def why_job(view: PoolView, text: str) -> WhyJob:
     :raises PoolError, StateError: the pool or the state cannot be read.
     """
     require_pool(view.targets)
-    found = _alone(view, text)
+    found = why_job_of_cycle(view, text)
     decided = _decided(view, found.job, found.schedd)
-    if decided is None:
-        found = _among_others(view, found)
     return attrs.evolve(found, decided=decided, share=_share(view, found.submitter))
 
 
@@ -100,11 +117,6 @@ def why_job_of_cycle(cycle: CycleOverPool, text: str) -> WhyJob:
     :raises InvalidCallError: the id is invalid, or several schedds have the job.
     :raises NotFoundError: the pool has no such job.
     """
-    return _among_others(cycle, _alone(cycle, text))
-
-
-def _alone(cycle: CycleOverPool, text: str) -> WhyJob:
-    """Return what becomes of a job when no other idle job competes with it."""
     row = find_job(cycle.snapshot.jobs, text)
     one = cycle.snapshot.jobs.take([row])
     (job,), (schedd,), (submitter,) = job_ids(one), schedds(one).tolist(), submitters(one).tolist()
@@ -112,14 +124,8 @@ def _alone(cycle: CycleOverPool, text: str) -> WhyJob:
     state = cycle.cycle_state
     with activity("explaining the job"):
         alone = explain_alone(cycle.snapshot, cycle.bundle, cycle.cycle, state, row)
-    return WhyJob(job, schedd, user, submitter, alone)
-
-
-def _among_others(cycle: CycleOverPool, found: WhyJob) -> WhyJob:
-    """Add what the cycle decides, unless it is known that the job gets no slot even alone."""
-    if found.alone.decisive is not None:
-        return found
-    return attrs.evolve(found, competing=outcome_of(cycle.present_cycle, found.job, found.schedd))
+    competing = outcome_of(cycle.present_cycle, job, schedd)
+    return WhyJob(job, schedd, user, submitter, alone, competing)
 
 
 def _decided(view: PoolView, job: str, schedd: str) -> Mapping[str, Any] | None:
@@ -151,7 +157,7 @@ def why_values(found: WhyJob) -> dict[str, Any]:
         "slots": alone.slots,
         "candidates": alone.candidates,
         "slot": alone.slot,
-        "decisive": None if alone.decisive is None else reason_fields(alone.decisive),
+        "decisive": None if found.decisive is None else reason_fields(found.decisive),
         "causes": [reason_fields(each) for each in alone.causes],
         "conditions": [condition_values(each, "slots") for each in alone.conditions],
         "together": [alone.conditions.index(each) for each in alone.together],
@@ -160,7 +166,7 @@ def why_values(found: WhyJob) -> dict[str, Any]:
                 "conditions": [alone.conditions.index(each) for each in remedy.conditions],
                 "slots": remedy.slots,
             }
-            for remedy in alone.remedies
+            for remedy in found.remedies
         ],
         "quotas": [{**reason_fields(each.reason), "rejected": each.rejected} for each in alone.quotas],
         "discarded_slots": [{**reason_fields(each.reason), "slots": each.count} for each in alone.discarded],

@@ -15,8 +15,10 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.app.why.last_decisions import last_decisions
 from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
+from negotiator.bundle.model import MatchMode
 from negotiator.classad import Ad
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
+from negotiator.cycle.divisible_slots import undivided_slots
 from negotiator.cycle.jobs import job_ids
 from negotiator.explain.first_end import FirstEnd, first_end
 from negotiator.explain.slot import RefusedJobs as RefusedJobs
@@ -53,7 +55,7 @@ class SlotAmount:
 class WhySlot:
     """Why a slot runs no idle job, or what it runs.
 
-    ``state`` and ``activity`` are HTCondor's. ``use`` is None if no job has the slot; ``parts`` counts the dynamic slots taken from it. ``alone`` is what becomes of each idle job on this slot
+    ``state`` and ``activity`` are HTCondor's. ``undivided``: it is a partitionable slot that gives one match a cycle. ``use`` is None if no job has the slot; ``parts`` counts the dynamic slots taken from it. ``alone`` is what becomes of each idle job on this slot
     when no other idle job competes with it. ``competing`` is what a cycle now would decide; None if it is known that no
     job gets the slot. ``decided`` is the audit record of the last match with it; None if there is none.
     """
@@ -67,6 +69,7 @@ class WhySlot:
     alone: SlotAlone
     competing: SlotOutcome | None = None
     decided: Mapping[str, Any] | None = None
+    undivided: bool = False
 
 
 def why_slot(view: PoolView, name: str) -> WhySlot:
@@ -78,7 +81,8 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     """
     require_pool(view.targets)
     row = find_slot(view.snapshot.slots, name)
-    ad = view.snapshot.slots.ad(row)
+    ad, slot = view.snapshot.slots.ad(row), view.snapshot.slots.take([row])
+    fill = view.bundle.match is MatchMode.FILL
     state = view.cycle_state
     with activity("explaining the slot"):
         alone = explain_jobs(view.snapshot, view.bundle, view.cycle, state, row)
@@ -95,6 +99,7 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
         alone=alone,
         competing=competing,
         decided=_decided(view, own),
+        undivided=bool(undivided_slots(slot, view.cycle.environment, fill=fill).any()),
     )
 
 

@@ -33,13 +33,14 @@ from negotiator.cli import options
 def why(**given: Any) -> None:
     """Print why a JOB, or the idle jobs of a USER or a QUEUE, get no slot, or why a SLOT runs no idle job.
 
-    A JOB is 12.7, submit1#12.7, or 12 for the first idle job of a cluster. The job is considered alone first, against all slots under the present use of the pool, by the rules of a cycle; nothing is
+    A JOB is 12.7, submit1#12.7, or 12 for the first idle job of a cluster. First comes what a cycle over the pool now decides about it: the reason is that of negotiator run, idle and
+    why USER. Then the job is considered alone, against all slots under the present use of the pool, by the rules of a cycle; nothing is
     changed. The table has each condition that rejects slots: how many, how many that nothing else rejects, and who can change it. Below a
-    condition is the nearest value that slots would accept. Then come the fewest conditions that together leave no slot, and the fewest that
-    would have to change.
+    condition is the nearest value that slots would accept. Then come the fewest conditions that together leave no slot, and, if such
+    conditions decide, the fewest that would have to change.
 
-    A job that could get a slot alone waits for others: with --state, its last decision and the share of its submitter in the last
-    cycle say for whom.
+    A job that could get a slot alone waits for others, or for its share: with --state, its last decision and the share of its
+    submitter in the last cycle say for whom.
 
     For a USER or a QUEUE: the idle jobs by reason, the fair share, and the limits with what is used of them.
 

@@ -8,10 +8,11 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.bundle.model import Bundle
+from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.classad import Ad, Environment, Table
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.divisible_slots import undivided_slots
 from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
@@ -23,6 +24,7 @@ from negotiator.explain.job.conditions import (
     alone,
     fewest_to_change,
     fewest_together,
+    is_of_use,
     lever_of,
     merged,
 )
@@ -53,7 +55,8 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
     found = attrs.evolve(found, queue=outcome.request.queue)
     if candidates is None:
         return found
-    found = _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment)
+    fill = bundle.match is MatchMode.FILL
+    found = _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment, fill=fill)
     busy = candidates.slots.take(np.flatnonzero(_only_in_use(candidates)))
     running = snapshot.running
     return attrs.evolve(
@@ -81,13 +84,19 @@ def explain_slot(
     (outcome,), place = result.outcomes, names.index(name)
     reasons = tuple(reason for reason, mask in merged(candidates.rejected) if mask[place])
     quotas = () if reasons else tuple(each.reason for each in _quotas(outcome))
+    if not reasons and not quotas and outcome.rejection is not None:
+        quotas = (outcome.rejection.reason,)
     return SlotForJob(reasons, quotas, outcome.matches[0].slot if outcome.matches else "")
 
 
 def _cycle_of(
     snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState, row: int
 ) -> tuple[CycleResult, RecordedCandidates | None]:
-    """Run a cycle for one job; return its candidates with what each reason rejects, None if it had no turn."""
+    """Run a cycle for one job; return its candidates with what each reason rejects, None if it takes no part.
+
+    Where the order of the bundle gives it no turn, as without a share of the pool, the candidates are those of a turn by name: what
+    the slots and the job require of each other is the same.
+    """
     sets: list[RecordedCandidates] = []
 
     def candidate_set(slots: Table) -> RecordedCandidates:
@@ -95,7 +104,9 @@ def _cycle_of(
         return sets[-1]
 
     only = with_idle_jobs(snapshot, [row])
-    result = run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make, candidate_set=candidate_set)
+    result = run_cycle(only, bundle, cycle, state, candidate_set=candidate_set)
+    if result.outcomes and not sets:
+        run_cycle(only, bundle, cycle, state, make_order=BY_NAME.make, candidate_set=candidate_set)
     return result, sets[-1] if sets else None
 
 
@@ -119,7 +130,13 @@ def why_not_served(
 
 
 def _explained(
-    found: JobAlone, outcome: RequestOutcome, candidates: RecordedCandidates, job: Ad, env: Environment
+    found: JobAlone,
+    outcome: RequestOutcome,
+    candidates: RecordedCandidates,
+    job: Ad,
+    env: Environment,
+    *,
+    fill: bool,
 ) -> JobAlone:
     reasons = merged(candidates.rejected)
     rejections = np.array([mask for _, mask in reasons], np.bool_).reshape(
@@ -134,6 +151,7 @@ def _explained(
         found,
         slot=outcome.matches[0].slot if outcome.matches else "",
         candidates=int(candidates.keep.sum()),
+        undivided=int((candidates.keep & undivided_slots(candidates.slots, env, fill=fill)).sum()),
         decisive=None if rejection is None else rejection.reason,
         conditions=tuple(conditions),
         together=tuple(conditions[place] for place in fewest_together(rejections)),
@@ -150,7 +168,7 @@ def _only_in_use(candidates: RecordedCandidates) -> Mask:
     found = np.zeros(len(candidates.slots), np.bool_)
     others = np.zeros(len(candidates.slots), np.bool_)
     for reason, mask in merged(candidates.rejected):
-        if reason.code == "in_use":
+        if is_of_use(reason):
             found |= mask
         else:
             others |= mask

@@ -11,6 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.cycle.preemption import KEEPS_JOB
+from negotiator.cycle.result import ONLY_BY_RANK
 from negotiator.explain.job.near_miss import NearMiss
 from negotiator.hooks.records import Mask
 from negotiator.records import CORE, Mode, Reason, Verdict
@@ -22,6 +24,8 @@ Rejections: TypeAlias = NDArray[np.bool_]
 _EXACT: Final = 3
 _MOST_REMEDIES: Final = 3
 _OF_MACHINES: Final = frozenset({"slot_requirements", "no_slot_requirements"})
+#: The codes of the reasons of slots that are in use, whether the order offers such slots or not.
+_OF_USE: Final = KEEPS_JOB | {"in_use", "retirement"}
 _OF_JOBS: Final = frozenset({"job_requirements", "no_job_requirements"})
 
 
@@ -68,13 +72,18 @@ def merged(rejected: Sequence[tuple[Reason, Mask]]) -> list[tuple[Reason, Mask]]
     return list(found.values())
 
 
+def is_of_use(reason: Reason) -> bool:
+    """True if a reason rejects slots because they are in use."""
+    return reason.code in _OF_USE or reason == ONLY_BY_RANK
+
+
 def lever_of(reason: Reason, near: NearMiss | None) -> Lever:
     """Return who can change a condition; one with a number of the job can be met by its owner."""
     if reason.code in _OF_JOBS or (near is not None and near.subject):
         return Lever.JOB
     if reason.code in _OF_MACHINES:
         return Lever.MACHINE
-    if reason.provenance.plugin == CORE and reason.verdict is Verdict.WAITING:
+    if reason.verdict is Verdict.WAITING and (reason.provenance.plugin == CORE or is_of_use(reason)):
         return Lever.TIME
     return Lever.POOL
 

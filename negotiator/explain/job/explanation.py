@@ -14,7 +14,8 @@ from negotiator.records import Reason
 class JobAlone:
     """What becomes of an idle job that no other idle job competes with, under the present use of the pool.
 
-    ``slot`` is the one that it would get; empty if it gets none. ``candidates`` is how many it could get, of ``slots`` that take part.
+    ``slot`` is the one that it would get; empty if it gets none. ``candidates`` is how many it could get, of ``slots`` that take part;
+    ``undivided`` of them are partitionable slots that give one match a cycle.
     ``decisive`` is why it gets none (None if it gets one), and ``causes`` why its schedd or submitter was discarded, if that is why. ``conditions`` reject slots, in the order of the cycle; ``together`` are the
     fewest of them that leave no slot, ``remedies`` the fewest that would have to change, for the most slots first. ``quotas`` refused
     the candidates that were left. ``discarded`` are the slots that took no part. ``first_end`` is of the jobs on slots that nothing but
@@ -24,6 +25,7 @@ class JobAlone:
     slots: int
     slot: str = ""
     candidates: int = 0
+    undivided: int = 0
     queue: str = ""
     decisive: Reason | None = None
     causes: tuple[Reason, ...] = ()

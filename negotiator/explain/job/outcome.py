@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from negotiator.cycle.result import CycleResult
-from negotiator.records import Reason
+from negotiator.records import Mode, Reason
 
 
 @attrs.frozen
@@ -18,7 +18,7 @@ class JobOutcome:
 
 
 def outcome_of(result: CycleResult, job: str, schedd: str) -> JobOutcome | None:
-    """Return what a cycle decided about a job; None if the job took no part in it.
+    """Return what a cycle decided about a job; None if the job took no part in it, and too many others did not to name them.
 
     :param job: its id, ``12.7``.
     :param schedd: the name of its schedd, in lower case.
@@ -31,4 +31,7 @@ def outcome_of(result: CycleResult, job: str, schedd: str) -> JobOutcome | None:
                 return JobOutcome(match.slot, match.queue)
         if outcome.rejection is not None and outcome.jobs_left.has(job):
             return JobOutcome("", outcome.request.queue, outcome.rejection.reason)
+    for each in result.discarded:
+        if each.reason.mode is Mode.ENFORCE and (schedd, job) in each.jobs:
+            return JobOutcome("", "", each.reason)
     return None

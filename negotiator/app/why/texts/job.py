@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from negotiator.app.cycles import HolderShare
 from negotiator.app.phrases import first_end_sentence, number, rule, sentence
 from negotiator.app.record_words import record_words
-from negotiator.app.why.job import Condition, JobAlone, JobOutcome, WhyJob
-from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
+from negotiator.app.why.job import Condition, JobAlone, Remedy, WhyJob
+from negotiator.app.why.texts.text import (
+    MATCH_FILL,
+    WhyTable,
+    WhyText,
+    all_texts,
+    conditions_table,
+    reason_text,
+)
 
 
 def job_text(found: WhyJob) -> WhyText:
-    """Return the answer: conditions that reject most slots by themselves first, then the fewest that have to change."""
+    """Return the answer: the decision of the cycle, then what rejects most slots by itself, and the fewest that have to change."""
     alone = found.alone
     return WhyText.of(
-        [*_answer(found)], [_conditions(alone), _quotas(alone), _together(alone), _remedies(alone)]
+        [*_answer(found)], [_conditions(alone), _quotas(alone), _together(alone), _remedies(found.remedies)]
     )
 
 
 def _answer(found: WhyJob) -> Iterator[str]:
-    alone = found.alone
+    alone, decisive = found.alone, found.decisive
     queue = f", in {alone.queue}" if alone.queue else ""
     yield f"Job {found.job} of {found.user}{queue} (submitter {found.submitter}, schedd {found.schedd or 'unknown'})"
-    if alone.decisive is not None:
-        yield sentence(alone.decisive)
+    if decisive is not None:
+        yield sentence(decisive)
         yield from (f"  since: {sentence(each)}" for each in alone.causes)
-    else:
+    if alone.decisive is None:
         among = f"{alone.candidates} of {number(alone.slots, 'slot')}"
         yield f"Alone it would get {alone.slot}: {among} could run it now."
-    if alone.decisive is not None:
+    if decisive is not None:
+        yield from _undivided(alone)
         yield from first_end_sentence(alone.first_end, "on slots that it only waits for")
-    yield from _among_others(found.competing)
+    elif found.competing is not None:
+        yield f"With all idle jobs of the pool a cycle now would give it {found.competing.slot}."
     yield from _last_decision(found.decided)
     yield from _last_share(found.share)
 
 
-def _among_others(found: JobOutcome | None) -> Iterator[str]:
-    """Yield what a cycle with all idle jobs would decide."""
-    if found is None:
-        return
-    if found.slot:
-        yield f"With all idle jobs of the pool a cycle now would give it {found.slot}."
-    elif found.reason is not None:
-        yield f"With all idle jobs of the pool: {sentence(found.reason)}"
+def _undivided(alone: JobAlone) -> Iterator[str]:
+    """Yield why slots with room for further jobs may give none to this one."""
+    if alone.undivided == 1:
+        which = "It is" if alone.candidates == 1 else "One of them is"
+        yield f"{which} a partitionable slot, which gives one match a cycle; {MATCH_FILL}."
+    elif alone.undivided:
+        yield f"{alone.undivided} of them are partitionable slots, each of which gives one match a cycle; {MATCH_FILL}."
 
 
 def _last_decision(record: Mapping[str, Any] | None) -> Iterator[str]:
@@ -87,7 +95,7 @@ def _together(alone: JobAlone) -> WhyTable:
     return WhyTable("Together these leave no slot", ("CONDITION", "REJECTS"), rows, (1,))
 
 
-def _remedies(alone: JobAlone) -> WhyTable:
+def _remedies(remedies: Sequence[Remedy]) -> WhyTable:
     """Return the fewest conditions that would have to change."""
     rows = tuple(
         (
@@ -95,8 +103,7 @@ def _remedies(alone: JobAlone) -> WhyTable:
             str(remedy.slots),
             _levers(remedy.conditions),
         )
-        for remedy in alone.remedies
-        if alone.decisive is not None
+        for remedy in remedies
     )
     return WhyTable("Fewest to change", ("CONDITIONS", "OPENS", "WHO"), rows, (1,))
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from negotiator.app.phrases import first_end_sentence, number, sentence
 from negotiator.app.record_words import record_words
 from negotiator.app.why.slot import RefusedJobs, SlotOutcome, WhySlot
-from negotiator.app.why.texts.text import WhyTable, WhyText, all_texts, conditions_table, reason_text
+from negotiator.app.why.texts.text import (
+    MATCH_FILL,
+    WhyTable,
+    WhyText,
+    all_texts,
+    conditions_table,
+    reason_text,
+)
 
 
 def slot_text(found: WhySlot) -> WhyText:
@@ -27,6 +34,8 @@ def _answer(found: WhySlot) -> Iterator[str]:
         yield from _competition(found, found.competing)
     elif not alone.jobs:
         yield "Waiting: no idle job takes part, so there is nothing to run."
+    if found.undivided and alone.possible > 1:
+        yield f"It is a partitionable slot, which gives one match a cycle; {MATCH_FILL}."
     if decisive is not None and alone.jobs and found.use is None:
         yield _fitting(found)
     if found.decided is not None:

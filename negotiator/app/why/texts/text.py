@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from negotiator.app.phrases import rule
 from negotiator.app.why.text_tables import WhyTable as WhyTable
 from negotiator.app.why.text_tables import WhyText as WhyText
 from negotiator.explain.job import Condition, NearMiss
 from negotiator.records import CORE, Reason
+
+#: What a partitionable slot could do instead of giving one match a cycle.
+MATCH_FILL: Final = "with match: fill in pool.yaml it gives as many as it has room for"
 
 
 def conditions_table(title: str, conditions: Iterable[Condition], *more: tuple[str, ...]) -> WhyTable:
