@@ -325,8 +325,8 @@ class FairShareSettings(GroupKnobs):
 
     def reads_any(self, names: frozenset[str]) -> bool:
         """Return whether PREEMPTION_REQUIREMENTS or a rank refers to one of some attributes, in lower case."""
-        ranks = self.PREEMPTION_RANK.tree, self.NEGOTIATOR_POST_JOB_RANK.tree, self.ranks.before
-        return any(_reads(each, names) for each in (*ranks, self.preemption_requirements))
+        read = (self.ranks.before, self.ranks.after, self.preemption_rank, self.preemption_requirements)
+        return any(_reads(each, names) for each in read)
 
     @property
     def pie(self) -> PieSettings:
