@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
 
-from negotiator.app.policy_counts import WORDS
+from negotiator.app.policy_counts import WORDS, expression_counts
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
 from negotiator.bundle.text import SourceText
-from negotiator.classad import Ad, Environment, Table, bind, is_true
+from negotiator.classad import Ad, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
 from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
@@ -20,6 +19,7 @@ from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
 
 _SLACK: Final = 4096
+_NO_MATCH: Final = "no job of this pool can be matched"
 _DECIDED: Final = frozenset(
     {LintCode.ALWAYS_TRUE_IN_POOL, LintCode.ALWAYS_FALSE_IN_POOL, LintCode.NEVER_TRUE_IN_POOL}
 )
@@ -43,8 +43,10 @@ def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> 
     ]
     for each in expressions:
         problems += _of_gate(each, ads, examination.files)
-        problems += _of_constraint(each, ads, examination.files)
-        for finding in _findings(each, ads, Environment(now=now)):
+        found = list(_findings(each, ads, Environment(now=now)))
+        if not any(finding.hint == _NO_MATCH for finding in found):
+            problems += _of_constraint(each, ads, examination.files, now)
+        for finding in found:
             if pool is not None or finding.severity is Severity.WARNING:
                 problems.append(_problem(finding, each, examination.files))
     return tuple(dict.fromkeys(problems))
@@ -72,7 +74,7 @@ def _findings(
         if finding.code not in _DECIDED:
             yield finding
         elif expression.forbids and finding.code is not LintCode.ALWAYS_TRUE_IN_POOL:
-            yield attrs.evolve(finding, severity=Severity.WARNING, hint="no job of this pool can be matched")
+            yield attrs.evolve(finding, severity=Severity.WARNING, hint=_NO_MATCH)
 
 
 def _together(kinds: Iterable[AdKind], ads: Mapping[AdKind, Table]) -> Table | None:
@@ -87,15 +89,11 @@ def _word(kinds: Iterable[AdKind]) -> str:
     return " or ".join(WORDS[kind] for kind in kinds)
 
 
-def _plain_constant(expression: BundleExpression) -> Literal | None:
+def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
     whole = expression.tree
     while isinstance(whole, Paren):
         whole = whole.inner
-    return whole if isinstance(whole, Literal) else None
-
-
-def _is_plain_constant(finding: Finding, expression: BundleExpression) -> bool:
-    return _plain_constant(expression) is not None and finding.code in {
+    return isinstance(whole, Literal) and finding.code in {
         LintCode.ALWAYS_TRUE,
         LintCode.ALWAYS_FALSE,
         LintCode.ALWAYS_UNDEFINED,
@@ -115,17 +113,17 @@ def _of_gate(
 
 
 def _of_constraint(
-    expression: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText]
+    expression: BundleExpression, ads: Mapping[AdKind, Table], files: Mapping[str, SourceText], now: float
 ) -> Iterator[Problem]:
-    """Report a constant that leaves no pair of slot and job; the lint finds other expressions that are never true."""
-    tree = _plain_constant(expression)
-    if not expression.forbids or tree is None or is_true(tree.value):
+    """Report a match expression that is true for no pair of slot and job."""
+    if not expression.forbids or not all(ads.get(kind) for kind in (*expression.my, *expression.target)):
         return
-    pairs = math.prod(len(ads.get(kind, ())) for kind in (*expression.my, *expression.target))
-    if pairs:
-        message = f"{expression.rule} is true for no pair of slot and job of this pool ({pairs:,} pairs)"
-        problem = Problem(Severity.WARNING, _whole(expression), message, "no job of this pool can be matched")
-        yield _at(expression.source, 0, files, problem)
+    for count in expression_counts(expression, ads, now):
+        if count.counted and not count.true:
+            sample = f"a sample of {count.counted:,} of " if count.counted < count.total else ""
+            message = f"{expression.rule} is true for no pair of slot and job of this pool ({sample}{count.total:,} pairs)"
+            problem = Problem(Severity.WARNING, _whole(expression), message, _NO_MATCH)
+            yield _at(expression.source, 0, files, problem)
 
 
 def _problem(finding: Finding, expression: BundleExpression, files: Mapping[str, SourceText]) -> Problem:

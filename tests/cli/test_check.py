@@ -297,7 +297,7 @@ def test_with_a_pool_expressions_are_linted_for_its_ads():
     assert result.exit_code == 0
     for block in (BY_TEXT, *BY_POOL.split("bundle/pool.yaml")[1:]):
         assert block in result.output
-    assert "0 errors, 7 warnings, 0 notices\nbundle: ok (digest " in result.output
+    assert "0 errors, 8 warnings, 0 notices\nbundle: ok (digest " in result.output
 
 
 def test_places_in_continued_lines_of_configuration_files_are_exact(bundle):
@@ -323,7 +323,7 @@ def test_problems_of_a_quoted_expression_point_to_its_beginning(bundle):
 def test_findings_are_in_json_and_github_formats():
     """Like any other problem."""
     output = json.loads(run("bundle", "--pool", "ads", "--format", "json").output)
-    assert (output["ok"], output["warnings"], len(output["problems"])) == (True, 7, 7)
+    assert (output["ok"], output["warnings"], len(output["problems"])) == (True, 8, 8)
     assert (
         "::warning file=bundle/pool.yaml,line=4,col=17::"
         in run("bundle", "--pool", "ads", "--format", "github").output
@@ -445,3 +445,19 @@ def test_a_constant_that_is_true_or_only_counted_is_no_warning(bundle):
     for text in ("NEGOTIATOR_PE_JOB_EXPR: true\n", policy):
         (bundle / "pool.yaml").write_text(text)
         assert "no pair" not in run("bundle", "--pool", "ads").output
+
+
+def test_an_expression_that_leaves_no_pair_of_many_ads_is_a_warning(bundle):
+    """Of more different ads than are compared one by one, a sample is counted."""
+    (bundle / "pool.yaml").write_text("NEGOTIATOR_PE_JOB_EXPR: TARGET.Memory > MY.RequestMemory\n")
+    job = SLOTS.partition("\n\n")[2]
+    slots = [f'MyType = "Machine"\nName = "s{i}"\nMemory = {i}\n' for i in range(100)]
+    jobs = [
+        job.replace("RequestMemory = 5", f"RequestMemory = {1000 + i}").replace("ProcId = 0", f"ProcId = {i}")
+        for i in range(100)
+    ]
+    (bundle.parent / "ads").write_text("\n".join((*slots, *jobs)))
+    assert (
+        "is true for no pair of slot and job of this pool (a sample of 6,400 of 10,000 pairs)"
+        in run("bundle", "--pool", "ads").output
+    )
