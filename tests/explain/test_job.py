@@ -158,8 +158,9 @@ def test_a_discarded_schedd_is_named_with_its_gate(tmp_path):
     assert [each.provenance.rule for each in found.causes] == ["NEGOTIATOR_PE_SCHEDD_ONLY_EXPR"]
 
 
-def test_the_counts_are_those_of_the_cycle(bundle):
-    """A request alone in a pool has the same reasons and numbers."""
+def test_the_counts_are_those_of_the_cycle(tmp_path):
+    """A request alone in a pool has the same reasons and numbers, under an order that ends no jobs."""
+    bundle = write_bundle(tmp_path / "names", "order: names\n")
     pool = snapshot(SLOTS, [job(RequestMemory="16384", Requirements=MEMORY)])
     (outcome,) = cycle(pool, bundle).outcomes
     found = {each.reason.text: each.rejected for each in explained(pool, bundle).conditions}

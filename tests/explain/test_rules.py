@@ -56,14 +56,14 @@ def test_a_policy_has_the_slots_it_rejects_and_those_that_only_it_does(counted):
     pool = snapshot([*slots, slot(5, Number="5", State='"Claimed"')], [job(0), job(1), job(2)])
     low = ("low", "match", "TARGET.Number > 2", "enforce")
     high = ("high", "match", "TARGET.Number < 2 && TARGET.Cpus > 0", "enforce")
-    result, counts = counted(pool, low, high)
+    result, counts = counted(pool, low, high, pool_yaml="order: names\n")
     assert not result.matches
     found = counts["low"]
     assert (found.requests, found.slots, found.slots_alone, found.jobs, found.jobs_alone) == (1, 3, 2, 3, 2)
     found = counts["high"]
     assert (found.slots, found.slots_alone, found.jobs, found.jobs_alone) == (4, 2, 3, 2)
     for only, rule in ((high, "low"), (low, "high")):
-        without, _ = counted(pool, only)
+        without, _ = counted(pool, only, pool_yaml="order: names\n")
         assert len(without.matches) == counts[rule].jobs_alone
 
 
