@@ -159,7 +159,8 @@ def test_a_match_on_a_partitionable_slot_has_ended_once_another_claim_id_was_see
 def test_a_new_match_on_a_partitionable_slot_is_not_shown_by_the_claim_of_an_earlier_one(world):
     """Both jobs are of one request, whose ad names the first of them; the second has no dynamic slot yet."""
     whole = slot(0, PartitionableSlot="true")
-    dynamic = slot(1, Name='"s0_1@h"', State='"Claimed"', RemoteOwner='"tester@d"', Cpus="1")
+    user = {"RemoteOwner": '"tester@d"', "RemoteUser": '"tester@d"'}
+    dynamic = slot(1, Name='"s0_1@h"', State='"Claimed"', Cpus="1", **user)
     copies = {"_condor_RESOURCE_COUNT": "5", "JobStatus": None}
     world.slots, world.claims, world.jobs = [whole], {"s0@h": "a"}, [idle_job(1, **copies)]
     world.cycle()
