@@ -123,3 +123,21 @@ def test_the_help_names_every_switch(session):
         "-help",
     }
     assert len(switches) == len(set(switches)) == 22
+
+
+ORDER = [
+    (ONE.replace("enabled      TRUE", "enabled      maybe"), 'error parsing value "maybe"'),
+    (ONE.replace("name         one", "name         a%b"), 'resource quota set "one" not found in file "f"'),
+    (ONE.replace("   name         one\n", ""), 'resource quota set "one" not found in file "f"'),
+    (ONE.replace("   limit        to slots=1\n", ""), "resource quota set has no rules"),
+    (ONE.replace("slots=1", "nosuch=1"), 'denied: resource quota set "one" does not exist'),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), ORDER)
+def test_a_changed_set_is_checked_in_the_order_of_grid_engine(session, text, message):
+    """Syntax, the name, the rules, whether the set exists, and what the qmaster looks at."""
+    session.sets = ""
+    session.write({"f": text})
+    answer = session.qconf(["-Mrqs", "f", "one"])
+    assert (answer.rc, answer.stderr.splitlines()[0], session.sets) == (1, message, "")

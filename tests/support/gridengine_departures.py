@@ -230,6 +230,19 @@ def _do_a_part(session, words, done):
             session.qconf([*words[:head], each])
 
 
+def stops_at_a_syntax_error(session, _entry, words, recorded):
+    """A text with a syntax error is not read further; Grid Engine goes on, reports what follows from it, and may change sets."""
+    if words[0] != "-Mrqs" or len(words) < 2 or not recorded.stderr:
+        return None
+    parsed = session.parsed(_file(session, words))
+    first = f"{parsed.of_syntax[0].message}\n" if parsed.of_syntax else "none"
+    if not recorded.stderr.startswith(first) or recorded.stderr == first:
+        return None
+    return attrs.evolve(
+        recorded, stderr=first, rc=1, unchanged=session.sets, reason=stops_at_a_syntax_error.__doc__
+    )
+
+
 def bare_limits(session, entry, words, recorded):
     """A file may have ``limit slots=20`` as in the specification; Grid Engine requires ``limit to slots=20``."""
     if words[0] not in ("-Aattr", "-Dattr", "-Mattr", "-Rattr") or not recorded.stderr.startswith(
@@ -352,6 +365,7 @@ DEPARTURES = (
     reads_as_printed,
     refuses_by_grammar,
     replaces_the_list,
+    stops_at_a_syntax_error,
     does_all_or_none,
     bare_limits,
     shortcuts,

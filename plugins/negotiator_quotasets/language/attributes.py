@@ -17,7 +17,7 @@ from negotiator_quotasets.language.filters import read_filter
 from negotiator_quotasets.language.lexer import LogicalLine, SyntaxProblemError, logical_lines
 from negotiator_quotasets.language.limits import KnownObjects, missing_value, read_limits
 from negotiator_quotasets.language.model import SCOPES, RuleLimit
-from negotiator_quotasets.language.parsing import ATTRIBUTES, read_boolean, read_set_name
+from negotiator_quotasets.language.parsing import ATTRIBUTES, read_boolean
 from negotiator_quotasets.language.rules import keyword, read_name
 
 
@@ -82,7 +82,10 @@ class _AttributeReader:
         if not line.peek():
             raise missing_value(line)
         if word == "name":
-            self.result = attrs.evolve(self.result, name=read_set_name(line))
+            self.result = attrs.evolve(
+                self.result, name=line.text[line.at :]
+            )  # names can't be changed at all
+            line.at = len(line.text)
         elif word == "enabled":
             self.result = attrs.evolve(self.result, enabled=read_boolean(line))
         elif word == "description":

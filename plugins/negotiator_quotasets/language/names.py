@@ -47,7 +47,7 @@ def set_name_problem(name: str) -> str:
         return _TOO_LONG
     for character in _CHARACTER_NAMES:
         if character in name:
-            return forbidden(character)
+            return f"{_CHARACTER_NAMES[character]} ('{character}') not allowed in objectname"
     if name.startswith("."):
         return "Dot ('.') not allowed as first character of objectname"
     if name.lower() in _KEYWORDS:
@@ -58,11 +58,6 @@ def set_name_problem(name: str) -> str:
 def rule_name_problem(name: str) -> str:
     """Return the problem of a rule's name; empty if it is valid. A number is invalid: rules are addressed by numbers too."""
     return _name_problem("resource quota rule name", name, _NAME)
-
-
-def forbidden(character: str) -> str:
-    """Return Grid Engine's message for a character that names may not have."""
-    return f"{_CHARACTER_NAMES[character]} ('{character}') not allowed in objectname"
 
 
 def _name_problem(what: str, name: str, pattern: re.Pattern[str]) -> str:

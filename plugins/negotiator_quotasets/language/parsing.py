@@ -24,7 +24,7 @@ from negotiator_quotasets.language.lexer import (
 )
 from negotiator_quotasets.language.limits import KnownObjects, missing_value
 from negotiator_quotasets.language.model import QuotaRule, RuleSet
-from negotiator_quotasets.language.names import HINT, forbidden, set_name_problem
+from negotiator_quotasets.language.names import HINT, set_name_problem
 from negotiator_quotasets.language.rules import keyword, read_rule
 
 _MAX_PROBLEMS = 100
@@ -39,14 +39,16 @@ ATTRIBUTES = ("name", "description", "enabled", "limit")
 class ParsedSets:
     """The sets of a text; invalid if there are problems.
 
-    ``names`` are those of all sets, the invalid ones too. ``of_content`` are the problems of sets that could be parsed, by
-    name, such as an unknown complex; ``of_syntax`` are all others.
+    ``names`` are those of all sets, the invalid ones too, in their order. Grid Engine looks for the problems of ``of_syntax``
+    first, then for sets that are ``incomplete``, by name: no name, no rules, or a name that is taken; then its qmaster looks
+    for those ``of_content``, by name, such as an unknown complex.
     """
 
     sets: tuple[RuleSet, ...] = ()
     problems: tuple[Problem, ...] = ()
     names: tuple[str, ...] = ()
     of_syntax: tuple[Problem, ...] = ()
+    incomplete: Mapping[str, tuple[Problem, ...]] = attrs.field(factory=dict)
     of_content: Mapping[str, tuple[Problem, ...]] = attrs.field(factory=dict)
 
 
@@ -78,7 +80,8 @@ def parse_sets(
         tuple(reader.sets),
         tuple(reader.problems),
         tuple(reader.of_content),
-        (*reader.of_syntax, *reader.incomplete),
+        tuple(reader.of_syntax),
+        {name: tuple(problems) for name, problems in reader.incomplete.items()},
         {name: tuple(problems) for name, problems in reader.of_content.items()},
     )
 
@@ -95,7 +98,7 @@ class _SetReader:
         self.sets: list[RuleSet] = []
         self.problems: list[Problem] = []
         self.of_syntax: list[Problem] = []
-        self.incomplete: list[Problem] = []  # reported after all other problems of syntax
+        self.incomplete: dict[str, list[Problem]] = {}
         self.of_content: dict[str, list[Problem]] = {}
 
     def report(self, error: SyntaxProblemError) -> None:
@@ -166,7 +169,8 @@ class _SetReader:
         if not line.peek():
             raise missing_value(line)
         if word == "name":
-            draft.name, draft.name_source = read_set_name(line), source
+            draft.name, draft.name_source = _set_name_text(line), source
+            check_set_name(draft.name, source)
         elif word == "enabled":
             draft.enabled = read_boolean(line)
         else:
@@ -186,7 +190,7 @@ class _SetReader:
             self._names.add(draft.name)
             self.sets.append(draft.finished())
             return
-        self.incomplete.append(self._reported(error))
+        self.incomplete.setdefault(draft.name, []).append(self._reported(error))
 
 
 def _opened(line: LogicalLine) -> Source:
@@ -223,18 +227,23 @@ class _Draft:
         return RuleSet(self.name, tuple(self.rules), self.description, self.enabled, self.source)
 
 
-def read_set_name(line: LogicalLine) -> str:
-    """Parse the name of a set.
+def _set_name_text(line: LogicalLine) -> str:
+    """Consume the name of a set: a word, and what follows it up to the next attribute."""
+    line.peek()
+    start = line.at
+    line.word(_NAME)
+    while line.peek() not in ("", "}") and line.next_word() not in ATTRIBUTES:
+        line.word(_NAME)
+    return line.text[start : line.at].rstrip(" \t")
 
-    :raises SyntaxProblemError: invalid name, or another word follows.
+
+def check_set_name(name: str, source: Source) -> None:
+    """Check the name of a set, as the qmaster does when it adds one.
+
+    :raises ContentProblemError: invalid name.
     """
-    source, name = line.source(), line.word(_NAME)
-    problem = set_name_problem(name)
-    if not problem and line.peek() not in ("", "}") and line.next_word() not in ATTRIBUTES:
-        problem = forbidden(" ")
-    if problem:
-        raise SyntaxProblemError(problem, source, HINT)
-    return name
+    if problem := set_name_problem(name):
+        raise ContentProblemError(problem, source, HINT)
 
 
 def read_boolean(line: LogicalLine) -> bool:

@@ -25,7 +25,7 @@ _NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -
 _NO_RULE = "no resource quota rule specified for modification"
 # Messages of Grid Engine's parser, which come before the qmaster checks whether the set and the rule exist.
 _SYNTAX = re.compile(
-    r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in'
+    r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in|values in the'
 )
 _NUMBER = re.compile(r"[ \t]*\+?[0-9]{1,9}(?![0-9])")
 _PARSING = re.compile(rf"{_SYNTAX.pattern}|error parsing value|error reading file")

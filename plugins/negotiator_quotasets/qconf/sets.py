@@ -78,6 +78,7 @@ def add(context: QconfContext, arguments: QconfArguments) -> None:
 def _add(context: QconfContext, text: str, file: str, note: str) -> None:
     with context.locked_settings() as settings:
         parsed = _parsed(settings, text, file)
+        _require_complete(parsed, *parsed.names)
         existing = {each.name for each in settings.sets}
         for name in parsed.names:
             if name in existing:
@@ -137,6 +138,7 @@ def _change(
     context: QconfContext, settings: QuotaSettings, parsed: ParsedSets, names: Sequence[str], note: str
 ) -> None:
     """Change the named sets of a text; problems of its other sets do not matter."""
+    _require_complete(parsed, *names)
     require_sets(settings, names)
     _require_valid(parsed, *names)
     by_name = {each.name: each for each in parsed.sets}
@@ -184,17 +186,27 @@ def _parsed(settings: QuotaSettings, text: str, file: str, *, required: bool = T
     """
     parsed = settings.gridengine.parse_sets(text, file, required=required)
     if parsed.of_syntax:
-        of_content = [each for each in parsed.problems if each not in parsed.of_syntax]
-        raise refusal_of((*parsed.of_syntax, *of_content))
+        others = [each for each in parsed.problems if each not in parsed.of_syntax]
+        raise refusal_of((*parsed.of_syntax, *others))
     return parsed
 
 
+def _require_complete(parsed: ParsedSets, *names: str) -> None:
+    """Check that sets have what each set needs: this comes before the question whether they exist.
+
+    :raises QconfRefusedError: an incomplete set.
+    """
+    if any(parsed.incomplete.get(name) for name in names):
+        _require_valid(parsed, *names)
+
+
 def _require_valid(parsed: ParsedSets, *names: str) -> None:
-    """Check the contents of sets.
+    """Check sets, and their contents.
 
     :raises QconfRefusedError: an invalid set.
     """
-    problems = [problem for name in names for problem in parsed.of_content.get(name, ())]
+    kinds = (parsed.incomplete, parsed.of_content)
+    problems = [each for kind in kinds for name in names for each in kind.get(name, ())]
     if problems:
         raise refusal_of(problems)
 
