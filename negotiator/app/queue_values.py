@@ -12,6 +12,7 @@ import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.queues import ROOT, Queue, QueueTree
+from negotiator.queues.checks.order_keys import PREEMPTION
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import parent_of
 from negotiator.queues.quantities import Resources, is_zero
@@ -36,7 +37,7 @@ class QueueValues:
     """What cycles make of the settings of queues under one bundle.
 
     ``properties`` and ``settings`` are the effective ones, by path. ``followed`` are the keys of queues that the order of the bundle
-    follows: what it does not follow has no effect, and is shown so. ``preempts`` is False if the partition forbids preemption between queues.
+    follows: what it does not follow has no effect, and is shown so. ``preempts`` is False if there is no preemption between queues at all.
     """
 
     queues: QueueTree
@@ -50,13 +51,14 @@ class QueueValues:
     def of(cls, queues: QueueTree, bundle: Bundle) -> Self:
         """Return the values of a tree of queues."""
         chosen = bundle.ordering.chosen
+        followed = frozenset() if chosen is None else frozenset(chosen.record.queue_keys)
         return cls(
             queues,
             bundle.partition.name,
             effective_properties(queues),
             effective_settings(queues),
-            frozenset() if chosen is None else frozenset(chosen.record.queue_keys),
-            bundle.partition.preemption,
+            followed,
+            bundle.partition.preemption and PREEMPTION in followed,
         )
 
     def entry(self, queue: Queue, maximum: Resources) -> dict[str, Any]:

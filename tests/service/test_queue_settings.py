@@ -18,6 +18,7 @@ from negotiator.service.web_app import make_app
 from negotiator_queue_order.queues import Queues
 
 TREE = "/ws/v1/partition/default/queues"
+PARTITIONS = "/ws/v1/partitions"
 SLOT = 'MyType = "Machine"\nName = "slot1@n1"\nMachine = "n1"\nCpus = 1\nMemory = 1024\nRequirements = true\n'
 #: What ``queues --json`` cannot have: it is about the use of a pool.
 OF_USE = {"headroom", "pendingResource", "absUsedCapacity", "allocatedResource"}
@@ -170,6 +171,19 @@ def test_a_setting_is_inherited_as_in_yunikorn_and_not_shown_where_the_order_doe
             "priority.offset": "-2",
             "priority.policy": "default",
         }
+
+
+@pytest.mark.parametrize(
+    ("order", "written", "expected"),
+    [("queues", {}, True), ("queues", {"enabled": False}, False), ("submitters", {"enabled": True}, False)],
+)
+def test_the_partition_says_whether_a_cycle_preempts_between_queues(tmp_path, order, written, expected):
+    write(tmp_path, INHERITED, order, preemption=written)
+    overviews = Overviews(CommandTargets(bundle=tmp_path, pool=(tmp_path / "pool.ads",)))
+    overviews.refresh()
+    with app_client(make_app(overviews)) as client:
+        (partition,) = client.get(PARTITIONS).json()
+    assert partition["preemptionEnabled"] is expected
 
 
 @pytest.mark.parametrize(

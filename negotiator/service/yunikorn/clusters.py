@@ -51,7 +51,7 @@ def partitions(overview: PoolOverview, started: float) -> list[dict[str, Any]]:
             }
         ),
         "nodeSortingPolicy": present({"type": str(sort.kind), "resourceWeights": dict(sort.weights)}),
-        "preemptionEnabled": partition.preemption,
+        "preemptionEnabled": overview.queue_values.preempts,
         "quotaPreemptionEnabled": False,
         "totalNodes": len(contents.hosts),
         "totalContainers": contents.running_jobs,
