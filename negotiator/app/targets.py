@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -17,8 +18,9 @@ from negotiator.errors import BundleError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
 from negotiator.records import Problem, Severity, Source
-from negotiator.runtime import bundle_identity
-from negotiator.runtime.state import StateStore
+
+if TYPE_CHECKING:
+    from negotiator.runtime.state import StateStore
 
 
 def bundle_folder(targets: CommandTargets) -> Path:
@@ -30,7 +32,7 @@ def bundle_folder(targets: CommandTargets) -> Path:
     if targets.bundle is not None:
         return targets.bundle
     with _state(targets) as store:
-        return (store and bundle_identity.state_folder(store)) or default_bundle()
+        return default_bundle() if store is None else _folder_of(store)
 
 
 def without_state_bundle(targets: CommandTargets) -> CommandTargets:
@@ -49,13 +51,27 @@ def check_state(targets: CommandTargets, bundle: Bundle) -> None:
     """
     with _state(targets) as store:
         if store is not None:
-            bundle_identity.check_bundle(store, bundle)
+            from negotiator.runtime.bundle_identity import check_bundle  # noqa: PLC0415 - imports NumPy, as the state does
+
+            check_bundle(store, bundle)
+
+
+def _folder_of(store: StateStore) -> Path:
+    from negotiator.runtime.bundle_identity import state_folder  # noqa: PLC0415 - as above
+
+    return state_folder(store) or default_bundle()
 
 
 @contextmanager
 def _state(targets: CommandTargets) -> Iterator[StateStore | None]:
+    """Open the state for reading; None without one, and before its first run."""
     location = targets.state_location
-    if location is None or not StateStore.exists(location):
+    if location is None:
+        yield None
+        return
+    from negotiator.runtime.state import StateStore  # noqa: PLC0415 - imports NumPy; many commands have no state
+
+    if not StateStore.exists(location):
         yield None
         return
     with StateStore.read(location) as store:
