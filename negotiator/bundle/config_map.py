@@ -15,7 +15,7 @@ import attrs
 from negotiator.bundle.folder import QUEUES
 from negotiator.bundle.nodes import MapNode, ScalarNode
 from negotiator.bundle.text import LocatedText, SourceText
-from negotiator.bundle.yaml_reader import Dialect, read_yaml
+from negotiator.bundle.yaml_reader import YamlDialect, read_yaml
 from negotiator.records import Problem, Severity
 
 _QUEUES_KEY = re.compile(rf"""(?:^[ \t]+|[{{,][ \t]*)["']?{re.escape(QUEUES)}["']?[ \t]*:""", re.MULTILINE)
@@ -44,7 +44,7 @@ def has_queues(file: SourceText) -> bool:
 
 def queues_of(file: SourceText) -> ConfigMapQueues:
     """Return the queue configuration of a manifest, and its problems; other keys of its data are named in a notice."""
-    top, problems = read_yaml(file, Dialect.YUNIKORN)
+    top, problems = read_yaml(file, YamlDialect.YUNIKORN)
     if top is None:
         return ConfigMapQueues(None, problems)
     data = next((top.entries[key].value for key in (_DATA, _HELM) if key in top.entries), None)

@@ -44,7 +44,7 @@ from negotiator.bundle.schema import (
     union_members,
 )
 from negotiator.bundle.text import LocatedText
-from negotiator.bundle.yaml_reader import Dialect
+from negotiator.bundle.yaml_reader import YamlDialect
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.hooks.declarations import Expression, RankExpression
 from negotiator.hooks.failures import describe_error
@@ -85,12 +85,12 @@ class ObjectBuilder:
     """
 
     def __init__(
-        self, path_rule: PathRule, *, tolerant: bool = False, dialect: Dialect = Dialect.OWN
+        self, path_rule: PathRule, *, tolerant: bool = False, dialect: YamlDialect = YamlDialect.OWN
     ) -> None:
         self.problems: list[Problem] = []
         self._path_rule = path_rule
         self._tolerant = tolerant
-        self._is_yunikorn = dialect is Dialect.YUNIKORN
+        self._is_yunikorn = dialect is YamlDialect.YUNIKORN
         self._schemas: dict[type, ClassSchema] = {}
 
     def value(self, node: Node, wanted: Any) -> Any:

@@ -14,7 +14,7 @@ from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.paths import no_files
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.text import SourceText
-from negotiator.bundle.yaml_reader import Dialect, read_yaml
+from negotiator.bundle.yaml_reader import YamlDialect, read_yaml
 from negotiator.classad import Expr, bind, parse
 from negotiator.hooks import specs
 from negotiator.hooks.manager import HookManager
@@ -75,7 +75,7 @@ def _default() -> SourceText:
 
 
 def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Problem, ...]]:
-    top, unread = read_yaml(file, Dialect.YUNIKORN)
+    top, unread = read_yaml(file, YamlDialect.YUNIKORN)
     unread = tuple(
         attrs.evolve(each, code="yaml_syntax" if top is None else "yaml_schema") for each in unread
     )
@@ -84,7 +84,7 @@ def _structured(file: SourceText) -> tuple[ConfigurationEntry | None, tuple[Prob
     if not top.entries:
         message = "empty configuration: all jobs go to root.default"
         return ConfigurationEntry(), (*unread, file.problem(Severity.NOTICE, 0, message))
-    builder = ObjectBuilder(no_files, tolerant=True, dialect=Dialect.YUNIKORN)
+    builder = ObjectBuilder(no_files, tolerant=True, dialect=YamlDialect.YUNIKORN)
     entry = builder.value(top, ConfigurationEntry)
     problems = (*unread, *_coded(builder.problems, "yaml_schema"))
     return (None if entry is INVALID else entry), problems

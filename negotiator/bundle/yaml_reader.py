@@ -31,7 +31,7 @@ from negotiator.records import Problem
 MAX_DEPTH = 64
 
 
-class Dialect(enum.Enum):
+class YamlDialect(enum.Enum):
     """Whose file it is, which decides what plain scalars and anchors mean."""
 
     OWN = "own"  # what YAML 1.1 and 1.2 read differently is refused
@@ -40,12 +40,12 @@ class Dialect(enum.Enum):
     @property
     def most_text(self) -> int:
         """The characters that a file may have: PyYAML's own parser reads a few 100,000 of them a second, libyaml twenty times as many."""
-        return 4_000_000 if self is Dialect.YUNIKORN else 1_000_000
+        return 4_000_000 if self is YamlDialect.YUNIKORN else 1_000_000
 
     @property
     def most_nodes(self) -> int:
         """The values that a file may have. A ConfigMap of 1 MiB has more than 100,000."""
-        return 500_000 if self is Dialect.YUNIKORN else 100_000
+        return 500_000 if self is YamlDialect.YUNIKORN else 100_000
 
 
 # Text that the two parsers read differently: tabs, ? within a word in brackets, other line ends than LF and CR LF, byte
@@ -88,7 +88,9 @@ class _DoubtError(Exception):
     """PyYAML's own parser may read this differently."""
 
 
-def read_yaml(file: SourceText, dialect: Dialect = Dialect.OWN) -> tuple[MapNode | None, tuple[Problem, ...]]:
+def read_yaml(
+    file: SourceText, dialect: YamlDialect = YamlDialect.OWN
+) -> tuple[MapNode | None, tuple[Problem, ...]]:
     """Return the mapping of the file and its problems; None if it can't be read to its end."""
     if len(file.text) > dialect.most_text:
         return None, (file.error(0, f"the file is longer than {dialect.most_text} characters"),)
@@ -107,7 +109,7 @@ def _is_doubtful(text: str) -> bool:
 
 
 def _read(
-    file: SourceText, events: Iterator[yaml.Event], dialect: Dialect
+    file: SourceText, events: Iterator[yaml.Event], dialect: YamlDialect
 ) -> tuple[MapNode | None, tuple[Problem, ...]]:
     builder = _Builder(file, dialect)
     try:
@@ -193,7 +195,7 @@ class _Anchored:
 @attrs.define(eq=False)
 class _Builder:
     file: SourceText
-    dialect: Dialect
+    dialect: YamlDialect
     problems: list[Problem] = attrs.field(factory=list)
     root: Node | None = None
     documents: int = 0
@@ -287,7 +289,7 @@ class _Builder:
                 )
 
     def _refuse(self, event: yaml.NodeEvent, at: int) -> bool:
-        is_yunikorn = self.dialect is Dialect.YUNIKORN
+        is_yunikorn = self.dialect is YamlDialect.YUNIKORN
         if isinstance(event, yaml.AliasEvent):
             if is_yunikorn:
                 return False
@@ -343,7 +345,7 @@ class _Builder:
 
     def _is_text(self, node: ScalarNode) -> bool:
         text = node.value.text
-        if text == "<<" and self.dialect is Dialect.YUNIKORN:
+        if text == "<<" and self.dialect is YamlDialect.YUNIKORN:
             self.stack[-1].merges = True
             return False
         if text == "<<":
@@ -353,7 +355,7 @@ class _Builder:
         kind = scalars.kind(text)
         if found is None and kind is scalars.ScalarKind.TEXT:
             return True
-        if self.dialect is Dialect.YUNIKORN and text not in scalars.NULL:
+        if self.dialect is YamlDialect.YUNIKORN and text not in scalars.NULL:
             return True
         type_name = found.meaning if found else kind.value
         self._error(

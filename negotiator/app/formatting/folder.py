@@ -21,7 +21,7 @@ from negotiator.bundle.folder import QUEUES, leads_out
 from negotiator.bundle.manifest import MANIFEST
 from negotiator.bundle.nodes import BadNode, ListNode, MapNode, Node, ScalarNode, Style
 from negotiator.bundle.text import LocatedText, SourceText, decoded
-from negotiator.bundle.yaml_reader import Dialect, read_yaml
+from negotiator.bundle.yaml_reader import YamlDialect, read_yaml
 from negotiator.classad import ParseError, parse
 from negotiator.classad.syntax import tree_key
 from negotiator.errors import SettingsError
@@ -152,7 +152,7 @@ def _read(folder: Path, name: str) -> SourceText:
 
 def _tree(file: SourceText) -> MapNode:
     try:
-        top, problems = read_yaml(file, Dialect.YUNIKORN if file.name == QUEUES else Dialect.OWN)
+        top, problems = read_yaml(file, YamlDialect.YUNIKORN if file.name == QUEUES else YamlDialect.OWN)
     except yaml.YAMLError as error:
         raise _LeftAloneError(_problem(file.name, str(error))) from None
     if top is None or problems:
