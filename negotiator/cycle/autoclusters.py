@@ -8,6 +8,7 @@ between jobs of one autocluster.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import attrs
 import numpy as np
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.reference_closure import ReferenceClosure
+
+#: Turns of refining a group of jobs, after which each of them is followed by itself.
+_MAX_TURNS: Final = 8
 
 
 @attrs.frozen
@@ -62,24 +66,56 @@ def _autoclusters(
     significant: list[frozenset[str] | None] = []
     distinct: dict[frozenset[str], frozenset[str]] = {}  # equal sets are one object
     pending = {common: [np.arange(len(jobs))]}
+    turns = {common: 0}
     while pending:
         known = next(iter(pending))
         rows = np.concatenate(pending.pop(known))
-        # By columns: Python runs once for each group below, not for each job.
-        groups, first = jobs.take(rows).group(sorted(known | set(further)))
-        found = closure.of_jobs(jobs, rows[first], known)
+        turn = turns.pop(known)
+        if turn < _MAX_TURNS:
+            # By columns: Python runs once for each group below, not for each job.
+            groups, first = jobs.take(rows).group(sorted(known | set(further)))
+            found = closure.of_jobs(jobs, rows[first], known)
+        else:
+            groups, found = _followed_each(jobs, rows, closure, known, further)
         for members, (reached, is_own) in zip(_members(rows, groups), found, strict=True):
             # Unknown reads: jobs that look alike may be treated differently, so each is an autocluster of its own.
             if reached is None:
                 ids[members] = np.arange(len(significant), len(significant) + len(members))
                 significant += [None] * len(members)
             # The jobs may differ in the attributes just found: group them again. Each turn adds attributes, so it ends.
-            elif not reached <= known and not (is_own and len(members) == 1):
+            elif turn < _MAX_TURNS and not reached <= known and not (is_own and len(members) == 1):
                 pending.setdefault(known | reached, []).append(members)
+                turns[known | reached] = max(turns.get(known | reached, 0), turn + 1)
             else:
                 ids[members] = len(significant)
                 significant.append(distinct.setdefault(known | reached, known | reached))
     return Autoclusters(ids, tuple(significant))
+
+
+def _followed_each(
+    jobs: Table,
+    rows: NDArray[np.intp],
+    closure: ReferenceClosure,
+    known: frozenset[str],
+    further: Sequence[str],
+) -> tuple[NDArray[np.int64], list[tuple[frozenset[str] | None, bool]]]:
+    """Return groups of jobs that read the same and are equal in it, each job followed by itself, and what each group reads.
+
+    Jobs whose chains of references differ in length only would otherwise be grouped again for each link.
+    """
+    places: dict[frozenset[str] | None, list[int]] = {}
+    for place, row in enumerate(rows.tolist()):
+        reached = closure.of_job(jobs.ad(row), known)
+        places.setdefault(None if reached is None else known | reached, []).append(place)
+    groups = np.empty(len(rows), np.int64)
+    found: list[tuple[frozenset[str] | None, bool]] = []
+    for names, own in places.items():
+        inside, first = np.zeros(len(own), np.int64), own[:1]
+        if names is not None and len(own) > 1:
+            inside, first = jobs.take(rows[own]).group(sorted(names | set(further)))
+        groups[own] = inside + len(found)
+        found += [(names, True)] * len(first)
+    return groups, found
 
 
 def _members(rows: NDArray[np.intp], groups: NDArray[np.int64]) -> list[NDArray[np.intp]]:

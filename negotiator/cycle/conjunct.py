@@ -64,17 +64,17 @@ class Conjunct:
     def __attrs_post_init__(self) -> None:
         self.side = self.written[0].side
 
-    def key(self, job: Ad) -> CacheKey[TrueRows] | None:
-        """Return its key in the cache for a job; None if one result, computed before, holds for all jobs."""
+    def key(self, job: Ad, env: Environment) -> CacheKey[TrueRows] | None:
+        """Return its key in the cache for a job, at the cost of its owner; None if one result, computed before, holds for all jobs."""
         if self._always is not None and not self.cache.dependencies.shadowed(job):
             return None
-        return self.cache.key(self.expression, job, self.side)
+        return self.cache.key(self.expression, job, self.side, env)
 
     def truth(self, key: CacheKey[TrueRows] | None, job: Ad, env: Environment) -> TrueRows:
         """Return the slots on which it is true; a result that holds for all jobs is stored here."""
         if key is None and self._always is not None:
             return self._always
-        key = key or self.cache.key(self.expression, job, self.side)
+        key = key or self.cache.key(self.expression, job, self.side, env)
         truth = self.cache.get_by_key(key, job, env)
         if key.is_shared_by_all:
             self._always = truth

@@ -67,19 +67,21 @@ class Ranks:
 
     def is_random(self, job: Ad) -> bool:
         """True if a rank of the slots for a job may have another value each time."""
-        return not self._read_ranks(job).cacheable
+        return not self._read_ranks(job, None).cacheable
 
-    def _read_ranks(self, job: Ad) -> _JobRanks:
+    def _read_ranks(self, job: Ad, env: Environment | None) -> _JobRanks:
         """Return the ranks of a job; those of the latest one are kept, since a turn asks several times."""
         if self._latest is None or self._latest[0] is not job:
-            self._latest = job, self._of_job(job)
+            self._latest = job, self._of_job(job, env)
         return self._latest[1]
 
-    def _of_job(self, job: Ad) -> _JobRanks:
+    def _of_job(self, job: Ad, env: Environment | None) -> _JobRanks:
         job, written = self._read(job)
-        pool = self._pool.key(self._of_pool.before, job, Side.MY)
-        rank = self._job.key(written, job, Side.TARGET)
-        after = None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY)
+        pool = self._pool.key(self._of_pool.before, job, Side.MY, env)
+        rank = self._job.key(written, job, Side.TARGET, env)
+        after = (
+            None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY, env)
+        )
         cacheable = all(key is None or key.dependencies.cacheable for key in (pool, rank, after))
         return _JobRanks(job, pool, rank, after, cacheable)
 
@@ -127,7 +129,7 @@ class Ranks:
         The ``first`` values sort them before everything else, (N,) each. The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
         (N,) each, then the order of the rows. ``env`` has the state of ``random``.
         """
-        read, pool, rank, last, cacheable = self._read_ranks(job)
+        read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
             ranks = self._job.get_by_key(rank, read, env)
             after = () if last is None else (self._after.get_by_key(last, read, env),)
@@ -161,7 +163,7 @@ class Ranks:
 
         The ranks must not be random.
         """
-        read, pool, rank, last, _ = self._read_ranks(job)
+        read, pool, rank, last, _ = self._read_ranks(job, env)
         ranks = self._job.get_by_key(rank, read, env)
         after = () if last is None else (self._after.get_by_key(last, read, env),)
         if self.scores is not None or first:

@@ -77,7 +77,7 @@ class ReferenceClosure:
         # Of these names, other expressions may be others in each job.
         further = {each for each, names in common.items() if _has_others(jobs, names, written)}
         found = [
-            self._of_job(jobs.ad(row), written) if each in further else common[each]
+            self.of_job(jobs.ad(row), written) if each in further else common[each]
             for row, each in zip(first_rows.tolist(), reads, strict=True)
         ]
         reached = [None if each is None else names | each for each in found]
@@ -100,7 +100,8 @@ class ReferenceClosure:
                 found |= reached
         return frozenset(found)
 
-    def _of_job(self, job: Ad, names: Sequence[str]) -> frozenset[str] | None:
+    def of_job(self, job: Ad, names: Iterable[str]) -> frozenset[str] | None:
+        """Return the attributes that expressions in attributes of one job read; None if they cannot be found."""
         return self._follow([(_JOB, name) for name in names], job)
 
     def _follow(self, pending: list[_Name], job: Ad | None) -> frozenset[str] | None:

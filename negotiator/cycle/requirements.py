@@ -177,8 +177,8 @@ def _evaluated(
     conjuncts: Sequence[Conjunct], whole: Conjunct, job: Ad, env: Environment
 ) -> Iterator[tuple[Conjunct, TrueRows]]:
     """Evaluate each conjunct, or only the whole where one of them may refer to the whole."""
-    keys = [(part, part.key(job)) for part in conjuncts]
+    keys = [(part, part.key(job, env)) for part in conjuncts]
     if not all(key is None or part.is_independent(key) for part, key in keys):
-        keys = [(whole, whole.key(job))]
+        keys = [(whole, whole.key(job, env))]
     for part, key in keys:
         yield part, part.truth(key, job, env)

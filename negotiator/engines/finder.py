@@ -57,6 +57,8 @@ class ConditionFinder:
         task, meter = self._task, self._meter
         job = task.jobs[number]
         meter.begin()
+        followed = task.requirements.dependencies.values
+        not_repeated = followed.steps_not_repeated
         owner = task.work.owner(job)
         before = owner.steps
         paid = task.work.for_job(task.cycle, job)
@@ -76,7 +78,7 @@ class ConditionFinder:
             number,
             found,
             reads | task.requirements.names_read(job),
-            before - owner.steps + meter.reused,
+            before - owner.steps + meter.reused + followed.steps_not_repeated - not_repeated,
             meter.common,
             task.work.most_of_machine(),
         )

@@ -26,13 +26,24 @@ class AdValues:
     Numbers of trees are never reused, so that a value of an ad before cannot be taken for another one.
     """
 
-    __slots__ = ("_cells", "_last", "_numbers", "_numbers_by_id", "_other", "_shadows", "_size")
+    __slots__ = (
+        "_cells",
+        "_last",
+        "_numbers",
+        "_numbers_by_id",
+        "_other",
+        "_shadows",
+        "_size",
+        "steps_not_repeated",
+    )
 
     def __init__(self) -> None:
         self._other: Ad | None = None
         self._cells: dict[str, tuple[object, object]] = {}
         self._shadows = False
         self._last = 0
+        #: Steps that following expressions would have taken, if they had not been followed for an earlier ad.
+        self.steps_not_repeated = 0
         self._forget()
 
     def _forget(self) -> None:

@@ -328,7 +328,10 @@ class RowBatch:
 
     def _footprint(self, expr: Expr, *, on_rows: bool) -> Footprint:
         if self.dependencies is not None:
-            return self.dependencies.footprint(expr, self.other, on_rows=on_rows, shadowed=self.shadowed)
+            payer = None if self.env.payers is None else self.env.payers.other
+            return self.dependencies.footprint(
+                expr, self.other, on_rows=on_rows, shadowed=self.shadowed, payer=payer
+            )
         return footprint(expr, self.table, self.other, on_rows=on_rows, shadowed=self.shadowed)
 
     def before_rows(self, expr: Expr, *, on_rows: bool) -> Footprint:

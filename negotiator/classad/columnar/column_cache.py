@@ -180,20 +180,24 @@ class ColumnCache(Generic[T]):
 
         ``env`` has the state of ``random``, and the allowances that pay for evaluations.
         """
-        return self.get_by_key(self.key(expr, other, side), other, env)
+        return self.get_by_key(self.key(expr, other, side, env), other, env)
 
-    def key(self, expr: Expr, other: Ad, side: Side) -> CacheKey[T]:
-        """Return the key of an expression and an ad; nothing is evaluated."""
+    def key(self, expr: Expr, other: Ad, side: Side, env: Environment | None = None) -> CacheKey[T]:
+        """Return the key of an expression and an ad; nothing is evaluated.
+
+        Following the ad's expressions is charged to its owner, if ``env`` has one.
+        """
         index = self.dependencies
+        payer = None if env is None or env.payers is None else env.payers.other
         written = index.without_other_ad(expr, on_rows=side is _MINE, shadowed=index.shadowed(other))
         plan = self._plans.get(written) or self._plan(written)
         if plan.folded is not None:
             # Folding in the rows' common values often removes references to the other ad: fewer values in the key, more
             # hits. The other ad's expressions count towards the limits too, so these are checked again here.
-            dependencies, values = index.resolve(plan.folded, other)
+            dependencies, values = index.resolve(plan.folded, other, payer)
             if dependencies.within_limits:
                 return CacheKey(plan, dependencies, values, True)
-        dependencies, values = index.resolve(plan.written, other)
+        dependencies, values = index.resolve(plan.written, other, payer)
         return CacheKey(plan, dependencies, values, False)
 
     def get_by_key(self, key: CacheKey[T], other: Ad, env: Environment | None = None) -> T:

@@ -30,6 +30,7 @@ from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
+    from negotiator.classad.context import Allowance
     from negotiator.classad.tables import AttributeTable, ExpressionRows
 
 MAX_BYTES: Final = 64 << 20
@@ -44,6 +45,9 @@ _BYTES_OF_ALIAS: Final = 500
 
 _MAX_TURNS: Final = 8
 """Turns of a search for dependencies that other ads left, before they are found for one ad alone."""
+
+STEPS_TO_FOLLOW: Final = 75
+"""Steps that are charged for each expression of the other ad that is followed to find what evaluation reads."""
 
 _MAX_CLASSES: Final = 256
 """Sets of attributes by which the classes of rows are known."""
@@ -162,11 +166,14 @@ class DependencyIndex:
         found = self.without_other_ad(expr, on_rows=True, shadowed=False)
         return found.cacheable and not found.names
 
-    def resolve(self, dependencies: Dependencies, other: Ad) -> tuple[Dependencies, Values]:
+    def resolve(
+        self, dependencies: Dependencies, other: Ad, payer: Allowance | None = None
+    ) -> tuple[Dependencies, Values]:
         """Return the dependencies of an expression with this other ad, and the ad's values of these attributes.
 
         Where the ad has an expression among them, its tree is followed, which may add attributes with further
-        expressions, until there are no new ones.
+        expressions, until there are no new ones. ``payer`` is charged for each that is followed; without steps none is, and
+        the dependencies, which are not complete then, are not cacheable.
         """
         # Ads with equal expressions share the extended dependencies, so the search runs once for a class of jobs. One
         # search follows all expressions of the ad: a long chain of references takes one turn, not one for each link.
@@ -176,25 +183,40 @@ class DependencyIndex:
                 return dependencies, values
             extended = dependencies.extended.get(expressions)
             if extended is None:
-                extended = dependencies.extended[expressions] = self._extended(dependencies, other)
+                if payer is not None and payer.exhausted:
+                    return attrs.evolve(dependencies, cacheable=False), values
+                extended = dependencies.extended[expressions] = self._extended(dependencies, other, payer)
+            else:
+                self.values.steps_not_repeated += STEPS_TO_FOLLOW * (len(extended.expressions) // 2)
             dependencies = extended
         # Many ads that differ only deep in their chains: found for this ad alone.
-        found = self._extended(dependencies, other)
+        found = self._extended(dependencies, other, payer)
         return found, self.values.of(found.names, other)[0]
 
-    def _extended(self, dependencies: Dependencies, other: Ad) -> Dependencies:
+    def _extended(self, dependencies: Dependencies, other: Ad, payer: Allowance | None) -> Dependencies:
         """Return the dependencies of the same expression with all expressions of the other ad followed."""
         self.add_memory(_BYTES_OF_DEPENDENCIES)
         found = self._find(
             dependencies.expr, other, on_rows=dependencies.on_rows, shadowed=dependencies.shadowed
         )
         # Every attribute that was followed is among the names, so ads with these expressions have these dependencies.
-        return attrs.evolve(found, expressions=self.values.of(found.names, other)[1])
+        expressions = self.values.of(found.names, other)[1]
+        if payer is not None:
+            payer.steps -= STEPS_TO_FOLLOW * (len(expressions) // 2)
+        return attrs.evolve(found, expressions=expressions)
 
-    def footprint(self, expr: Expr, other: Ad | None, *, on_rows: bool, shadowed: bool) -> Footprint:
+    def footprint(
+        self,
+        expr: Expr,
+        other: Ad | None,
+        *,
+        on_rows: bool,
+        shadowed: bool,
+        payer: Allowance | None = None,
+    ) -> Footprint:
         """Return the footprint of an expression over this table, computed at most once."""
         dependencies = self.without_other_ad(expr, on_rows=on_rows, shadowed=shadowed)
-        return (dependencies if other is None else self.resolve(dependencies, other)[0]).footprint
+        return (dependencies if other is None else self.resolve(dependencies, other, payer)[0]).footprint
 
     def parts(self, name: str) -> tuple[ExpressionRows, ...]:
         """Return the rows in which an attribute is an expression, those of one shape together, found at most once."""

@@ -6,6 +6,7 @@ one with as many plain ads.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -13,8 +14,12 @@ import attrs
 
 from negotiator_bench.slots import varied
 from negotiator_bench.templates import long_form, template
+from negotiator_bench.unlike import chain, job_attributes, slot_attributes
 
 OWNER: Final = "mallory"
+SEED: Final = random.SystemRandom().randrange(10**6)
+"""Of the unlike ads: new ones each time."""
+
 _FIRST_CLUSTER: Final = 900_000
 
 
@@ -194,6 +199,18 @@ def _printed_records() -> Attack:
     )
 
 
+def _unlike_slots() -> Attack:
+    return Attack(slots=tuple(slot(n, **slot_attributes(SEED, n)) for n in range(10)))
+
+
+def _unlike_expressions() -> Attack:
+    return Attack(tuple(job(n, **job_attributes(SEED, n)) for n in range(100)))
+
+
+def _chains_of_any_length() -> Attack:
+    return Attack(tuple(job(n, Requirements="N0 > 0", **chain(n + 1, "1")) for n in range(390)))
+
+
 ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "attribute names": _many_names,
     "slow limits": _slow_limits,
@@ -208,4 +225,7 @@ ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "costly requests": _costly_requests,
     "slow priorities": _slow_priorities,
     "printed records": _printed_records,
+    "unlike slots": _unlike_slots,
+    "unlike expressions": _unlike_expressions,
+    "chains of any length": _chains_of_any_length,
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from negotiator.cli import main
-from negotiator_bench.attacks import ATTACKS
+from negotiator_bench.attacks import ATTACKS, SEED
 from negotiator_bench.errors import ProcessFailedError
 from negotiator_bench.figures import Area, Figure, Measured, SpeedTarget
 from negotiator_bench.jobs import CLASSES, job_class
@@ -55,7 +55,7 @@ def _figures(folder: Path, plan: Plan) -> Iterator[Figure]:
         plain.write_text(made.as_plain().text())
         own, other = _cycle(folder, hostile), _cycle(folder, plain)
         audit = SpeedTarget("ours", at_most=_REASONS_KILOBYTES + _RECORD_KILOBYTES * len(made.jobs))
-        facts = {"slots": plan.hostile_slots, "ads": len(made.jobs) + len(made.slots)}
+        facts = {"slots": plan.hostile_slots, "ads": len(made.jobs) + len(made.slots), "seed": SEED}
         for quantity, unit, target in (*_QUANTITIES, ("audit kilobytes", "KB", audit)):
             yield Figure(
                 Area.HOSTILE,
