@@ -11,6 +11,8 @@ from negotiator.bundle.nodes import MapNode
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.read_before_match import read_before_match
 from negotiator.hooks import specs
+from negotiator.hooks.answers import Attributed
+from negotiator.hooks.pool_source import PoolSource
 from negotiator.records import Problem
 
 KEY: Final = "source"
@@ -19,7 +21,7 @@ KEY: Final = "source"
 def read_source(
     top: MapNode, bundle: Bundle, settings: Mapping[str, Any], wrong: Collection[str]
 ) -> tuple[ChosenSource, tuple[Problem, ...]]:
-    """Return the live pool that a bundle names, and the problems of all types; without the key it has none.
+    """Return the live pool that a bundle names, and the problems of all types; without the key that of the only type.
 
     :param bundle: with its policies.
     :param settings: of the plugins, by their names.
@@ -32,10 +34,12 @@ def read_source(
     problems = [*failure_problems(hooks, answers.failures), *types.taken(answers.records, hooks)]
     attributes, failures = read_before_match(bundle, settings)
     problems += failure_problems(hooks, (each for each in failures if each.plugin not in wrong))
-    if KEY not in top.entries:
-        return ChosenSource(), tuple(problems)
-    chosen, unknown = types.named(top)
-    problems += unknown
+    chosen: Attributed[PoolSource] | None = None
+    if KEY in top.entries:
+        chosen, unknown = types.named(top)
+        problems += unknown
+    elif len(found) == 1:
+        (chosen,) = found.values()
     if chosen is None:
         return ChosenSource(), tuple(problems)
     return ChosenSource(chosen, settings.get(chosen.plugin), attributes), tuple(problems)

@@ -157,7 +157,7 @@ def _integers(jobs: Table, name: str, default: float) -> NDArray[np.float64]:
 
 def _is_true(jobs: Table, name: str) -> Mask:
     """Return where an attribute is true, as HTCondor's LookupBool does: a number too, other than 0; (N,)."""
-    return jobs.numbers(name, default=0.0) != 0
+    return np.asarray(jobs.numbers(name, default=0.0) != 0, np.bool_)
 
 
 def with_idle_jobs(snapshot: Snapshot, rows: Sequence[int] = ()) -> Snapshot:

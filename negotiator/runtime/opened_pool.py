@@ -46,7 +46,7 @@ class OpenedPool(Generic[Pool]):
         bundle = self.bundle()
         source, settings = bundle.source.chosen, bundle.source.settings
         if source is None:
-            raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml")
+            raise PoolError("the bundle has no live pool: write source: NAME in pool.yaml, such as htcondor")
         if self._opened is not None and self._opened[:2] != (source, settings):
             self.close()
         if self._opened is None:

@@ -41,7 +41,7 @@ def _default_methods() -> tuple[Method, ...]:
 class CondorPool:
     """``htcondor:``, the pool of the source ``htcondor``.
 
-    ``collector`` is its address: ``host:port``, or as HTCondor writes addresses; without one it is that of the environment variable
+    ``collector`` is its address: ``host``, ``host:port``, or as HTCondor writes addresses; without one it is that of the environment variable
     ``_CONDOR_COLLECTOR_HOST``, else this host. ``timeout`` are the seconds in which one daemon
     must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for the logs of schedds.
 
@@ -93,7 +93,7 @@ class CondorPool:
 
         :raises AddressError: invalid.
         """
-        return DaemonAddress.parse(self.collector or _with_port(configured("COLLECTOR_HOST") or "127.0.0.1"))
+        return collector_address(self.collector or configured("COLLECTOR_HOST") or "127.0.0.1")
 
 
 @attrs.frozen
@@ -103,8 +103,20 @@ class LivePoolSettings:
     htcondor: CondorPool = attrs.field(factory=CondorPool)
 
 
-def _with_port(address: str) -> str:
-    return address if ":" in address else f"{address}:{PORT}"
+def collector_address(text: str) -> DaemonAddress:
+    """Return the address of a collector: without a port that of HTCondor, and an IPv6 address may lack its brackets.
+
+    :raises AddressError: invalid.
+    """
+    host, question, parameters = text.partition("?")
+    if host.count(":") > 1 and "[" not in host:
+        host = f"[{host}]"
+    has_port = host.startswith("<") or (not host.endswith("]") and ":" in host)
+    try:
+        return DaemonAddress.parse(f"{host}{'' if has_port else f':{PORT}'}{question}{parameters}")
+    except AddressError:
+        shown = printable(text[:200])
+        raise AddressError(f"{shown}: invalid address, expected host, host:port or <host:port?...>") from None
 
 
 def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
@@ -112,8 +124,7 @@ def at_collector(settings: LivePoolSettings, address: str) -> LivePoolSettings:
 
     :raises AddressError: the address is invalid.
     """
-    address = _with_port(address)
-    DaemonAddress.parse(address)
+    collector_address(address)
     return attrs.evolve(settings, htcondor=attrs.evolve(settings.htcondor, collector=address))
 
 
@@ -134,7 +145,7 @@ def _errors(pool: CondorPool) -> Iterator[tuple[str, str]]:
     try:
         pool.address  # noqa: B018 - parses it
     except AddressError as error:
-        yield f"collector: {error}", "write host:port"
+        yield f"collector: {error}", "write host or host:port"
     if pool.listen:
         try:
             pool.listen_endpoint  # noqa: B018 - parses it

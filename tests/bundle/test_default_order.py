@@ -1,4 +1,4 @@
-"""The order of a bundle that names none."""
+"""The order, and the live pool, of a bundle that names none."""
 
 import pytest
 
@@ -34,3 +34,22 @@ def test_two_default_orders_are_refused_and_the_key_chooses_one(tmp_path):
     assert problem.hint == "write order: second in pool.yaml, or disable all but one of the plugins"
     (tmp_path / "a" / "pool.yaml").write_text("order: second\nplugins: {folders: [plugins]}\n")
     assert load_bundle(tmp_path / "a").ordering.chosen.record.name == "second"
+
+
+def test_a_bundle_without_a_source_has_the_only_one_that_is_installed(tmp_path):
+    assert write_bundle(tmp_path / "b", "").source.chosen.record.name == "htcondor"
+
+
+ANOTHER = """
+from negotiator.plugin import PoolSource, hookimpl
+
+@hookimpl
+def negotiator_pool_sources():
+    yield PoolSource("box", open=None)
+"""
+
+
+def test_of_several_sources_the_bundle_has_to_name_one(tmp_path):
+    assert write_bundle(tmp_path / "b", "", plugins={"box": ANOTHER}).source.chosen is None
+    named = write_bundle(tmp_path / "c", "source: box\n", plugins={"box": ANOTHER})
+    assert named.source.chosen.record.name == "box"

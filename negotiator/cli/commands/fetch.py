@@ -28,7 +28,7 @@ from negotiator.cli import options
 def fetch(**given: Any) -> None:
     """Save the ads of a live pool as files that the other commands read: slots, schedds, submitters and jobs.
 
-    POOL is the address of the pool's collector, HOST:PORT; by default it is the pool of the policy bundle, whose settings (such as
+    POOL is the address of the pool's collector, HOST or HOST:PORT (without a port 9618); by default it is the pool of the policy bundle, whose settings (such as
     a token) are used in any case. Needs READ authorization at the collector and the schedds. Nothing in the pool
     changes, and no claim id or other secret is fetched or saved.
 
@@ -45,7 +45,7 @@ def fetch(**given: Any) -> None:
 
     \b
     Examples:
-      negotiator fetch cm.example.org:9618
+      negotiator fetch cm.example.org
       negotiator fetch --bundle policies/site --to pool --replace && negotiator run --bundle policies/site pool
     """
     from negotiator.cli import fetch as implementation

@@ -46,7 +46,7 @@ def serve(**given: Any) -> None:
       1  the policy bundle has errors: nothing ran
       2  invalid command line or configuration; or the state belongs to another policy bundle
       3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
-      4  the bundle names no live pool
+      4  no live pool: several sources are installed, or none, and the bundle names none
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
       6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
       7  with --cycles: the pool did not answer, or a plugin that takes part in decisions failed, in some cycle

@@ -1,11 +1,13 @@
 """Addresses of daemons."""
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator_live.settings import CondorPool, LivePoolSettings, at_collector
 from negotiator_live.wire.addresses import AddressError, DaemonAddress, Endpoint
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
@@ -60,3 +62,32 @@ def test_no_text_is_more_than_refused(text):
     for each in (text, f"<{text}>", f"<h:1?{text}>"):
         with contextlib.suppress(AddressError):
             assert DaemonAddress.parse(each).endpoints
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("cm.example.org", "<cm.example.org:9618>"),
+        ("cm.example.org:9620", "<cm.example.org:9620>"),
+        ("cm.example.org?sock=collector", "<cm.example.org:9618?sock=collector>"),
+        ("10.0.0.1", "<10.0.0.1:9618>"),
+        ("fd00::1", "<[fd00::1]:9618>"),
+        ("[fd00::1]", "<[fd00::1]:9618>"),
+        ("[fd00::1]:9620", "<[fd00::1]:9620>"),
+        ("<10.0.0.1:9620?addrs=10.0.0.1-9620>", "<10.0.0.1:9620?addrs=10.0.0.1-9620>"),
+    ],
+)
+def test_a_collector_may_be_named_without_its_port(monkeypatch, text, address):
+    """On the command line, in the bundle, and in the environment."""
+    assert str(at_collector(LivePoolSettings(), text).htcondor.address) == address
+    assert str(CondorPool(collector=text).address) == address
+    monkeypatch.setenv("_CONDOR_COLLECTOR_HOST", text)
+    assert str(CondorPool().address) == address
+
+
+@pytest.mark.parametrize("text", ["a b", "cm:port", "cm:0", ":9618", "<cm>", "[fd00::1", "cm:1:2:x"])
+def test_an_invalid_collector_is_shown_as_it_was_written(text):
+    with pytest.raises(
+        AddressError, match=r"^" + re.escape(f"{text}: invalid address, expected host, host:port")
+    ):
+        at_collector(LivePoolSettings(), text)
