@@ -58,6 +58,14 @@ SUBMITTER: Final = "_negotiator_SUBMITTER"
 """The attribute of a request with the name of its submitter, where its source knows it. In the ad of a job of a queue it has no effect."""
 _CLUSTER: Final = -1
 """The ProcId of a cluster ad; a request for no job at all has another negative one (OCU_qkey2)."""
+_CLUSTER_MARKS: Final = (
+    "ClusterSize",
+    "JobsPresent",
+    "JobFactoryId",
+    "JobMaterializeDigestFile",
+    "TotalSubmitProcs",
+)
+"""What the ad of a cluster has that a schedd shows (``condor_q -factory -long``, HTCondor 25.14); it has no ProcId."""
 _SLOT_MARKS: Final = ("State", "Activity", "Requirements", "Cpus", "Memory", "Start", "SlotID", "SlotType")
 
 
@@ -150,6 +158,8 @@ def _is_part_of_job(ad: Ad) -> bool:
     proc = constant_value(ad, "ProcId")
     if isinstance(proc, int) and not isinstance(proc, bool) and proc < 0:
         return "JobStatus" in ad or (proc == _CLUSTER and not is_request(ad))
+    if not _has_any(ad, "ProcId", "GlobalJobId") and "ClusterId" in ad and _has_any(ad, *_CLUSTER_MARKS):
+        return True
     return string_value(ad, "EpochAdType").lower() in _EPOCH_PARTS
 
 

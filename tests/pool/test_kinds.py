@@ -174,14 +174,16 @@ def test_a_schedd_may_ask_for_one_job_several_times(snapshot, mark, count):
 
 
 @pytest.mark.parametrize("count", [1, 60])
-def test_cluster_ads_beside_their_jobs_take_no_part(snapshot, count):
+@pytest.mark.parametrize("cluster", ["ProcId = -1", "ClusterSize = 1\nTotalSubmitProcs = 3"])
+def test_cluster_ads_beside_their_jobs_take_no_part(snapshot, count, cluster):
+    """As ``condor_q -factory -long`` prints them, or as they are in the log of the queue."""
     ads = "".join(
-        f'MyType = "Job"\nClusterId = {number}\nProcId = {proc}\nOwner = "u"\nJobStatus = 1\n\n'
+        f'MyType = "Job"\nClusterId = {number}\n{proc}\nOwner = "u"\nJobStatus = 1\n\n'
         for number in range(count)
-        for proc in (-1, 0)
+        for proc in (cluster, "ProcId = 0")
     )
     pool = snapshot(ads)
-    assert where(pool) == {"jobs": count, "other": count}
+    assert (where(pool), pool.problems) == ({"jobs": count, "other": count}, ())
     assert pool.jobs.numbers("ProcId").tolist() == [0] * count
 
 
