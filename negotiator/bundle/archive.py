@@ -7,10 +7,13 @@ import binascii
 import hashlib
 import json
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 _VERSION = 1
+#: Among the files of a bundle: the plugins that take part and their versions, a line each. No file of a folder has this name,
+#: since hidden files are no part of a bundle.
+PLUGINS_FILE: Final = ".plugins"
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
@@ -24,6 +27,20 @@ def digest_of(files: Mapping[str, bytes]) -> str:
         digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(content)))
         digest.update(content)
     return digest.hexdigest()
+
+
+def with_plugins(files: Mapping[str, bytes], plugins: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of a bundle with the list of its plugins, so that the digest covers it; unchanged without plugins.
+
+    :param plugins: name and version of each.
+    """
+    lines = "".join(f"{plugin}\n" for plugin in sorted(plugins))
+    return {**files, PLUGINS_FILE: lines.encode(errors="replace")} if lines else dict(files)
+
+
+def files_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of a bundle's files without the list of its plugins."""
+    return digest_of({name: content for name, content in files.items() if name != PLUGINS_FILE})
 
 
 def encode(files: Mapping[str, bytes]) -> bytes:

@@ -133,7 +133,7 @@ def examine_bundle(
         bundle = attrs.evolve(bundle, problems=problems)
     return BundleCheck(
         bundle,
-        contents.digest,
+        contents.digest if bundle is None else bundle.digest,
         problems,
         loading.hooks,
         loading.files,

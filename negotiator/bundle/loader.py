@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from negotiator.bundle.archive import digest_of, with_plugins
 from negotiator.bundle.condor_macros import Knobs
 from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
 from negotiator.bundle.constraints import bind_constraint
@@ -308,10 +309,11 @@ class BundleLoader:
         failed = (each for each in (*constraints.failures, *failures, *unused) if each.plugin not in wrong)
         self.problems += (*failure_problems(hooks, failed), *queues.problems)
         resources, required = resource_expressions(placement, queues.partition)
+        files = with_plugins(self.contents.files, hooks.plugin_set)
         return Bundle(
             folder=self.folder,
-            digest=self.contents.digest,
-            files=MappingProxyType(self.contents.files),
+            digest=digest_of(files),
+            files=MappingProxyType(files),
             hooks=hooks,
             settings=MappingProxyType(settings),
             constraints=tuple(map(bind_constraint, constraints.records)),

@@ -8,6 +8,7 @@ from pathlib import Path
 from negotiator.audit.administration import reload_record
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, default_bundle
+from negotiator.bundle.archive import files_digest
 from negotiator.errors import InvalidCallError
 from negotiator.runtime.state import StateBundle, StateStore
 
@@ -19,7 +20,7 @@ class BundleChangedError(InvalidCallError):
 
 
 def identity(bundle: Bundle) -> StateBundle:
-    """Return what identifies a bundle: its absolute path, in which links are not followed, and the digest of its files."""
+    """Return what identifies a bundle: its absolute path, in which links are not followed, and its digest."""
     if bundle.folder == default_bundle():
         return StateBundle(BUILT_IN, bundle.digest)
     path = os.path.abspath(bundle.folder)  # noqa: PTH100 - a link may lead to another version of the same bundle
@@ -45,12 +46,12 @@ def state_folder(store: StateStore) -> Path | None:
 
 
 def check_bundle(store: StateStore, bundle: Bundle) -> None:
-    """Check that a bundle is the one of a state: the same folder, whatever its files, or the same files elsewhere.
+    """Check that a bundle is the one of a state: the same folder, whatever its files and plugins, or the same elsewhere.
 
     :raises BundleChangedError: it is another one.
     """
     known, given = store.bundle(), identity(bundle)
-    if known is None or _is_same(known, given):
+    if known is None or _is_same(known, given, bundle):
         return
     used = "--bundle" if known.folder != BUILT_IN else "no --bundle"
     raise BundleChangedError(
@@ -65,7 +66,7 @@ def use_bundle(store: StateStore, bundle: Bundle, log: AuditLog | None, user: st
     known, given = store.bundle(), identity(bundle)
     if known == given:
         return
-    if log is not None and known is not None and not _is_same(known, given):
+    if log is not None and known is not None and not _is_same(known, given, bundle):
         log.store_bundle(bundle.digest, bundle.files)
         log.append(
             [
@@ -83,8 +84,10 @@ def use_bundle(store: StateStore, bundle: Bundle, log: AuditLog | None, user: st
     store.use_bundle(given)
 
 
-def _is_same(known: StateBundle, given: StateBundle) -> bool:
-    if known.folder == given.folder or known.digest == given.digest:
+def _is_same(known: StateBundle, given: StateBundle, bundle: Bundle) -> bool:
+    # An upgrade of a plugin changes the digest, and locks nobody out of the state of the same folder. Before it covered the
+    # plugins, a state had the digest of the files alone.
+    if known.folder == given.folder or known.digest in {given.digest, files_digest(bundle.files)}:
         return True
     return known.folder != BUILT_IN != given.folder and _is_same_folder(
         Path(known.folder), Path(given.folder)

@@ -68,7 +68,8 @@ def test_the_digest_of_a_bundle_is_that_of_its_files(tmp_path):
     (tmp_path / "plugins").mkdir()
     (tmp_path / "plugins" / "notes.txt").write_text("covered too")
     bundle = load_bundle(tmp_path)
-    assert set(bundle.files) == {"pool.yaml", "plugins/notes.txt"}
+    assert set(bundle.files) == {"pool.yaml", "plugins/notes.txt", ".plugins"}
+    assert bundle.files[".plugins"].decode().splitlines() == sorted(bundle.hooks.plugin_set)
     assert digest_of(bundle.files) == bundle.digest
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import types
 
 import pytest
 
@@ -15,15 +16,25 @@ def digest(*files):
 
 
 def test_the_digest_covers_names_and_contents_in_order(bundle):
-    """It can be computed from the files alone, including those that only a plugin reads."""
+    """It can be computed from the files, including those that only a plugin reads, and the list of the plugins."""
     bundle.write("pool.yaml", "number: 1\n")
     bundle.write("a.conf", "")
     bundle.write("b/c.txt", "x")
     bundle.write("b.txt", b"\xff")
-    expected = digest(
-        (b"a.conf", b""), (b"b.txt", b"\xff"), (b"b/c.txt", b"x"), (b"pool.yaml", b"number: 1\n")
-    )
-    assert bundle.load().digest == expected
+    loaded = bundle.load()
+    plugins = "".join(f"{plugin}\n" for plugin in sorted(loaded.hooks.plugin_set)).encode()
+    files = ((b"a.conf", b""), (b"b.txt", b"\xff"), (b"b/c.txt", b"x"), (b"pool.yaml", b"number: 1\n"))
+    assert loaded.digest == digest((b".plugins", plugins), *files)
+
+
+def test_the_digest_covers_the_plugins_and_their_versions(tmp_path):
+    (tmp_path / "pool.yaml").write_text("")
+    versions = [types.ModuleType("site"), types.ModuleType("site")]
+    versions[1].__version__ = "2"
+    found = [load_bundle(tmp_path, extra_plugins={"site": each}).digest for each in versions]
+    found += [load_bundle(tmp_path, disable=["condor"]).digest, load_bundle(tmp_path).digest]
+    assert len(set(found)) == 4
+    assert load_bundle(tmp_path).digest == found[-1]
 
 
 def test_every_change_of_a_file_changes_the_digest(bundle):

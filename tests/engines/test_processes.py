@@ -112,6 +112,32 @@ def test_slots_that_the_order_prefers_come_first(sources, tmp_path):
     assert sources[0].used
 
 
+SCORES = """
+import numpy as np
+from negotiator.plugin import Score, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return ["Wish"]
+
+@hookimpl
+def negotiator_score_slots(request, slots):
+    yield Score("near", -np.abs(slots.numbers("Cpus", default=0) - request.ad.integer("Wish", 3)))
+    yield Score("memory", slots.numbers("Memory", default=0))
+"""
+
+
+@pytest.mark.usefixtures("short_lists")
+def test_slots_that_plugins_score_come_first_whatever_workers_list(sources, tmp_path):
+    bundle = write_bundle(tmp_path / "bundle", plugins={"scores": SCORES})
+    cycle = Cycle(1, 1_800_000_000.0, bundle.digest)
+    pool = plain(slots=60, jobs=5, Wish="ClusterId % 7")
+    alone = run_cycle(pool, bundle, cycle)
+    assert {each.rule for match in alone.matches for each in match.scores} == {"near", "memory"}
+    assert result_bytes(run_cycle(pool, bundle, cycle, engine=WORKERS)) == result_bytes(alone)
+    assert sources[0].used
+
+
 def test_a_request_counts_all_steps_of_its_conditions_also_of_those_that_were_known():
     class First:
         @contextmanager
