@@ -222,7 +222,7 @@ def run_cycles(
     *,
     every: float | None = None,
     count: int | None = None,
-    audit: bool = True,
+    audit: bool | None = True,
     watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
@@ -287,7 +287,7 @@ def run_cycles(
 def open_runner(
     targets: CommandTargets,
     *,
-    audit: bool = True,
+    audit: bool | None = True,
     watch: float | None = None,
     tracer: Tracer | None = None,
     stdin: BinaryIO | None = None,
@@ -305,7 +305,7 @@ def open_runner(
 ) -> Iterator[Runner]:
     """Load the bundle, and open the state and the audit log for as long as the runner is used.
 
-    :param audit: write an audit log.
+    :param audit: write an audit log; None writes one if there is a state, or if the bundle asks for it.
     :param watch: reload the bundle when its files have changed, and then were unchanged for so many seconds; None does not
         watch them.
     :param tracer: called with each call of a plugin.
@@ -354,6 +354,8 @@ def open_runner(
                 store = stack.enter_context(open_state(location))
             if store and not change_bundle:
                 check_bundle(store, bundle)
+            if audit is None:
+                audit = store is not None or bundle.audit.write
             rotate = bundle.audit.rotate_bytes
             log = (
                 stack.enter_context(open_audit_log(targets.audit_log, targets.key_file, rotate))

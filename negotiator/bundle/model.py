@@ -41,8 +41,10 @@ class AuditSettings:
 
     An expression selects with MY = the job's ad and TARGET = the slot's (denials: MY = the request's ad alone). A
     decision is recorded if it is true, and also if it is undefined or error, so that a typo never empties the log.
+    ``write``: ``negotiator run`` writes the log although neither a folder for it nor a state is given.
     """
 
+    write: bool = False
     matches: DecisionSelection | Expression = DecisionSelection.ALL
     denials: DecisionSelection | Expression = DecisionSelection.ALL
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))

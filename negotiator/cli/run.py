@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import attrs
+import click
+from click.core import ParameterSource
 
 from negotiator.activity import unwatched
 from negotiator.app.recordings import keep_all
@@ -57,7 +59,7 @@ def run(
             output,
             every=every,
             count=cycles,
-            audit=not no_audit,
+            audit=False if no_audit else _asks_for_log(targets),
             watch=stable if watch else None,
             tracer=output.hook_call if trace_hooks else None,
             stdin=standard_input(),
@@ -67,3 +69,9 @@ def run(
             engine=engine,
         )
     sys.exit(ExitCode.DONE if complete else ExitCode.PLUGIN)
+
+
+def _asks_for_log(targets: CommandTargets) -> bool | None:
+    """Return True if the caller names an audit log or its key; None leaves it to the state and the bundle."""
+    source = click.get_current_context().get_parameter_source("audit_log")
+    return True if source is not ParameterSource.DEFAULT or targets.key_file else None

@@ -162,7 +162,7 @@ def test_a_trial_neither_continues_the_state_of_the_service_nor_writes_its_audit
     assert run("run", "--config", "negotiator.yaml", file=file).exit_code == 0
     assert not (tmp_path / "state").exists()
     assert not (tmp_path / "log").exists()
-    assert (tmp_path / "var" / "audit").exists()
+    assert not (tmp_path / "var").exists()
 
 
 @pytest.fixture
