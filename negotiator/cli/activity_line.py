@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import sys
 import time
 from typing import Final, Self
 
@@ -11,6 +11,7 @@ import attrs
 from negotiator.activity import Activity, LongOperation
 from negotiator.cli.phrases import duration, number
 from negotiator.cli.status_line import StatusLine
+from negotiator.cli.text_columns import terminal_size
 
 _WIDTH, _SHORT, _NARROW = 20, 8, 75  # columns: of a bar, of one on a narrow terminal, and of that
 _MEGABYTE: Final = 1_000_000
@@ -40,7 +41,7 @@ class ActivityLine(StatusLine):
         now = time.monotonic()
         if found is not self._activity:
             self._activity, self._since = found, now
-        width = _SHORT if shutil.get_terminal_size().columns < _NARROW else _WIDTH
+        width = _SHORT if terminal_size(sys.stderr)[0] < _NARROW else _WIDTH
         return activity_text(found, seconds, now - self._since, width)
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import Final
 
 import click
 
 from negotiator.app.audit_sql import LogQuery, export_records, log_query
 from negotiator.cli.phrases import number
-from negotiator.cli.render import print_table
-from negotiator.cli.table_layout import cut
-
-#: Rows of a table, and characters of a cell.
-_ROWS: Final = 40
-_CELL: Final = 200
+from negotiator.cli.render import terminal_lines
+from negotiator.cli.screen import ScreenTable, print_tables
 
 
 def sql(query: str, path: Path, limit: int | None, timeout: float, *, as_json: bool, as_csv: bool) -> None:
@@ -30,7 +25,7 @@ def sql(query: str, path: Path, limit: int | None, timeout: float, *, as_json: b
             writer.writerow([column.name for column in found.columns])
             writer.writerows(found.rows(limit))
         else:
-            _print_rows(found, limit or _ROWS)
+            _print_rows(found, limit)
 
 
 def export(file: Path, folder: Path, since: float | None, until: float | None) -> None:
@@ -39,11 +34,12 @@ def export(file: Path, folder: Path, since: float | None, until: float | None) -
     click.echo(f"{click.format_filename(file)}: {number(count, 'record')}")
 
 
-def _print_rows(found: LogQuery, limit: int) -> None:
-    rows = [tuple(cut(cell, _CELL) for cell in row) for row in found.rows(limit)]
+def _print_rows(found: LogQuery, limit: int | None) -> None:
+    rows = list(found.rows(limit or terminal_lines()))
     headers = [column.name.upper() for column in found.columns]
     right = [place for place, column in enumerate(found.columns) if column.is_number]
-    print_table(number(found.count, "row"), headers, rows, right=right)
+    table = ScreenTable(number(found.count, "row"), headers, rows, right)
+    print_tables([table], full=limit is not None, details="Details: --limit, --csv or --json")
     if not rows:
         click.echo("no row", err=True)
     elif found.count > len(rows):

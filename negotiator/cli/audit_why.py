@@ -12,12 +12,12 @@ import click
 
 from negotiator.app.audit_why import DecisionHistory, DecisionPeriod, RuleText, decision_history
 from negotiator.cli.phrases import number, record_time
-from negotiator.cli.render import Row, print_wrapped, printable
+from negotiator.cli.render import Row, print_wrapped, printable, terminal_lines
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.records import CORE
 
 _DIGITS: Final = 12  # of a digest: enough to find it with negotiator audit bundle
-_TEXTS: Final = 2  # rules whose text is printed on a screen
+_TEXTS: Final = 2  # rules whose text is printed on a terminal
 
 
 def why(
@@ -30,7 +30,7 @@ def why(
         return
     heading = [printable(line) for line in _heading(found)]
     texts = list(_texts(found.periods))
-    shown = texts if full else texts[:_TEXTS]
+    shown = texts if full or terminal_lines() is None else texts[:_TEXTS]
     table = ScreenTable(
         "Decisions, the newest first",
         ("DECISION", "TIMES", "FIRST", "LAST", "WHY", "BUNDLE"),

@@ -13,6 +13,7 @@ from negotiator.app.why.texts import idle_text
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.problems import print_problems
+from negotiator.cli.render import terminal_lines
 from negotiator.cli.why import print_text
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
@@ -30,7 +31,12 @@ def idle(
     if as_json:
         click.echo(json.dumps(idle_values(report), indent=2))
     else:
-        text = idle_text(report, IdleBy(by), idle_groups(report.idle, IdleBy(by)))
+        group = IdleBy(by)
+        groups = idle_groups(report.idle, group, by_text=True)
+        room = terminal_lines()
+        if not full and room is not None and len(groups) > room:
+            groups = idle_groups(report.idle, group)
+        text = idle_text(report, group, groups)
         details = "Details: --full, --by user or queue, or negotiator why JOB"
         print_text(text, full=full, details=details)
     sys.exit(ExitCode.PLUGIN if report.failures else ExitCode.DONE)

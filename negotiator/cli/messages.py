@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 import click
 
-from negotiator.cli.text_columns import cell_len
+from negotiator.cli.text_columns import cell_len, terminal_size
 
 _INDENT = 2  # of further lines, in columns
 
@@ -15,7 +14,7 @@ _INDENT = 2  # of further lines, in columns
 def message_width(*, err: bool) -> int | None:
     """Return the width of the terminal that standard error is, or standard output; None if it is none."""
     stream = sys.stderr if err else sys.stdout
-    return shutil.get_terminal_size().columns if stream is not None and stream.isatty() else None
+    return terminal_size(stream)[0] if stream is not None and stream.isatty() else None
 
 
 def print_message(text: str, *, err: bool) -> None:

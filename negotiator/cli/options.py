@@ -150,7 +150,7 @@ QUEUE_PATH = _QueuePath()
 PAST_TIME = _PastTime()
 MONTH = _MonthType()
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-full = click.option("--full", is_flag=True, help="Print everything, instead of at most a screen.")
+full = click.option("--full", is_flag=True, help="Print everything, instead of what fits on the terminal.")
 user = click.option("--user", metavar="NAME", callback=_user, help="The user in question.")
 group = click.option(
     "--group",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from negotiator.app.cycle_report import CycleResult, Overfill, OverfillChanges
-from negotiator.cli.phrases import number, rule
+from negotiator.cli.phrases import rule
 from negotiator.queues.quantities import format_quantity
 
 #: Lines of each level in a cycle.
@@ -30,12 +30,10 @@ def overfill_rows(result: CycleResult) -> Iterator[tuple[str, ...]]:
         yield each.subject, each.resource, used, limit, rule(each.reason)
 
 
-def overfill_line(result: CycleResult) -> str:
-    """Return how many limits are exceeded, and the most exceeded one; empty if none is."""
-    if not result.overfills:
-        return ""
-    first = result.overfills[0].reason
-    return f"{number(len(result.overfills), 'limit')} exceeded: {first.text} ({rule(first)})"
+def overfill_lines(result: CycleResult) -> Iterator[str]:
+    """Yield a line for each exceeded limit, the most exceeded ones first."""
+    for each in result.overfills:
+        yield f"{each.reason.text} ({rule(each.reason)})"
 
 
 def _print_lines(write: Any, changes: Sequence[tuple[str, Overfill]]) -> None:

@@ -10,7 +10,7 @@ import click
 from negotiator.app.period_report import pool_report
 from negotiator.cli.html.page import report_page
 from negotiator.cli.loading import load_view
-from negotiator.cli.problems import print_problems
+from negotiator.cli.problems import print_problems_of_ads
 from negotiator.errors import CommandError
 from negotiator.files import replace_file
 from negotiator.hooks.command_targets import CommandTargets
@@ -30,7 +30,7 @@ def report(
     view = load_view(targets)
     found = pool_report(view, since, until, cycle)
     if found.now is not None:
-        print_problems(view.snapshot.problems[:1], err=True)
+        print_problems_of_ads(view.snapshot.problems, full=False)
     content = report_page(found, title)
     try:
         replace_file(file, content, mode=_MODE, durable=False)

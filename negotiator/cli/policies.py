@@ -17,12 +17,10 @@ from negotiator.cli.phrases import number
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
-from negotiator.cli.table_layout import cut
 from negotiator.errors import InvalidCallError
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
 
-_LONGEST: Final = 44  # characters of a rule's name
 _LEGEND: Final = (
     "ADS that it discards, SLOTS that it rejects (once for each request), JOBS of these",
     "requests without a slot, MATCHES that it would deny if it enforced.",
@@ -81,7 +79,7 @@ def _row(use: RuleUse, *, alone: bool, idle: bool) -> Row:
         (counts.matches, counts.matches_alone),
     )
     return (
-        cut(printable(f"{use.plugin}: {use.rule}"), _LONGEST),
+        printable(f"{use.plugin}: {use.rule}"),
         printable(use.source),
         use.mode,
         *((f"{count} ({only})" if alone else f"{count}") if count else "" for count, only in pairs),

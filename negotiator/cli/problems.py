@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from negotiator.cli.messages import message_width, wrapped_message
+from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
 from negotiator.cli.text_columns import cell_len
 from negotiator.records import Problem, Severity
 
+#: Problems of ads that are printed before an answer: each takes up to four lines.
+_ON_TERMINAL = 1
 MAX_WIDTH = 110  # of an excerpt; of a longer line, the part around the caret is shown
 _INDENT, _NARROWEST = 2, 20  # columns: of an excerpt, and its least width
 
@@ -28,6 +31,22 @@ def print_problems(problems: Iterable[Problem], *, folder: Path | None = None, e
     width = message_width(err=err)
     for problem in problems:
         click.echo(_for_people(problem, folder, width), err=err)
+
+
+def print_problems_of_ads(problems: Sequence[Problem], *, full: bool) -> int:
+    """Print the problems of ads to standard error; without ``full`` on a terminal the first one, and the number of the others.
+
+    :return: the lines that they take of a terminal.
+    """
+    width = message_width(err=True)
+    shown = problems if full or width is None else problems[:_ON_TERMINAL]
+    lines = [line for each in shown for line in _for_people(each, None, width).split("\n")]
+    if len(problems) > len(shown):
+        more = number(len(problems) - len(shown), "more problem")
+        lines.append(f"and {more} of ads (--full prints all)")
+    for line in lines:
+        click.echo(line, err=True)
+    return 0 if width is None else len(lines)
 
 
 def problem_json(problem: Problem, folder: Path | None = None) -> dict[str, Any]:

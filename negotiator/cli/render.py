@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -12,6 +11,7 @@ import click
 
 from negotiator.cli import table_layout
 from negotiator.cli.table_layout import TableColumn
+from negotiator.cli.text_columns import cell_len, terminal_size
 from negotiator.records.plain_table import plain_lines
 from negotiator.records.text import printable as printable
 
@@ -37,7 +37,15 @@ def terminal_columns() -> int | None:
     """Return the width of the terminal that standard output is; None if it is none (``FORCE_COLOR`` makes it one)."""
     if not (os.environ.get("FORCE_COLOR") or sys.stdout.isatty()):
         return None
-    return shutil.get_terminal_size().columns
+    return terminal_size(sys.stdout)[0]
+
+
+def terminal_lines() -> int | None:
+    """Return the height of the terminal that standard output is, less the line of the next prompt; None if it is none.
+
+    A pipe or a file has no height, whatever the environment says: what is printed there is whole.
+    """
+    return terminal_size(sys.stdout)[1] - 1 if sys.stdout.isatty() else None
 
 
 def uses_colour() -> bool:
@@ -63,6 +71,19 @@ def wrapped_lines(text: str) -> Sequence[str]:
     """Return the lines of a sentence: on a terminal in its width, wrapped between words."""
     room = terminal_columns()
     return [text] if room is None else table_layout.wrapped(text, room)
+
+
+def hanging_lines(head: str, text: str, shown_head: str = "") -> list[str]:
+    """Return the lines of a text after a head; on a terminal in its width, wrapped below the beginning of the text.
+
+    :param shown_head: the head with colours.
+    """
+    room = terminal_columns()
+    if room is None:
+        return [f"{shown_head or head}{text}"]
+    first, *more = table_layout.wrapped(text, max(room - cell_len(head), table_layout.NARROW), prose=True)
+    indent = " " * cell_len(head)
+    return [f"{shown_head or head}{first}", *(f"{indent}{line}" for line in more)]
 
 
 def print_table(title: str, headers: Sequence[str], rows: Sequence[Row], right: Sequence[int] = ()) -> None:

@@ -12,7 +12,9 @@ from negotiator.app.cycle_report import (
     Removal,
     RequestOutcome,
 )
+from negotiator.app.why.idle import is_other_state
 from negotiator.bundle.model import Bundle
+from negotiator.cli.cycle_summary import states_text
 from negotiator.cli.overfills import COLUMNS as OVERFILL_COLUMNS
 from negotiator.cli.overfills import overfill_rows
 from negotiator.cli.phrases import number, rule
@@ -23,8 +25,6 @@ from negotiator.hooks.answers import HookFailure, SlowCalls
 from negotiator.hooks.records import Match
 from negotiator.records import Mode, Problem, Provenance, Reason
 
-#: Reasons printed for a request; ``--json`` and the audit log have all of them.
-MAX_REASONS = 8
 #: Legend of the counts in the tables of unmatched requests.
 LEGEND = "REMOVED: slots that a reason removed from the remaining ones; REJECTED: slots that it rejects, independent of other reasons"
 #: Jobs named for a rule that is not enforced.
@@ -52,7 +52,7 @@ def print_report(
         [
             (item.kind, str(item.count), item.reason.verdict, *_reason(item))
             for item in result.discarded
-            if item.reason.mode is Mode.ENFORCE
+            if item.reason.mode is Mode.ENFORCE and not is_other_state(item)
         ],
         right=(1,),
     )
@@ -150,6 +150,8 @@ def _heading(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -
         f"Admitted: {number(counts.admitted_slots, 'slot')}, {number(counts.admitted_jobs, 'job')}"
         f" in {number(counts.requests, 'request')}"
     )
+    if states := states_text(result):
+        print_wrapped(states)
     click.echo()
 
 
@@ -159,11 +161,10 @@ def _unmatched(outcome: RequestOutcome, slots: int) -> None:
     jobs = f"{number(request.count, 'job')} like {request.first_job}"
     queue = f" in {printable(request.queue)}" if request.queue else ""
     title = f"Not matched: {printable(request.submitter)}, {jobs}{queue}{matched}; of {number(slots, 'slot')}, {outcome.candidates} are candidates"
-    shown = sorted(outcome.removals, key=lambda item: -item.removed)[:MAX_REASONS]
     print_table(
         title,
         ("REMOVED", "REJECTED", "VERDICT", "REASON", "RULE"),
-        [_removal(item) for item in outcome.removals if item in shown],
+        [_removal(item) for item in outcome.removals],
         right=(0, 1),
     )
 

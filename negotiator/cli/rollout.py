@@ -15,13 +15,11 @@ from negotiator.app.rollout import (
     rollout_report,
     rollout_values,
 )
-from negotiator.cli.phrases import number, record_time
+from negotiator.cli.phrases import record_time
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
-from negotiator.cli.table_layout import cut
 from negotiator.hooks.command_targets import CommandTargets
 
-_LONGEST: Final = 36  # characters of a name
 _DAY: Final = 10  # characters of a time: 2026-11-23
 _MINUTE: Final = 16  # 2026-11-23 14:05
 _COUNTS: Final = ("MATCHES", "OF ALL", "JOBS")
@@ -77,7 +75,7 @@ def _row(found: RolloutRule) -> Row:
         total.first[:_DAY],
         total.last[:_DAY],
         str(found.ads or ""),
-        ", ".join(denied[:1]) + (f" and {number(len(denied) - 1, 'other rule')}" if denied[1:] else ""),
+        ", ".join(denied),
     )
 
 
@@ -92,7 +90,7 @@ def _counts(part: RolloutPart) -> Row:
 
 
 def _name(found: RolloutRule) -> str:
-    return cut(printable(f"{found.plugin}: {found.rule}"), _LONGEST)
+    return printable(f"{found.plugin}: {found.rule}")
 
 
 def _minute(time: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def run(
     folder = bundle_folder(targets)
     selection = Selection(full=full, user=user or "", queue=queue or "", job=job or "")
     line = ProgressLine(enabled=sys.stderr.isatty() and not trace_hooks)
-    output: RunOutput = TableOutput(folder, as_json, selection, line)
+    output: RunOutput = TableOutput(folder, as_json, selection, line, _details(targets))
     if every is not None:
         unwatched()
         output = LogOutput(open_log(log_format, log_level), folder, as_json, log_level, line)
@@ -75,3 +76,15 @@ def _asks_for_log(targets: CommandTargets) -> bool | None:
     """Return True if the caller names an audit log or its key; None leaves it to the state and the bundle."""
     source = click.get_current_context().get_parameter_source("audit_log")
     return True if source is not ParameterSource.DEFAULT or targets.key_file else None
+
+
+def _details(targets: CommandTargets) -> str:
+    """Return the command that prints why the idle jobs of this pool get no slot; with standard input there is none but this one."""
+    if any(str(path) == "-" for path in targets.pool):
+        return "--full"
+    named = (
+        *(("--pool", path) for path in targets.pool),
+        *((("--bundle", targets.bundle),) if targets.bundle else ()),
+        *((("--state", targets.state),) if targets.state else ()),
+    )
+    return shlex.join(["negotiator", "idle", "--full", *(str(word) for each in named for word in each)])

@@ -21,8 +21,7 @@ from negotiator.cli.cycle_summary import print_summary
 from negotiator.cli.event_log import level_number
 from negotiator.cli.options import LEVELS
 from negotiator.cli.overfills import print_overfill_changes
-from negotiator.cli.phrases import number
-from negotiator.cli.problems import located, print_problems
+from negotiator.cli.problems import located, print_problems, print_problems_of_ads
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.render import printable
 from negotiator.cli.report import print_plugin_failures, print_report
@@ -36,8 +35,6 @@ from negotiator.hooks.records import Match
 from negotiator.records import Problem, Severity
 
 _CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
-#: Problems of ads that are printed with a summary: each takes up to four lines.
-PROBLEMS = 1
 _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
 
@@ -56,13 +53,14 @@ class RunOutput(RunObserver, Protocol):
 class TableOutput:
     """Prints for people who wait for the end: tables to standard output, the rest to standard error.
 
-    ``folder`` is the folder of the bundle. With ``as_json`` each cycle is one JSON object instead of tables.
+    ``details`` is the command that prints the reasons that a summary folds. ``folder`` is the folder of the bundle. With ``as_json`` each cycle is one JSON object instead of tables.
     """
 
     folder: Path
     as_json: bool = False
     selection: Selection = attrs.field(factory=Selection)
     line: ProgressLine = attrs.field(factory=ProgressLine)
+    details: str = "--full"
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print problems with the lines they are in."""
@@ -105,17 +103,14 @@ class TableOutput:
         """Print the summary, the tables or the records (JSON) of a cycle; True if all matches were listed."""
         self.line.hide()
         detailed = self.as_json or self.selection.is_detailed
-        print_problems(problems if detailed else problems[:PROBLEMS], err=True)
-        if not detailed and len(problems) > PROBLEMS:
-            more = number(len(problems) - PROBLEMS, "more problem")
-            click.echo(f"and {more} of ads (--full prints all)", err=True)
+        above = print_problems_of_ads(problems, full=detailed)
         if self.as_json:
             _print_json(result)
             return True
         if detailed:
             print_report(problems, result, bundle, self.selection)
         else:
-            print_summary(problems, result, bundle)
+            print_summary(problems, result, bundle, self.details, above)
         sys.stdout.flush()
         return len(self.selection.matches(result)) == len(result.matches) if detailed else not result.matches
 
@@ -129,7 +124,8 @@ class TableOutput:
         print_plugin_failures((*report.observers, *report.slow))
         if not self.selection.is_detailed:
             click.echo("Details: --full, or --user NAME, --queue PATH, --job ID")
-        click.echo(f"Audit log head: {report.head}" if report.head else "No audit log was written.")
+        if report.head:
+            click.echo(f"Audit log head: {report.head}")
 
     def shadow(self, report: ShadowReport, totals: ShadowTotals) -> None:
         """Print nothing: only cycles that run on are compared."""

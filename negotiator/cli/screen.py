@@ -1,4 +1,4 @@
-"""Print tables so that they fit on a screen: the first rows of each, and the number of the others."""
+"""Print tables so that they fit on a terminal: the first rows of each, and the number of the others. In a pipe they are whole."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import attrs
 import click
 
 from negotiator.cli.phrases import number
-from negotiator.cli.render import Row, table_lines, uses_colour
+from negotiator.cli.render import Row, table_lines, terminal_lines, uses_colour
 
-#: Lines of a screen.
-SCREEN = 24
-_FEWEST = 3  # rows of a table
+_FEWEST = 1  # rows of a table
 
 #: Returns the rows to print, given how many there may be.
 Shortened: TypeAlias = Callable[[int], Sequence[Row]]
@@ -52,7 +50,7 @@ class ScreenTable:
 def print_tables(
     tables: Sequence[ScreenTable], *, full: bool, details: str, heading: Sequence[str] = ()
 ) -> None:
-    """Print the heading and the tables that have rows; without ``full`` at most a screen, and then ``details`` below.
+    """Print the heading and the tables that have rows; without ``full`` on a terminal what fits on it, and then ``details`` below.
 
     :param details: how to print what was left out.
     """
@@ -61,8 +59,9 @@ def print_tables(
     filled = [table for table in tables if table.rows]
     shown = [table.lines() for table in filled]
     used = len(heading) + (1 if heading else 0)
-    if not full and used + sum(len(lines) + 1 for lines in shown) > SCREEN:
-        shown = _shortened(filled, shown, SCREEN - used)
+    room = None if full else terminal_lines()
+    if room is not None and used + sum(len(lines) + 1 for lines in shown) > room:
+        shown = _shortened(filled, shown, room - used)
     else:
         details = ""
     for lines in shown:

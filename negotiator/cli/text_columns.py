@@ -1,6 +1,28 @@
-"""The columns that texts take on a terminal: rich is asked about those that are not ASCII, and imported for them."""
+"""The size of terminals, and the columns that texts take on them: rich is asked about those that are not ASCII, and imported for them."""
 
 from __future__ import annotations
+
+import os
+from typing import Final, TextIO
+
+_USUAL: Final = (80, 24)
+
+
+def terminal_size(stream: TextIO | None) -> tuple[int, int]:
+    """Return the columns and lines of the terminal that a stream is; ``COLUMNS`` and ``LINES`` of the environment take precedence.
+
+    ``shutil.get_terminal_size`` asks file descriptor 1, which is a copy of standard error while plugins run.
+    """
+    try:
+        found = tuple(os.get_terminal_size(stream.fileno())) if stream is not None else _USUAL
+    except (OSError, ValueError, AttributeError):
+        found = _USUAL
+    given = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
+    columns, lines = (
+        int(text) if text.isdecimal() and int(text) else size or usual
+        for text, size, usual in zip(given, found, _USUAL, strict=True)
+    )
+    return columns, lines
 
 
 def cell_len(text: str) -> int:

@@ -14,7 +14,7 @@ from negotiator.app.why.subject import WhyKind
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import sentence
-from negotiator.cli.problems import print_problems
+from negotiator.cli.problems import print_problems_of_ads
 from negotiator.cli.render import print_wrapped, printable, wrapped_lines
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.hooks.command_targets import CommandTargets
@@ -28,12 +28,12 @@ def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_
     if as_json:
         click.echo(json.dumps(answer.values, indent=2))
         return
-    print_problems(view.snapshot.problems[:1], err=True)
+    print_problems_of_ads(view.snapshot.problems, full=False)
     print_text(answer.text, full=full, details="Details: --full, --json")
 
 
 def print_text(text: WhyText, *, full: bool, details: str) -> None:
-    """Print an answer, at most a screen of it unless ``full``; ``details`` is how to print the rest."""
+    """Print an answer, on a terminal what fits of it unless ``full``; ``details`` is how to print the rest."""
     heading = [line for each in text.sentences for line in wrapped_lines(printable(each))]
     print_tables([*map(_table, text.tables)], full=full, details=details, heading=heading)
 
@@ -49,7 +49,7 @@ def why_not(job: str, slot: str, targets: CommandTargets, *, as_json: bool) -> N
     if as_json:
         click.echo(json.dumps(why_not_values(answer), indent=2))
         return
-    print_problems(view.snapshot.problems[:1], err=True)
+    print_problems_of_ads(view.snapshot.problems, full=False)
     for line in _answer_of_slot(answer):
         print_wrapped(printable(line))
 

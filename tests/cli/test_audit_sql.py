@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from negotiator.audit.log import AuditLog
 from negotiator.cli import main
 from negotiator.exit_codes import ExitCode
+from terminals import on_terminal
 
 #: Runs a command, and prints a line when DuckDB is about to run the query.
 SLOW = """
@@ -44,13 +45,19 @@ def ask(*words):
     return CliRunner().invoke(main, ["audit", *words])
 
 
-def test_a_table_has_forty_rows_and_the_number_of_the_others():
+def test_a_table_has_all_rows_in_a_pipe_and_on_a_terminal_those_that_fit(tmp_path):
     done = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log")
     title, headers, first, *_ = done.stdout.splitlines()
     assert (done.exit_code, title, headers.split()) == (0, "60 rows", ["SEQ", "USER"])
     assert "\x1b" not in first
-    assert len(done.stdout.splitlines()) == 43
-    assert "and 20 more rows: use --limit, --csv or --json" in done.stderr
+    assert len(done.stdout.rstrip("\n").splitlines()) == 62
+    assert done.stderr == ""
+    shown = on_terminal("audit", "sql", "SELECT seq, user FROM records ORDER BY seq", "log", cwd=tmp_path)
+    assert len(shown) < 24
+    assert shown[-1] == "Details: --limit, --csv or --json"
+    ten = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log", "--limit", "10")
+    assert len(ten.stdout.rstrip("\n").splitlines()) == 12
+    assert "and 50 more rows: use --limit, --csv or --json" in ten.stderr
 
 
 def test_csv_and_json_have_all_rows():

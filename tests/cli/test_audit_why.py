@@ -10,6 +10,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.audit.values import instant
 from negotiator.bundle.archive import digest_of
 from negotiator.cli import main
+from terminals import on_terminal
 
 RULES = "policies:\n  - name: small\n    expression: {text}\n    description: few\n  - name: other\n"
 OLD, NEW = ({"pool.yaml": RULES.format(text=text).encode()} for text in ("MY.Size > 9", "MY.Size > 5"))
@@ -118,9 +119,11 @@ def test_a_text_that_is_missing_or_was_changed_is_not_shown(log):
 def test_of_many_rules_a_screen_is_printed(log):
     with AuditLog.open(log, rotate_bytes=10**6) as opened:
         opened.append([denial(300 + n, given=[reason(f"rule{n}", f"pool.yaml:{n}:1")]) for n in range(1, 40)])
-    short, full = (ask("12.7", "log", *words).output.splitlines() for words in ((), ("--full",)))
+    short = on_terminal("audit", "why", "12.7", "log", cwd=log.parent)
+    piped, full = (ask("12.7", "log", *words).output.splitlines() for words in ((), ("--full",)))
     assert len(short) < 45 < len(full)
     assert any("and 38 more rules: use --full" in line for line in short)
+    assert piped == full
     assert any("not shown: pool.yaml has fewer than 39 lines" in line for line in full)
 
 

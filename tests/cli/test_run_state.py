@@ -186,10 +186,13 @@ def test_cycles_are_numbered_1_2_3_in_output_log_state_recordings_and_matches(si
     assert history["last"]["number"] == 3
     status = json.loads(invoke("status", "--state", "state", "--json").stdout)
     assert status["status"]["last"]["number"] == 3
-    assert [int(re.search(r"-(\d{8})\.", each.name)[1]) for each in sorted((site / "recorded").iterdir())] == [2, 3]
+    assert [
+        int(re.search(r"-(\d{8})\.", each.name)[1]) for each in sorted((site / "recorded").iterdir())
+    ] == [2, 3]
 
 
-def test_a_state_without_an_audit_log_goes_on_counting(site):
+@pytest.mark.usefixtures("site")
+def test_a_state_without_an_audit_log_goes_on_counting():
     assert cycle_number(run("--bundle", "one", "--no-audit")) == 2
     assert cycle_number(run("--bundle", "one", "--recover")) == 3
 

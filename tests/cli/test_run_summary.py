@@ -1,4 +1,4 @@
-"""What ``negotiator run`` prints: a summary of a screen, or all of a cycle or of a part of it."""
+"""What ``negotiator run`` prints: a summary, or all of a cycle or of a part of it."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from negotiator.cli import main
 from queueing import records
+from terminals import on_terminal, rows_of
 
 ROOT = Path(__file__).parents[2]
 POOL = ROOT / "examples" / "first-pool"
@@ -55,38 +56,119 @@ def pool(tmp_path):
     return tmp_path / "big.ads"
 
 
-@pytest.mark.parametrize("columns", [None, 80, 120])
-def test_the_summary_fits_on_a_screen_with_totals_and_the_rules_that_blocked_most_jobs(run, pool, columns):
-    lines = run(pool, "--bundle", ".", columns=columns)
-    assert len(lines) <= 24
-    *_, head = lines  # a hash, which is copied as a whole
-    assert head.startswith("Audit log head: ")
-    assert columns is None or max(map(len, lines[:-1])) <= columns
-    text = "\n".join(lines)
-    assert lines[0] == "Cycle 1 over 20 slots, 102 jobs: 12 matched, 90 not matched"
-    assert "Matched: 12 jobs" in text
-    assert re.search(r"^ +1  winner\d+@x\.org in root\.default$", text, re.MULTILINE)
-    assert re.search(r"^ +9  9 others$", text, re.MULTILINE)
-    assert re.search(r"^ +12  denied  .*\n +expressions: rule-\d \(pool\.yaml:\d+:\d+\)$", text, re.MULTILINE)
-    assert re.search(r"^ +54  6 others$", text, re.MULTILINE)
+def rules_of(lines):
+    """Return how many jobs each reason of a summary leaves without a slot, by the number of its rule."""
+    found = (re.match(r" +(\d+)  denied  rule-(\d): MY.Need", line) for line in lines)
+    return {int(each[2]): int(each[1]) for each in found if each}
 
 
-def test_the_only_other_reason_is_printed_instead_of_1_other(run):
-    lines = run(POOL, "--no-audit")
-    start = lines.index("Set aside: 10 ads")
-    assert lines[start + 1 : start + 3] == [
-        "      9  waiting  job: the job is running",
-        "      1  waiting  job: the job is held",
-    ]
+def test_in_a_pipe_the_summary_has_every_reason_every_submitter_and_every_problem(run, pool):
+    lines = run(pool, "--bundle", ".", "--audit-log", "log")
+    assert lines[0] == "Cycle 1 over 20 slots, 102 idle jobs: 12 matched, 90 not matched"
+    assert "Not matched: 90 idle jobs, by the reason that decided" in lines
+    assert rules_of(lines) == {**dict.fromkeys(range(3), 12), **dict.fromkeys(range(3, 9), 9)}
+    assert any(re.search(r"\(expressions: rule-8 \(pool\.yaml:10:\d+\)\)$", line) for line in lines)
+    assert "Matched: 12 jobs" in lines
+    assert (
+        sum(re.fullmatch(r" +1  winner\d+@x\.org in root\.default", line) is not None for line in lines) == 12
+    )
+    assert not any("other" in line for line in lines)
+    assert lines[-1].startswith("Audit log head: ")
 
 
-def test_of_the_problems_of_ads_the_first_is_printed_with_a_summary(pool, tmp_path, monkeypatch):
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_on_a_terminal_the_summary_fits_and_reasons_come_before_matches(pool, tmp_path, width):
+    lines = on_terminal(
+        "run", pool, "--bundle", ".", "--audit-log", "log", cwd=tmp_path, lines=24, columns=width
+    )
+    assert rows_of(lines, width) < 24
+    assert lines[0] == "Cycle 1 over 20 slots, 102 idle jobs: 12 matched, 90 not matched"
+    shown = rules_of(lines)
+    assert sum(shown.values()) + _folded(lines, "reason") == 90
+    assert len(shown) == 9 or " ".join(lines).count(f"negotiator idle --full --pool {pool} --bundle .") == 1
+    assert "Matched: 12 jobs" in lines
+    assert lines[-2:][0].startswith("Details: --full")
+
+
+def _folded(lines, noun):
+    """Return what the line of folded rows counts; 0 without one."""
+    found = [re.match(rf" +(\d+)  \d+ other {noun}s?", line) for line in lines]
+    return sum(int(each[1]) for each in found if each)
+
+
+def test_on_a_terminal_with_room_nothing_is_folded(pool, tmp_path):
+    words = ("run", pool, "--bundle", ".")
+    lines = on_terminal(*words, cwd=tmp_path, lines=60, columns=120)
+    assert rules_of(lines) == {**dict.fromkeys(range(3), 12), **dict.fromkeys(range(3, 9), 9)}
+    assert not any("other" in line for line in lines)
+
+
+def test_the_command_that_is_named_prints_the_reasons_that_were_folded(pool, tmp_path, monkeypatch):
+    lines = on_terminal("run", pool.name, "--bundle", ".", cwd=tmp_path, lines=14)
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["run", "--bundle", ".", "--no-audit", str(pool)])
-    assert done.stderr.count("big.ads:") == 1
-    assert "and 5 more problems of ads (--full prints all)" in done.stderr
-    full = CliRunner().invoke(main, ["run", "--bundle", ".", "--no-audit", "--full", str(pool)])
-    assert full.stderr.count("big.ads:") >= 6
+    text = " ".join(line.strip() for line in lines)
+    assert 0 < len(rules_of(lines)) < 9
+    words = re.search(r"other reasons: negotiator (idle --full --pool \S+ --bundle \.)", text)[1].split()
+    done = CliRunner().invoke(main, words)
+    assert all(f"rule-{number}: MY.Need" in done.stdout for number in range(9))
+
+
+def test_reasons_that_deny_come_before_those_that_wait_and_states_are_counted_as_states(run, tmp_path):
+    """Nine jobs that no placement rule accepts, more jobs that wait, and jobs that run, are held or have ended."""
+    ads = ['MyType = "Machine"\nName = "s@h"\nCpus = 1\nRequirements = true\nNumber = 1\n']
+    ads += [job(1, proc, "sue") + 'Team = "known"\n' for proc in range(20)]
+    ads += [job(2, proc, "bob") + 'Team = "nowhere"\n' for proc in range(9)]
+    ads += [job(3, proc) + f"JobStatus = {status}\n" for proc, status in enumerate([2, 2, 2, 5, 3, 4, 7])]
+    (tmp_path / "few.ads").write_text("\n".join(ads))
+    (tmp_path / "queues.yaml").write_text(
+        "partitions:\n  - name: default\n    placementrules: [{name: tag, value: Team}]\n    queues:\n"
+        "      - {name: root, submitacl: '*', queues: [{name: known}]}\n"
+    )
+    lines = run("few.ads", "--bundle", ".")
+    assert lines[:2] == [
+        "Cycle 1 over 1 slot, 29 idle jobs: 1 matched, 28 not matched",
+        "Other jobs: 3 running, 1 removed, 1 completed, 1 held, 1 suspended",
+    ]
+    start = lines.index("Not matched: 28 idle jobs, by the reason that decided")
+    first, second = lines[start + 1 : start + 3]
+    assert re.match(r"      9  denied  no placement rule has a queue for its application", first)
+    assert re.match(r"     19  waiting  ", second)
+    assert not any("the job is running" in line for line in lines)
+    assert "Set aside" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "heading"),
+    [
+        ([2, 2, 2], ["Cycle 1 over 1 slot, 0 idle jobs: nothing to match", "Other jobs: 3 running"]),
+        ([], ["Cycle 1 over 1 slot, 0 idle jobs: nothing to match"]),
+        ([1], ["Cycle 1 over 1 slot, 1 idle job: 1 matched, 0 not matched"]),
+    ],
+)
+def test_a_pool_where_nothing_waits_says_so(run, tmp_path, statuses, heading):
+    ads = ['MyType = "Machine"\nName = "s@h"\nCpus = 1\nRequirements = true\nNumber = 1\n']
+    ads += [job(3, proc) + f"JobStatus = {status}\n" for proc, status in enumerate(statuses)]
+    (tmp_path / "few.ads").write_text("\n".join(ads))
+    lines = run("few.ads")
+    assert lines[: len(heading)] == heading
+    assert lines[len(heading)].startswith("Policies: ")
+    assert "Not matched" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("words", [[], ["--full"]])
+def test_all_problems_of_ads_are_printed_to_a_file(pool, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["run", "--bundle", ".", str(pool), *words])
+    assert done.stderr.count("big.ads:") == 6
+    assert "more problems" not in done.stderr
+
+
+def test_on_a_terminal_the_first_problem_of_ads_is_printed_with_a_summary(pool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for words, printed in (((), 1), (("--full",), 6)):
+        errors = on_terminal("run", "--bundle", ".", pool, *words, cwd=tmp_path, stream="stderr", columns=200)
+        assert sum("big.ads:" in line for line in errors) == printed
+        assert ("and 5 more problems of ads (--full prints all)" in errors) == (printed == 1)
 
 
 def test_a_failed_plugin_is_in_the_summary(run, pool, tmp_path):
@@ -97,7 +179,6 @@ def test_a_failed_plugin_is_in_the_summary(run, pool, tmp_path):
     )
     (tmp_path / "mine" / "bad.py").chmod(0o644)
     lines = run(pool, "--bundle", ".", "--plugins-dir", "mine", columns=80)
-    assert len(lines) <= 24
     assert any(line.startswith("Failures of plugins: 1: ") and "bad" in line for line in lines)
 
 
@@ -155,6 +236,22 @@ def test_the_readme_shows_the_real_explanation(monkeypatch):
         main, shown[1].split(), env={name: "" for name in ("FORCE_COLOR",) if name in os.environ}
     )
     assert done.stdout == shown[2]
+
+
+def test_the_bundle_of_the_readme_changes_what_the_example_pool_gets(run, tmp_path):
+    """Its first look runs a cycle without and one with a bundle, which holds jobs back, and verifies the log."""
+    text = (ROOT / "README.md").read_text().split("## A first look")[1]
+    first, second, verify = re.findall(r"^\$ negotiator ((?:run|audit verify) .*)$", text, re.MULTILINE)[:3]
+    for name in ("examples", "policies"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    alone = run(*first.split()[1:])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["examples", "policies"]
+    with_bundle = run(*second.split()[1:])
+    assert alone[0] == "Cycle 1 over 33 slots, 9 idle jobs: 7 matched, 2 not matched"
+    assert with_bundle[0] == "Cycle 1 over 33 slots, 9 idle jobs: 5 matched, 4 not matched"
+    (line,) = [each for each in with_bundle if "limits: limit of user * at root (queues.yaml:" in each]
+    assert line.split()[0] == "2"
+    assert CliRunner().invoke(main, verify.split()).exit_code == 0
 
 
 def test_the_summary_names_the_rule_that_would_have_rejected_the_most(run, tmp_path):

@@ -1,13 +1,15 @@
-"""What commands print by default fits on a screen, however much there is; ``--full`` and selections print everything."""
+"""On a terminal commands print what fits on it; in a pipe, with ``--full`` and for selections, everything."""
 
 import re
+import sys
 
 import pytest
 from click.testing import CliRunner
 
 from negotiator.cli import main
 from negotiator.cli.bars import most_used, used_part
-from negotiator.cli.screen import SCREEN, ScreenTable, print_tables
+from negotiator.cli.screen import ScreenTable, print_tables
+from terminals import on_terminal, rows_of
 
 USERS, DEPARTMENTS, TEAMS = 40, 4, 30
 QUEUES = "partitions:\n  - name: default\n    placementrules:\n"
@@ -45,42 +47,65 @@ def site(tmp_path):
     return ("--bundle", str(bundle), "--pool", str(pool))
 
 
-def lines_of(words, monkeypatch=None, columns=None):
-    for name, value in (("FORCE_COLOR", "1"), ("COLUMNS", str(columns))) if columns else ():
-        monkeypatch.setenv(name, value)
+def lines_of(words):
+    """Return the lines that a command prints to a pipe."""
     done = CliRunner().invoke(main, [str(word) for word in words])
     assert done.exit_code in {0, 1}, done.output
-    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).rstrip("\n").splitlines()
+    return done.stdout.rstrip("\n").splitlines()
 
 
-@pytest.mark.parametrize("columns", [None, 80, 120])
-@pytest.mark.parametrize(
-    ("command", "details"),
-    [
-        (("queues",), "Details: --full, or the PATH of a queue"),
-        (("usage", "users"), "Details: --full, --queue PATH, or the NAME of one"),
-        (("place",), "Details: --full, or --user NAME, --queue PATH, --job ID"),
-    ],
-)
-def test_the_output_fits_on_a_screen_and_says_how_to_see_the_rest(
-    site, monkeypatch, command, details, columns
+#: The commands that list, with what they print about the rest.
+LISTS = [
+    (("queues",), "Details: --full, or the PATH of a queue"),
+    (("usage", "users"), "Details: --full, --queue PATH, or the NAME of one"),
+    (("place",), "Details: --full, or --user NAME, --queue PATH, --job ID"),
+]
+
+
+@pytest.mark.parametrize(("height", "width"), [(24, 80), (32, 120), (24, 200)])
+@pytest.mark.parametrize(("command", "details"), LISTS)
+def test_on_a_terminal_the_output_fits_and_says_how_to_see_the_rest(
+    site, tmp_path, command, details, height, width
 ):
-    lines = lines_of([*command, *site], monkeypatch, columns)
-    assert SCREEN - 6 <= len(lines) <= SCREEN
+    lines = on_terminal(*command, *site, cwd=tmp_path, lines=height, columns=width)
+    assert height - 8 <= rows_of(lines, width) < height  # a line is for the prompt
     assert lines[-1] == details
-    assert columns is None or max(map(len, lines)) <= columns
-    assert len(lines_of([*command, *site, "--full"])) > SCREEN
+    assert max(map(len, lines)) <= width
+    full = on_terminal(*command, *site, "--full", cwd=tmp_path, lines=height, columns=width)
+    assert rows_of(full, width) > height
+    assert details not in full
 
 
-def test_of_the_queues_the_upper_levels_are_printed_and_the_most_used_limits(site):
+@pytest.mark.parametrize(
+    "variables", [{}, {"FORCE_COLOR": "1", "LINES": "10"}, {"LINES": "5", "COLUMNS": "20"}]
+)
+@pytest.mark.parametrize("command", [command for command, _ in LISTS])
+def test_in_a_pipe_the_output_is_whole_whatever_the_environment_says(site, monkeypatch, command, variables):
+    whole = lines_of([*command, *site, "--full"])
+    assert len(whole) > 40
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    done = lines_of([*command, *site])
+    if "FORCE_COLOR" in variables:  # wrapped in the width, with nothing left out
+        assert len(done) >= len(whole)
+    else:
+        assert done == whole
+
+
+def test_each_of_125_queues_is_found_in_a_pipe(site):
     lines = lines_of(["queues", *site])
-    tree = lines[lines.index("Queues") + 2 : lines.index("Usage") - 1]
+    assert sum(re.match(r" +t\d+ ", line) is not None for line in lines) == DEPARTMENTS * TEAMS
+
+
+def test_of_the_queues_the_upper_levels_are_printed_and_the_most_used_limits(site, tmp_path):
+    lines = on_terminal("queues", *site, cwd=tmp_path)
+    tree = lines[lines.index("Queues") + 3 : lines.index("Usage") - 1]
     assert [line.split()[0] for line in tree[:-1]] == ["root", "d0", "d1", "d2", "d3"][: len(tree) - 1]
     assert any(re.fullmatch(r"  and \d+ more queues", line) for line in lines)
 
 
-def test_the_most_used_limits_of_users_come_first(site):
-    rows = [line.split() for line in lines_of(["usage", "users", *site])[2:-2]]
+def test_the_most_used_limits_of_users_come_first(site, tmp_path):
+    rows = [line.split() for line in on_terminal("usage", "users", *site, cwd=tmp_path)[3:-2]]
     assert [row[-1] for row in rows if row[1] == "root"][:4] == ["100%"] * 4
     parts = [int(row[-1].rstrip("%")) for row in rows if row[-1].endswith("%")]
     assert parts == sorted(parts, reverse=True)
@@ -143,21 +168,27 @@ def table(rows, title="T", **more):
     return ScreenTable(title, ("A",), [(f"row{number}",) for number in range(rows)], **more)
 
 
-@pytest.mark.parametrize(("rows", "printed"), [(21, 21), (22, 20)])
-def test_tables_that_fit_are_complete(capsys, rows, printed):
-    print_tables([table(rows)], full=False, details="Details")
-    lines = capsys.readouterr().out.rstrip("\n").splitlines()
-    assert len(lines) <= SCREEN
+def shortened(monkeypatch, capsys, *tables):
+    """Return the lines of tables on a terminal of 24 lines."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("LINES", "24")
+    print_tables(tables, full=False, details="Details")
+    return re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).rstrip("\n").splitlines()
+
+
+@pytest.mark.parametrize(("rows", "printed"), [(19, 19), (20, 18)])
+def test_tables_that_fit_are_complete(monkeypatch, capsys, rows, printed):
+    lines = shortened(monkeypatch, capsys, table(rows))
+    assert len(lines) < 24
     assert sum("row" in line and "more" not in line for line in lines) == printed
     assert (lines[-1] == "Details") is (printed < rows)
 
 
-def test_short_tables_are_complete_and_the_others_share_the_rest(capsys):
-    print_tables([table(50, "X"), table(2, "Y"), table(90, "Z", noun="queue")], full=False, details="Details")
-    lines = capsys.readouterr().out.rstrip("\n").splitlines()
-    assert len(lines) <= SCREEN
+def test_short_tables_are_complete_and_the_others_share_the_rest(monkeypatch, capsys):
+    lines = shortened(monkeypatch, capsys, table(50, "X"), table(2, "Y"), table(90, "Z", noun="queue"))
+    assert len(lines) < 24
     x, y, z = (lines.index(title) for title in "XYZ")
-    assert lines[y + 2 : z - 1] == ["  row0", "  row1"]
+    assert lines[y + 3 : z - 1] == ["row0", "row1"]
     assert abs((y - x) - (len(lines) - 2 - z)) <= 2
     assert lines[y - 2].startswith("  and ")
     assert lines[-2].endswith("more queues")

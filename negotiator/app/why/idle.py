@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.audit.values import reason_fields
 from negotiator.cycle.jobs import NOT_IDLE
-from negotiator.cycle.result import DiscardedAds, RequestOutcome
+from negotiator.cycle.result import CycleResult, DiscardedAds, RequestOutcome
 from negotiator.explain.job_classes import FEW_CLASSES, split_classes
 from negotiator.explain.job_classes import SplitClasses as SplitClasses
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
 from negotiator.records import Mode, Reason
+
+#: The words of states that are not those of their codes.
+_STATES: Final = {"job_not_idle": "in another state"}
 
 
 @attrs.frozen
@@ -53,15 +56,35 @@ def idle_report(view: PoolView) -> IdleReport:
     """
     require_pool(view.targets)
     result = view.present_cycle
-    found = (*without_slot(result.outcomes), *without_part(result.discarded))
     failures = (*view.group_failures, *result.failures)
     is_split = result.counts.requests >= FEW_CLASSES
     return IdleReport(
         len(result.matches),
-        most_first(found),
+        idle_jobs(result),
         tuple(dict.fromkeys(failures)),
         split_classes(view.snapshot, view.bundle) if is_split else None,
     )
+
+
+def idle_jobs(result: CycleResult) -> tuple[IdleJobs, ...]:
+    """Return the idle jobs that a cycle leaves without a slot, the reasons of most of them first."""
+    return most_first((*without_slot(result.outcomes), *without_part(result.discarded)))
+
+
+def is_other_state(discarded: DiscardedAds) -> bool:
+    """True for jobs that take no part in cycles because they are not idle: they run, are held or have ended."""
+    return discarded.kind is AdKind.JOB and discarded.reason.code in NOT_IDLE
+
+
+def jobs_by_state(result: CycleResult) -> dict[str, int]:
+    """Return the number of jobs that are not idle by their state, the most first."""
+    counts = Counter[str]()
+    for each in result.discarded:
+        if is_other_state(each):
+            counts[
+                _STATES.get(each.reason.code) or each.reason.code.removeprefix("job_").replace("_", " ")
+            ] += each.count
+    return dict(counts.most_common())
 
 
 def most_first(found: Iterable[IdleJobs]) -> tuple[IdleJobs, ...]:
@@ -89,8 +112,7 @@ def without_slot(outcomes: Iterable[RequestOutcome]) -> Iterator[IdleJobs]:
 def without_part(discarded: Iterable[DiscardedAds]) -> Iterator[IdleJobs]:
     """Yield the idle jobs that took no part in a cycle, by reason."""
     for each in discarded:
-        is_decisive = each.reason.mode is Mode.ENFORCE and each.reason.code not in NOT_IDLE
-        if each.kind is AdKind.JOB and is_decisive:
+        if each.kind is AdKind.JOB and each.reason.mode is Mode.ENFORCE and not is_other_state(each):
             yield IdleJobs("", "", each.reason, each.count)
 
 

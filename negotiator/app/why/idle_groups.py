@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from negotiator.app.phrases import NO_PART
 from negotiator.app.why.idle import IdleJobs, IdleReport
 from negotiator.audit.values import reason_fields
 from negotiator.queues.names import upwards
-from negotiator.records import CORE
+from negotiator.records import CORE, Verdict
 
 
 class IdleBy(enum.StrEnum):
@@ -43,15 +44,30 @@ def selected(report: IdleReport, user: str, queue: str | None) -> IdleReport:
     return attrs.evolve(report, idle=tuple(wanted))
 
 
-def idle_groups(idle: Iterable[IdleJobs], by: IdleBy) -> tuple[IdleGroup, ...]:
-    """Return the jobs by reason, user or queue; those with most jobs first."""
-    found: dict[str, IdleGroup] = {}
+def idle_groups(idle: Iterable[IdleJobs], by: IdleBy, *, by_text: bool = False) -> tuple[IdleGroup, ...]:
+    """Return the jobs by reason, user or queue; those with most jobs first, and by reason those that are denied before those that wait.
+
+    :param by_text: by reason, keep sentences of one rule apart that differ.
+    """
+    jobs = Counter[str]()
+    reasons: dict[str, Counter[str]] = {}
+    most: dict[str, IdleJobs] = {}
     for each in idle:
         name = _NAMES[by](each)
-        own = found.get(name) or IdleGroup(name, 0, 0, each)
-        most = each if each.jobs > own.most.jobs else own.most
-        found[name] = IdleGroup(name, own.jobs + each.jobs, own.reasons + 1, most)
-    return tuple(sorted(found.values(), key=lambda group: (-group.jobs, group.name)))
+        if by_text and by is IdleBy.REASON:
+            name = f"{name} {each.reason.text}"
+        jobs[name] += each.jobs
+        reasons.setdefault(name, Counter())[f"{_reason(each)} {each.reason.text}"] += each.jobs
+        if each.jobs > most.setdefault(name, each).jobs:
+            most[name] = each
+    found = (IdleGroup(name, count, len(reasons[name]), most[name]) for name, count in jobs.items())
+    return tuple(
+        sorted(found, key=lambda group: (by is IdleBy.REASON and _waits(group), -group.jobs, group.name))
+    )
+
+
+def _waits(group: IdleGroup) -> bool:
+    return group.most.reason.verdict is Verdict.WAITING
 
 
 def group_values(group: IdleGroup) -> dict[str, Any]:

@@ -21,9 +21,7 @@ _UNTIL = click.option("--until", type=options.PAST_TIME, help="Before this time,
 _LIMIT = click.option(
     "--limit",
     type=click.IntRange(min=1, max=100_000),
-    default=50,
-    show_default=True,
-    help="Records to print at most, the newest ones.",
+    help="Records to print at most, the newest ones.  [default: those that fit on the terminal; in a pipe or a file all]",
 )
 _AS_LINES = click.option("--json", "as_json", is_flag=True, help="Print the records, one JSON object a line.")
 
@@ -273,7 +271,9 @@ def changes_command(**given: Any) -> None:
 @click.argument("query", metavar="QUERY")
 @click.argument("path", type=_FOLDER)
 @click.option(
-    "--limit", type=click.IntRange(min=1), help="Rows to print at most.  [default: 40 in a table, else all]"
+    "--limit",
+    type=click.IntRange(min=1),
+    help="Rows to print at most.  [default: of a table those that fit on the terminal, else all]",
 )
 @click.option(
     "--timeout",

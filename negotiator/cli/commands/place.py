@@ -49,7 +49,7 @@ def place(**given: Any) -> None:
     """Print the queue that an application of a user would be placed in, and the result of each placement rule tried.
 
     With --pool, place the jobs of a pool as a negotiation cycle would: jobs that are alike in everything that rules read
-    are printed together, on at most a screen: totals, rejected ones first. --full prints all, --user, --queue and --job those
+    are printed together, on a terminal those that fit: totals, rejected ones first. --full prints all, --user, --queue and --job those
     of a user, a queue or a job. Nothing is changed: no queue is created, nothing is written.
 
     \b

@@ -44,7 +44,7 @@ def idle_jobs(request: ApiRequest[IdleQuery]) -> IdleJobGroups:
     """Return why the idle jobs get no slot, by reason, user or queue."""
     given, shown = request.given, request.overviews.present
     report = selected(shown.explanations.idle(), given.user, given.queue)
-    groups = idle_groups(report.idle, given.by)
+    groups = idle_groups(report.idle, given.by, by_text=True)
     return IdleJobGroups(
         asof=shown.explanations.overview.now,
         matched=report.matched,

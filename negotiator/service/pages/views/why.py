@@ -108,7 +108,7 @@ def idle_view(given: Mapping[str, str], by: IdleBy, found: IdleReport | None, fa
     )
     if found is None:
         return IdleView(by=by, fields=fields, failure=message(failure))
-    groups = idle_groups(found.idle, by)
+    groups = idle_groups(found.idle, by, by_text=True)
     holders = {each.name for each in groups if by is not IdleBy.REASON and each.most.user}
 
     def lead(name: str) -> str:
