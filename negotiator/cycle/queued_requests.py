@@ -118,10 +118,15 @@ def _repeated(group: Rows, copies: NDArray[np.intp], matches: int) -> Rows:
 
 
 def _schedd_order(jobs: Table, names: Sequence[Strings]) -> Rows:
-    """Sort the rows by columns of names, then by the schedd's own order of its jobs."""
+    """Sort the rows by columns of names, then by the schedd's own order of its jobs, which requests of a schedd have already.
+
+    A request need not have the attributes of that order: a schedd sends those in which its jobs must be equal.
+    """
     ages = [jobs.numbers(name, default=0.0) for name in job_columns.AGE]
+    sent = job_columns.are_requests(jobs) & (_own_autoclusters(jobs) >= 0)
+    order = [np.where(sent, 0.0, column) for column in (*_priorities(jobs), *ages)]
     columns = [numbered(column)[0] for column in names]
-    return np.lexsort((*reversed(ages), *reversed(_priorities(jobs)), *reversed(columns)))
+    return np.lexsort((*reversed(order), *reversed(columns)))
 
 
 def _priorities(jobs: Table) -> list[NDArray[np.float64]]:

@@ -177,6 +177,13 @@ def test_a_job_is_matched_for_the_submitter_whom_the_schedd_was_asked_about(serv
     assert [each["submitter"] for each in records(tmp_path / "var" / "audit", "match")] == ["ann@d"]
 
 
+def test_requests_are_served_in_the_order_of_their_schedd(served):
+    """They need not have the JobPrio by which it sorted them."""
+    schedd = PlayedSchedd("s", [request(5, 2), request(3, 1, JobPrio="9")])
+    served([slot(1)], [schedd])
+    assert [ad["_condor_RESOURCE_CLUSTER"] for _, ad in schedd.matches] == ["5"]
+
+
 def test_the_schedd_is_sent_the_attributes_in_which_its_jobs_must_be_equal(served):
     schedd = PlayedSchedd("s", [request(1)])
     served([slot(1, Requirements="START", Start='TARGET.Project =!= "x"')], [schedd])
