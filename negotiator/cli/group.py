@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from negotiator.cli.bundled import bundled_commands
+from negotiator.cli.bundled import PROGRAMS, bundled_commands
 from negotiator.cli.help_formatter import HelpContext
 from negotiator.cli.help_groups import in_groups
 from negotiator.exit_codes import ExitCode
@@ -114,6 +114,14 @@ class PluginGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name; None if unknown."""
         return super().get_command(ctx, cmd_name) or self._plugin_commands.get(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, and its arguments; a program of Grid Engine is answered by what to use instead."""
+        if args[0] in PROGRAMS and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}. Here, {PROGRAMS[args[0]]}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by who needs them, a line each; the lines of all groups are aligned."""

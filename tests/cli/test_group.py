@@ -72,3 +72,20 @@ def test_a_plugin_that_fails_to_give_its_commands_is_named(negotiator):
     assert done.returncode == 0
     assert "ValueError: none today (" in done.stderr
     assert "site_commands.py:16); its commands are missing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "instead"),
+    [("qstat", "negotiator why JOB"), ("qdel", "condor_rm"), ("qacct", "negotiator usage")],
+)
+def test_a_program_of_grid_engine_is_answered_by_what_to_use_instead(negotiator, program, instead):
+    """With its own arguments."""
+    done = negotiator(COMMANDS, program, "-j", "5")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"No such command '{program}'. Here, " in done.stderr
+    assert instead in done.stderr
+
+
+def test_a_plugin_may_have_a_command_of_such_a_name(negotiator):
+    done = negotiator(COMMANDS.replace('"run"', '"qstat"'), "qstat")
+    assert (done.returncode, done.stdout) == (0, "mine\n")

@@ -141,3 +141,17 @@ def test_a_changed_set_is_checked_in_the_order_of_grid_engine(session, text, mes
     session.write({"f": text})
     answer = session.qconf(["-Mrqs", "f", "one"])
     assert (answer.rc, answer.stderr.splitlines()[0], session.sets) == (1, message, "")
+
+
+OF_GRID_ENGINE = ["-Aattr", "-Acal", "-Ackpt", "-Aconf", "-Ae", "-Ahgrp", "-Ap", "-Aprj", "-Aq", "-Arqs", "-Astree", "-Au", "-Aumap", "-Auser", "-Dattr", "-Mattr", "-Mc", "-Mcal", "-Mckpt", "-Mconf", "-Me", "-Mhgrp", "-Mp", "-Mprj", "-Mq", "-Mrqs", "-Msconf", "-Mstree", "-Mu", "-Mumap", "-Muser", "-Rattr", "-aattr", "-acal", "-ace", "-ackpt", "-aconf", "-ae", "-ah", "-ahgrp", "-am", "-ao", "-ap", "-aprj", "-aq", "-arqs", "-as", "-astnode", "-astree", "-au", "-aumap", "-auser", "-bonsai", "-clearusage", "-cq", "-dattr", "-dcal", "-dce", "-dckpt", "-dconf", "-de", "-dh", "-dhgrp", "-dm", "-do", "-dp", "-dprj", "-dq", "-drqs", "-ds", "-dstnode", "-dstree", "-du", "-dul", "-dumap", "-duser", "-km", "-ks", "-mattr", "-mc", "-mcal", "-mce", "-mckpt", "-mconf", "-me", "-mhgrp", "-mp", "-mprj", "-mq", "-mrqs", "-msconf", "-mstnode", "-mstree", "-mu", "-mumap", "-muser", "-purge", "-rattr", "-rsstnode", "-sc", "-scal", "-scall", "-sce", "-sckpt", "-sckptl", "-sconf", "-sconfl", "-sds", "-se", "-secl", "-sel", "-sh", "-shgrp", "-shgrpl", "-sm", "-so", "-sobjl", "-sp", "-spl", "-sprj", "-sprjl", "-sq", "-sql", "-srqs", "-srqsl", "-ss", "-ssconf", "-sss", "-sst", "-sstnode", "-sstree", "-su", "-sul", "-sumap", "-sumapl", "-suser", "-suserl", "-tsm"]
+
+
+def test_a_switch_of_grid_engine_is_done_or_answered_by_what_to_use_here(session):
+    """Each switch of a qconf 8.1.9; a word that is no switch there has no pointer."""
+    helped = set(re.findall(r"^   \[(-\w+)", session.qconf(["-help"]).stdout, re.MULTILINE))
+    for switch in [each for each in OF_GRID_ENGINE if each not in helped]:
+        first, pointer, usage = session.qconf([switch]).stderr.splitlines()
+        assert first == f'error: invalid option argument "{switch}"'
+        assert pointer.startswith(f"{switch} of Grid Engine is not here: ")
+        assert usage == "Usage: qconf -help"
+    assert len(session.qconf(["-nosuch"]).stderr.splitlines()) == 2

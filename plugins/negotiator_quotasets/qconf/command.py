@@ -17,7 +17,7 @@ from negotiator_quotasets.qconf.errors import (
     MissingArgumentError,
     QconfRefusedError,
 )
-from negotiator_quotasets.qconf.switches import SWITCHES
+from negotiator_quotasets.qconf.switches import POINTERS, SWITCHES
 
 _HELP = "-help"
 
@@ -47,7 +47,9 @@ def _run_switch(context: QconfContext, arguments: QconfArguments) -> None:
         return
     switch = SWITCHES.get(name)
     if switch is None:
-        raise InvalidCommandLineError(f'error: invalid option argument "{name}"', USAGE)
+        pointer = POINTERS.get(name)
+        pointers = () if pointer is None else (f"{name} of Grid Engine is not here: {pointer}",)
+        raise InvalidCommandLineError(f'error: invalid option argument "{name}"', *pointers, USAGE)
     try:
         switch.run(context, arguments)
     except QconfRefusedError as error:

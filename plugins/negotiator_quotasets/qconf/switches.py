@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -56,4 +56,45 @@ SWITCHES = {
         Switch("-sc", "", "show complex attributes", complexes.show),
         Switch("-Mc", "fname", "modify complex attributes from file", complexes.change_from_file),
     )
+}
+
+_OBJECTS = "{} are listed and changed in gridengine.yaml, under {}"
+_USERSETS, _HOSTGROUPS = (
+    _OBJECTS.format("user sets", "usersets"),
+    _OBJECTS.format("host groups", "hostgroups"),
+)
+_PROJECTS, _PES = _OBJECTS.format("projects", "projects"), _OBJECTS.format("parallel environments", "pes")
+_HOSTS = "hosts are the machines of the pool; their values are declared under hosts in gridengine.yaml"
+_QUEUES = "queues are declared in queues.yaml, and shown by negotiator queues"
+_COMPLEXES = "write the table that -sc prints to a file, change it, and read it with -Mc"
+_CONFIGURATION = "settings are in pool.yaml; negotiator check tells whether they are valid"
+_SHARES = "fair shares are settings of pool.yaml, and usage is shown by negotiator usage"
+_MANAGERS = "managers are the scheduleracl in pool.yaml; negotiator access tells who may do what"
+_DAEMONS = "HTCondor's own settings say which hosts may submit and administer (ALLOW_*)"
+_NONE = "there are no calendars and no checkpointing environments here"
+
+_POINTERS: Mapping[str, str] = {
+    _USERSETS: "-au -Au -mu -Mu -du -su -sul",
+    _HOSTGROUPS: "-ahgrp -Ahgrp -mhgrp -Mhgrp -shgrp -shgrpl -shgrp_tree -shgrp_resolved",
+    _PROJECTS: "-aprj -Aprj -mprj -Mprj -sprj -sprjl",
+    _PES: "-ap -Ap -mp -Mp -sp -spl",
+    _HOSTS: "-ae -Ae -me -Me -de -se -sel",
+    _QUEUES: "-aq -Aq -mq -Mq -dq -sq -sql -cq",
+    _COMPLEXES: "-mc -Ac -ac -dc -ace -Ace -mce -Mce -dce -sce -scel",
+    _CONFIGURATION: "-aconf -Aconf -mconf -Mconf -dconf -sconf -sconfl -msconf -Msconf -ssconf -sds",
+    _SHARES: "-auser -Auser -muser -Muser -duser -suser -suserl -astree -Astree -mstree -Mstree -dstree -sstree"
+    " -astnode -mstnode -dstnode -sstnode -rsstnode -sst -bonsai -clearusage",
+    _MANAGERS: "-am -dm -sm -ao -do -so",
+    _DAEMONS: "-ah -dh -sh -as -ds -ss",
+    _NONE: "-acal -Acal -mcal -Mcal -dcal -scal -scall -ackpt -Ackpt -mckpt -Mckpt -dckpt -sckpt -sckptl",
+    "the groups of users are under groups in pool.yaml": "-aumap -Aumap -mumap -Mumap -dumap -sumap -sumapl",
+    "negotiator run makes a cycle at once, negotiator whatif one without effect": "-tsm",
+    "negotiator status tells what the negotiator does": "-sss -secl -sep",
+    "daemons are stopped with condor_off, the negotiator with its service": "-ke -ks -km -kec -at",
+    "change the attribute with -mattr, -rattr or -dattr": "-purge",
+    "-srqsl lists resource quota sets; other objects are in gridengine.yaml": "-sobjl",
+}
+#: What is to be used here instead of a switch that Grid Engine's qconf has and this one has not.
+POINTERS: Mapping[str, str] = {
+    switch: pointer for pointer, switches in _POINTERS.items() for switch in switches.split()
 }
