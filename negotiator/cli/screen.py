@@ -9,7 +9,7 @@ import attrs
 import click
 
 from negotiator.cli.phrases import number
-from negotiator.cli.render import Row, table_lines, terminal_lines, uses_colour
+from negotiator.cli.render import Row, table_lines, terminal_lines, uses_colour, wrapped_lines
 
 _FEWEST = 1  # rows of a table
 
@@ -54,6 +54,7 @@ def print_tables(
 
     :param details: how to print what was left out.
     """
+    heading = [line for each in heading for line in wrapped_lines(each)]
     for line in heading:
         click.echo(line, color=uses_colour())
     filled = [table for table in tables if table.rows]
