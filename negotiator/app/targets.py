@@ -36,7 +36,7 @@ def bundle_folder(targets: CommandTargets) -> Path:
 
 
 def without_state_bundle(targets: CommandTargets) -> CommandTargets:
-    """Return the targets of a command that changes a state, with the bundle that is named or the built-in one.
+    """Return the targets of a command that runs or administers a negotiator, with the bundle that is named or the built-in one.
 
     Such a command refuses a state of another bundle, so that a forgotten ``--bundle`` is noticed.
     """

@@ -15,7 +15,7 @@ from negotiator.app.administer import (
     wait_for_answer,
 )
 from negotiator.app.context import ProgramContext
-from negotiator.app.targets import bundle_folder
+from negotiator.app.targets import bundle_folder, without_state_bundle
 from negotiator.cli.loading import print_warnings
 from negotiator.cli.problems import print_problems
 from negotiator.cli.render import printable
@@ -53,6 +53,7 @@ def change(
     program: ProgramContext, /, name: str, new: Any, note: str, wait: float, targets: CommandTargets
 ) -> None:
     """Replace the file NAME of the bundle by NEW (- for standard input), unless the bundle would have errors."""
+    targets = without_state_bundle(targets)
     outcome = program.change(targets, name, new.read(), note)
     print_problems(outcome.problems, folder=bundle_folder(targets), err=True)
     if outcome.status is ChangeStatus.DONE:
@@ -77,6 +78,7 @@ def _perform(
     wait: float,
     targets: CommandTargets,
 ) -> NoReturn:
+    targets = without_state_bundle(targets)
     outcome = administer(targets, program.caller(), action, application, queue, note, wait)
     print_warnings(outcome.problems, bundle_folder(targets))
     _end(outcome.answer, wait)

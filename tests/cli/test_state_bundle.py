@@ -151,10 +151,3 @@ def test_whatif_compares_with_the_bundle_of_the_state(site):
     assert done.exit_code in {0, 1}, done.output
     assert f"{site / 'one'}" in done.output
     assert invoke(*words, "--bundle", "other").exit_code == 2
-
-
-@pytest.mark.usefixtures("site")
-def test_an_administrators_request_is_carried_out_under_the_bundle_of_the_state():
-    words = ("admin", "hold", "1", "--state", "state", "--audit-log", "log")
-    assert invoke(*words, "--bundle", "other").exit_code == 2
-    assert invoke(*words).exit_code == 0

@@ -9,7 +9,7 @@ import click
 
 from negotiator.cli.options import RegularFile, pass_program
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
-from negotiator.hooks.command_options import targets_from
+from negotiator.hooks.command_options import OPTIONS, targets_from
 
 if TYPE_CHECKING:
     from negotiator.app.context import ProgramContext
@@ -35,6 +35,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
             "audit_log",
             "key_file",
             short=True,
+            bundle=OPTIONS["bundle"],
             state={"default": DEFAULT_STATE, "show_default": True},
         ),
         pass_program,
