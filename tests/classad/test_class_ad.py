@@ -195,3 +195,50 @@ def test_the_last_error_is_that_of_the_last_text_or_value():
     with pytest.raises(ClassAdException):
         ExprTree("1 +")
     assert classad.lastError() == "expected an operand, found end of text at line 1, column 4"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("0 || x", "false || x"),
+        ("x || 0.0", "false || x"),
+        ("(1 - 1) || x || 0", "false || x"),
+        ("0 || (0 || x)", "false || (false || x)"),
+        ("5 || x", "true"),
+        ("2 && x", "x"),
+        ('(y > 1) ? split("a b") : x', "(y > 1) ?: x"),
+        ('1 + (x ? splitSlotName("a@b") : y)', "1 + (x ?: y)"),
+        ('x ? (y ? split("a") : 1) : 2', "x ? (y ?: 1) : 2"),
+        ('true || "a"', "error"),
+        ("true || error", "true"),
+        ('0 && split("a")', "error"),
+    ],
+)
+def test_flattening_as_htcondor(text, left):
+    """Constants beside ``||`` become booleans, and a branch that no constant can stand for is left out."""
+    found = ClassAd("[q = 1]").flatten(ExprTree(text))
+    assert (Value.Error if left == "error" else ExprTree(left)) == (
+        found if isinstance(found, ExprTree | Value) else ExprTree(str(found).lower())
+    )
+
+
+def test_a_first_branch_only_may_be_left_out():
+    with pytest.raises(ValueError, match="returns a list"):
+        ClassAd().flatten(ExprTree('x ? 1 : split("a b")'))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("0.1", "0.1000000000000001", True),
+        ("1.0", "1.0000000000000002", True),
+        ("1e-300", "0.0", True),
+        ("2.3e-16", "0.0", False),
+        ("5.0", "5.0000000000000009", False),
+        ("1e400", "1e400", False),
+        ("1", "1.0", False),
+    ],
+)
+def test_reals_are_equal_within_the_epsilon_of_a_double(one, other, equal):
+    """Whatever their size, so that an ad is equal to what was read from its text if its reals are small."""
+    assert (ClassAd(f"[q = {one}]") == ClassAd(f"[q = {other}]")) is equal

@@ -16,7 +16,9 @@ from negotiator.classad import (
     Environment,
     ParseError,
     Side,
+    Table,
     evaluate,
+    evaluate_table,
     is_true,
     parse,
     parse_ad,
@@ -390,3 +392,25 @@ arguments = st.lists(st.builds(Literal, constants) | st.builds(ListExpr, st.tupl
 def test_any_call_has_a_value(name, args):
     """No function raises, whatever its arguments."""
     evaluate(Call(name, args), Ad([("A", Literal(1))]))
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [
+        ("{day} - {before}", True),
+        ("{before} - {day}", True),
+        ("({day} - {before})", True),
+        ("{day} - {day}", False),
+        ("({day} - {before}) && true", False),
+        ("({day} - {before}) ? true : false", False),
+        ('relTime("0.5")', True),
+        ('relTime("0")', False),
+        ("{day}", False),
+    ],
+)
+def test_requirements_that_are_a_span_of_time(text, true):
+    """As HTCondor: true if it is not 0, but no condition as an operand; by columns too."""
+    moments = {"day": 'absTime("2020-01-02T00:00:00Z")', "before": 'absTime("2020-01-01T00:00:00Z")'}
+    expr = parse(text.format(**moments))
+    assert is_true(evaluate(expr)) is true
+    assert evaluate_table(expr, Table.from_ads([Ad(), Ad()])).is_true().tolist() == [true, true]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from negotiator.classad.syntax import (
     Attr,
     Binary,
@@ -18,7 +20,8 @@ from negotiator.classad.syntax import (
 def same_tree(one: Expr, other: Expr) -> bool:
     """True if two expressions are equal.
 
-    Unlike equality of nodes it ignores the case of the names of a record's attributes only, and the sign of 0.0.
+    Unlike equality of nodes it ignores the case of the names of a record's attributes only. Reals are equal if they differ by
+    at most the epsilon of a double, 2.2e-16, whatever their size; so an infinite one is not equal to itself.
     """
     pending = [(one, other)]
     while pending:
@@ -45,6 +48,8 @@ def _alike(left: Expr, right: Expr) -> bool:
     match left, right:
         case Literal(), Literal():
             same_type = type(left.value) is type(right.value) and left.relative_time is right.relative_time
+            if isinstance(left.value, float) and isinstance(right.value, float):
+                return same_type and abs(left.value - right.value) <= sys.float_info.epsilon
             return same_type and left.value == right.value
         case Attr(), Attr():
             return left.name == right.name and left.absolute is right.absolute

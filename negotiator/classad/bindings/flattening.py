@@ -165,8 +165,13 @@ class _Flattening:
             if not isinstance(condition, bool):
                 return _Flat(ERROR)
             return self.part(expr.yes if condition else expr.no)
-        yes, no = self.part(expr.yes).expression, self.part(expr.no).expression
-        return _Flat(UNDEFINED, Conditional(expr.test if test.tree is None else test.tree, yes, no))
+        condition = expr.test if test.tree is None else test.tree
+        yes, no = self.part(expr.yes), self.part(expr.no).expression
+        if yes.tree is None and isinstance(yes.value, ListValue | AdValue):
+            return _Flat(
+                UNDEFINED, Elvis(condition, no)
+            )  # HTCondor has no tree for such a branch, and leaves it out
+        return _Flat(UNDEFINED, Conditional(condition, yes.expression, no))
 
     def _elvis(self, expr: Elvis) -> _Flat:
         value, fallback = self.part(expr.value), self.part(expr.fallback)
@@ -255,11 +260,16 @@ class _Flattening:
 def _combined(op: str, left: _Flat, right: _Flat) -> _Flat:
     """Return two flattened operands of an operator of ``_GATHERED`` as one part."""
     if left.tree is None and right.tree is None:
-        return _Flat(BINARY[op](left.value, right.value))
+        # HTCondor has both values here: `true || "a"` is an error, which the evaluation of the operator would not reach.
+        values = (left.value, right.value)
+        wrong = op in _DECIDING and any(truth(each) is ERROR and each is not ERROR for each in values)
+        return _Flat(ERROR if wrong else BINARY[op](left.value, right.value))
     if op in _DECIDING and (left.tree is None or right.tree is None):
         decided = _decided(op, left, right)
         if decided is not None:
             return decided
+        if op == "||":
+            left, right = (_as_condition(each) for each in (left, right))
     others = [each.op for each in (left, right) if each.op not in {"", op}]
     if others and op not in {left.op, right.op}:
         return _Flat(UNDEFINED, Binary(op, left.expression, right.expression))
@@ -273,6 +283,11 @@ def _combined(op: str, left: _Flat, right: _Flat) -> _Flat:
     if not constants:
         return _Flat(UNDEFINED, tree)
     return _Flat(constants[0] if len(constants) == 1 else BINARY[op](*constants), tree, op)
+
+
+def _as_condition(flat: _Flat) -> _Flat:
+    """Return false for a constant that is not true, ``0 || x``; all else as it is."""
+    return _Flat(False) if flat.tree is None and truth(flat.value) is False else flat
 
 
 def _decided(op: str, left: _Flat, right: _Flat) -> _Flat | None:
