@@ -242,3 +242,13 @@ def test_a_first_branch_only_may_be_left_out():
 def test_reals_are_equal_within_the_epsilon_of_a_double(one, other, equal):
     """Whatever their size, so that an ad is equal to what was read from its text if its reals are small."""
     assert (ClassAd(f"[q = {one}]") == ClassAd(f"[q = {other}]")) is equal
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("r", ["w"]), ("s", ["w"]), ("[b = q; B = x]", ["x"]), ("[b = q; c = r]", ["q", "w"]), ("{r}", ["w"])],
+)
+def test_of_a_name_that_a_record_defines_twice_the_last_one_is_an_external_reference(text, names):
+    ad = ClassAd("[r = [a = q; A = w]; s = r; U = unresolved(r)]")
+    assert sorted(ad.externalRefs(ExprTree(text))) == names
+    assert ad.eval("U") == "w"

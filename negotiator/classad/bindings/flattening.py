@@ -165,13 +165,13 @@ class _Flattening:
             if not isinstance(condition, bool):
                 return _Flat(ERROR)
             return self.part(expr.yes if condition else expr.no)
-        condition = expr.test if test.tree is None else test.tree
+        choice = expr.test if test.tree is None else test.tree
         yes, no = self.part(expr.yes), self.part(expr.no).expression
         if yes.tree is None and isinstance(yes.value, ListValue | AdValue):
             return _Flat(
-                UNDEFINED, Elvis(condition, no)
+                UNDEFINED, Elvis(choice, no)
             )  # HTCondor has no tree for such a branch, and leaves it out
-        return _Flat(UNDEFINED, Conditional(condition, yes.expression, no))
+        return _Flat(UNDEFINED, Conditional(choice, yes.expression, no))
 
     def _elvis(self, expr: Elvis) -> _Flat:
         value, fallback = self.part(expr.value), self.part(expr.fallback)

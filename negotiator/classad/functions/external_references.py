@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 import attrs
 
 from negotiator.classad.context import AdValue, ValueNode, find_upwards, root
-from negotiator.classad.syntax import AdRef, Attr, Call, ListExpr, RecordExpr, children, fold, unparse
+from negotiator.classad.syntax import (
+    AdRef,
+    Attr,
+    AttributeMap,
+    Call,
+    ListExpr,
+    RecordExpr,
+    children,
+    fold,
+    unparse,
+)
 from negotiator.classad.values import UNDEFINED, to_bytes
 
 if TYPE_CHECKING:
@@ -64,6 +74,8 @@ class ExternalReferences:
         """Return what an ad, a list or a call consists of; None for a list that a predefined name stands for."""
         if isinstance(node, ValueNode):
             return node.value.ad.expressions if isinstance(node.value, AdValue) else None
+        if isinstance(node, RecordExpr):
+            return AttributeMap(node.items).expressions  # of a name that is defined twice the last one counts
         return node.args if isinstance(node, Call) else children(node)
 
     def _reference(self, expr: Attr, depth: int) -> bool:
