@@ -70,15 +70,16 @@ def run(
     _check_type(pool, Pool, "read_pool")
     used = load_bundle(plugins=plugins) if policy is None else policy
     _check_type(used, Policy, "load_bundle")
-    further = named_plugins(plugins)
-    if further and policy is not None:
-        used = load_bundle(used.folder, plugins={**used.given, **further})
+    given: dict[str, object] = {**used.given, **named_plugins(plugins)}
+    if any(used.given.get(name) is not plugin for name, plugin in given.items()):
+        used = load_bundle(used.folder, plugins=given)
     at = time.time() if now is None else float(now)
     if state is None and audit_log is None:
         decided = decide_pool(pool.snapshot, used.bundle, at, engine)
     else:
-        folders = [None if folder is None else Path(folder) for folder in (state, audit_log)]
-        decided = record_cycle(pool.snapshot, used.bundle, at, engine, *folders, used.given)
+        kept = None if state is None else Path(state)
+        log = None if audit_log is None else Path(audit_log)
+        decided = record_cycle(pool.snapshot, used.bundle, at, engine, kept, log, used.given)
     return Result(decided, pool, used)
 
 

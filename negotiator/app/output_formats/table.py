@@ -82,7 +82,7 @@ OUTPUTS: Final = (
     OutputFormat("whatif", (policies.Comparison,), "What a cycle would decide otherwise."),
     OutputFormat("replay", (service.ReplayOutput,), "A recorded cycle that was decided again.", is_line=True),
     OutputFormat("fetch", (service.FetchOutput,), "The ads that were saved."),
-    OutputFormat("status", (service.StatusOutput,), "The health of a negotiator."),
+    OutputFormat("status", (service.StatusOutput,), "The health of a negotiator.", version=2),
     OutputFormat("config", (service.ConfigOutput,), "The settings of the service."),
     OutputFormat("state show", (StateSummary,), "Where a state is, and its rows."),
     OutputFormat("audit verify", service.AUDIT_VERIFY, "Whether the audit log was changed."),
