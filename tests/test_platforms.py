@@ -37,7 +37,7 @@ def run(tmp_path):
         (["lint", "MY.Owner == undefined"], "1 warning"),
         (["check", POLICIES / "limits"], ": ok (digest "),
         (["test", "--bundle", POLICIES / "limits"], "10 tests passed, 0 failed"),
-        (["run", "--no-audit", POOL], "Cycle 1 over 33 slots, 19 jobs: 7 matched"),
+        (["run", "--no-audit", POOL], "Cycle 1 over 33 slots, 9 idle jobs: 7 matched"),
         (["run", "--no-audit", "--every", "0.01", "--cycles", "2", POOL], "cycle number=2 "),
         (["why", "18.0", "--pool", POOL], "18.0"),
         (["whatif", "--pool", POOL, "--bundle", POLICIES / "default"], ""),

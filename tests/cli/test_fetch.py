@@ -57,7 +57,7 @@ def test_a_saved_pool_is_one_that_other_commands_read(tmp_path, fetch):
     assert fetch() == (0, "pool: 1 slot, 0 schedds, 0 submitters, 1 job\n", "")
     code, out, _ = negotiator(tmp_path, "run", "--bundle", "bundle", "pool", "--no-audit")
     assert code == 0
-    assert out.startswith("Cycle 1 over 1 slot, 1 job: 1 matched")
+    assert out.startswith("Cycle 1 over 1 slot, 1 idle job: 1 matched")
 
 
 def test_what_did_not_answer_is_named_and_the_rest_is_saved(tmp_path, fetch):
