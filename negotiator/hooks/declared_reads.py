@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from negotiator.classad.syntax import Expr, Literal, ReadLimit, Side, UnreadableNameError, scan
+from negotiator.classad.syntax import (
+    PREDEFINED_NAMES,
+    Expr,
+    Literal,
+    ReadLimit,
+    Side,
+    UnreadableNameError,
+    scan,
+)
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.plugin_output import inside_plugin
 
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import ReferenceScan
 
 _MOST_SCANS: Final = 4096
+#: Evaluation looks these up in every ad; jobs that have such attributes are never alike.
+_SCOPES: Final = PREDEFINED_NAMES | {"currenttime"}
 
 
 class UndeclaredReadError(UnreadableNameError):
@@ -112,16 +122,8 @@ class DeclaredReads:
         if limit is None:
             if len(self._limits) > _MOST_SCANS:
                 self._limits.clear()
-            limit = self._limits[names] = ReadLimit(names | _reserved(), _Refusal(self.plugin, self.hook))
+            limit = self._limits[names] = ReadLimit(names | _SCOPES, _Refusal(self.plugin, self.hook))
         return limit
-
-
-def _reserved() -> frozenset[str]:
-    """Return the names of scopes, which evaluation looks up in every ad: jobs that have such attributes are never alike."""
-    from negotiator.classad.context.match import RESERVED  # noqa: PLC0415 - no start imports it
-    from negotiator.classad.syntax import PREDEFINED_NAMES  # noqa: PLC0415 - as above
-
-    return RESERVED | PREDEFINED_NAMES | {"currenttime"}
 
 
 _scans: dict[int, tuple[Expr, ReferenceScan]] = {}

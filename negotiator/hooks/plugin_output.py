@@ -18,14 +18,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Self, TextIO, cast
-
-if TYPE_CHECKING:
-    from negotiator.hooks.declared_reads import DeclaredReads
+from typing import Any, Final, Protocol, Self, TextIO, cast
 
 _STDOUT, _STDERR = 1, 2
 #: Seconds after which a call of a plugin's code that goes on is reported, unless the bundle says otherwise.
 REPORT_SECONDS: Final = 10.0
+
+
+class LimitedReads(Protocol):
+    """What a plugin may read of jobs (``declared_reads``)."""
+
+    def ad(self, ad: Any) -> Any:
+        """Return the ad of a request as the plugin may read it."""
 
 
 class PluginCall:
@@ -54,7 +58,7 @@ class PluginCall:
         self,
         subject: object,
         longest_step: float = 0.0,
-        reads: DeclaredReads | None = None,
+        reads: LimitedReads | None = None,
         arguments: Mapping[str, Any] | None = None,
         report_seconds: float = REPORT_SECONDS,
     ) -> None:
@@ -82,14 +86,6 @@ class PluginCall:
             running_calls[threading.get_ident()] = self.outer
         inside_plugin.reset(self._token)
 
-    def about(self) -> str:
-        """Return which request the call is about; empty if it is about none."""
-        if self.arguments is None:
-            return ""
-        from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
-
-        return describe_subject(self.arguments)
-
 
 #: The call of a plugin's code that runs in this context; None while none runs.
 inside_plugin: ContextVar[PluginCall | None] = ContextVar("inside_plugin", default=None)
@@ -99,7 +95,7 @@ running_calls: dict[int, PluginCall] = {}
 
 @contextmanager
 def running_plugin(
-    subject: str, longest_step: float = 0.0, reads: DeclaredReads | None = None
+    subject: str, longest_step: float = 0.0, reads: LimitedReads | None = None
 ) -> Iterator[None]:
     """Mark the time in which code of a plugin runs. The guard makes a ``PluginCall`` itself, which is faster.
 

@@ -82,7 +82,7 @@ class _Watch:
                 present.add(call)
                 seconds = now - call.began
                 if seconds >= call.report_seconds and call not in self._reported:
-                    found = LongCall(str(call.subject), call.about(), self.clock() - seconds, seconds)
+                    found = LongCall(str(call.subject), _about(call), self.clock() - seconds, seconds)
                     self._reported[call] = found
                     self.report(found)
                 call = call.outer
@@ -90,3 +90,12 @@ class _Watch:
             found = self._reported.pop(call)
             ended = call.ended or now
             self.report(attrs.evolve(found, seconds=ended - call.began, has_ended=True))
+
+
+def _about(call: PluginCall) -> str:
+    """Return which request a call is about; empty if it is about none."""
+    if call.arguments is None:
+        return ""
+    from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
+
+    return describe_subject(call.arguments)

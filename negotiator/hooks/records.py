@@ -101,7 +101,10 @@ class Request:
     def ad(self) -> Ad:
         """The significant attributes; in a plugin's code those that it declared."""
         call = inside_plugin.get()
-        return self._ad if call is None or call.reads is None else call.reads.ad(self._ad)
+        if call is None or call.reads is None:
+            return self._ad
+        found: Ad = call.reads.ad(self._ad)
+        return found
 
 
 @attrs.frozen(kw_only=True)
