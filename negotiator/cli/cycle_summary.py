@@ -40,7 +40,7 @@ _COUNT: Final = 7  # columns
 
 
 @attrs.frozen
-class _Part:
+class _SummaryPart:
     """A part of the summary: its title, its rows with what each counts, and a noun for the rows that are folded.
 
     ``rows`` have the lines of each row, ``after`` are lines that follow them. ``wanted`` rows come before blank lines do.
@@ -105,11 +105,11 @@ def print_summary(
         click.echo()
 
 
-def _titles(parts: Iterable[_Part]) -> int:
+def _titles(parts: Iterable[_SummaryPart]) -> int:
     return sum(len(part.title) for part in parts)
 
 
-def _fitting(parts: Sequence[_Part], room: int | None) -> tuple[list[list[str]], bool]:
+def _fitting(parts: Sequence[_SummaryPart], room: int | None) -> tuple[list[list[str]], bool]:
     """Return the lines of each part in so many lines, and whether blank lines fit between them; the first parts come first."""
     if room is None:
         return [part.lines() for part in parts], True
@@ -147,7 +147,7 @@ def states_text(result: CycleResult) -> str:
     return f"Other jobs: {found}" if found else ""
 
 
-def _without_slot(result: CycleResult, details: str, room: int | None) -> Iterator[_Part]:
+def _without_slot(result: CycleResult, details: str, room: int | None) -> Iterator[_SummaryPart]:
     """Yield the idle jobs without a slot by reason: each of its own, or where there is no room those of one rule together."""
     idle = idle_jobs(result)
     if not idle:
@@ -161,11 +161,11 @@ def _without_slot(result: CycleResult, details: str, room: int | None) -> Iterat
     yield _reasons(title, idle_groups(idle, IdleBy.REASON), details)
 
 
-def _reasons(title: str, groups: Sequence[IdleGroup], details: str) -> _Part:
+def _reasons(title: str, groups: Sequence[IdleGroup], details: str) -> _SummaryPart:
     after = []
     if any(group.reasons > 1 for group in groups):
         after = hanging_lines(" " * (_COUNT + 2), f"each of them: {details}")
-    return _Part(
+    return _SummaryPart(
         [title],
         [_reason_row(group) for group in groups],
         [group.jobs for group in groups],
@@ -194,7 +194,7 @@ def _with_rule(reason: Reason) -> str:
     return f"{reason.text}{where}"
 
 
-def _matched(result: CycleResult) -> Iterator[_Part]:
+def _matched(result: CycleResult) -> Iterator[_SummaryPart]:
     """Yield the number of matches of each submitter and queue, the most first."""
     counts = Counter((match.submitter, match.queue) for match in result.matches).most_common()
     if not counts:
@@ -204,10 +204,10 @@ def _matched(result: CycleResult) -> Iterator[_Part]:
         for (submitter, queue), count in counts
     ]
     title = click.style(f"Matched: {number(len(result.matches), 'job')}", bold=True)
-    yield _Part([title], rows, [count for _, count in counts], "submitter", "--full", _FEW)
+    yield _SummaryPart([title], rows, [count for _, count in counts], "submitter", "--full", _FEW)
 
 
-def _set_aside(result: CycleResult) -> Iterator[_Part]:
+def _set_aside(result: CycleResult) -> Iterator[_SummaryPart]:
     """Yield the reasons that set slots, submitters and schedds aside; those of jobs are among the reasons of jobs."""
     found = [
         each for each in result.discarded if each.reason.mode is Mode.ENFORCE and each.kind is not AdKind.JOB
@@ -220,10 +220,10 @@ def _set_aside(result: CycleResult) -> Iterator[_Part]:
         for each in found
     ]
     title = click.style(f"Set aside: {number(sum(each.count for each in found), 'ad')}", bold=True)
-    yield _Part([title], rows, [each.count for each in found], "reason", "--full", _FEW)
+    yield _SummaryPart([title], rows, [each.count for each in found], "reason", "--full", _FEW)
 
 
-def _notes(result: CycleResult) -> Iterator[_Part]:
+def _notes(result: CycleResult) -> Iterator[_SummaryPart]:
     """Yield the time limits that were reached, what is not enforced, exceeded limits, changes of queues, and failures of plugins."""
     yield from _note("Out of time", [*limit_lines(result)])
     if (found := _not_enforced(result)) is not None:
@@ -232,22 +232,22 @@ def _notes(result: CycleResult) -> Iterator[_Part]:
     yield from _note(f"Overfilled: {number(len(exceeded), 'limit')} exceeded", exceeded, "yellow")
     if result.changes:
         kinds = Counter(str(change.change) for change in result.changes)
-        yield _Part([f"Queues: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"])
+        yield _SummaryPart([f"Queues: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"])
     failures = [*map(str, result.failures)]
     yield from _note(f"Failures of plugins: {len(failures)}", failures, "red")
 
 
-def _note(title: str, texts: Sequence[str], colour: str | None = None) -> Iterator[_Part]:
+def _note(title: str, texts: Sequence[str], colour: str | None = None) -> Iterator[_SummaryPart]:
     """Yield a part whose title has the first text, and whose rows are the others."""
     if not texts:
         return
     shown = click.style(title, fg=colour, bold=not colour)
     first = hanging_lines(f"{title}: ", printable(texts[0]), f"{shown}: ")
     rows = [hanging_lines(" " * (_COUNT + 2), printable(text)) for text in texts[1:]]
-    yield _Part(first, rows, [1] * len(rows), "one", "--full")
+    yield _SummaryPart(first, rows, [1] * len(rows), "one", "--full")
 
 
-def _not_enforced(result: CycleResult) -> _Part | None:
+def _not_enforced(result: CycleResult) -> _SummaryPart | None:
     """Return how much rules in mode warn or dryrun would have rejected, and each of these rules, if there are several."""
     matches = sum(1 for match in result.matches if match.warnings)
     discarded = [each for each in result.discarded if each.reason.mode is not Mode.ENFORCE]
@@ -263,7 +263,7 @@ def _not_enforced(result: CycleResult) -> _Part | None:
     many = f"{count} of them by" if len(by_rule) > 1 else "by"
     title = wrapped_lines(printable(f"Not enforced: {found} would have been rejected, {many} {name}"))
     rows = [hanging_lines(f"{count:{_COUNT}}  ", printable(name)) for name, count in ranked[1:]]
-    return _Part(title, rows, [count for _, count in ranked[1:]], "rule", "--full")
+    return _SummaryPart(title, rows, [count for _, count in ranked[1:]], "rule", "--full")
 
 
 def _rule_and_mode(reason: Reason) -> str:

@@ -76,7 +76,7 @@ def test_the_page_of_commands_lists_them_all():
 
 def test_the_first_example_of_the_readme_works(tmp_path):
     shutil.copytree(ROOT / "examples" / "first-pool", tmp_path / "examples" / "first-pool")
-    shutil.copytree(ROOT / "policies" / "minimum-machine", tmp_path / "policies" / "minimum-machine")
+    shutil.copytree(ROOT / "policies" / "limits", tmp_path / "policies" / "limits")
     text = (ROOT / "README.md").read_text().partition("## A first look")[2]
     lines = re.search(r"```console\n(.*?)```", text, re.DOTALL)[1].splitlines()
     commands = [line.removeprefix("$ negotiator ") for line in lines if line.startswith("$ negotiator")]
