@@ -110,7 +110,7 @@ def _followed_each(
     groups = np.empty(len(rows), np.int64)
     found: list[tuple[frozenset[str] | None, bool]] = []
     for names, own in places.items():
-        inside, first = np.zeros(len(own), np.int64), own[:1]
+        inside, first = np.zeros(len(own), np.int64), np.zeros(1, np.int64)
         if names is not None and len(own) > 1:
             inside, first = jobs.take(rows[own]).group(sorted(names | set(further)))
         groups[own] = inside + len(found)
