@@ -25,7 +25,7 @@ _SIGNALS: Final = tuple(sorted(signal.valid_signals()))
 _MOST_NAMES: Final = 5
 
 
-class _Part(NamedTuple):
+class _ProcessPart(NamedTuple):
     """A part of the state: its name, its value (None if there is none yet), and what gives it back a value."""
 
     name: str
@@ -185,22 +185,22 @@ def _are_of_libraries(before: list[Any], now: list[Any], modules: set[str]) -> b
 
 _FILTERS: Final = "the filters of warnings"
 _PARTS: Final = (
-    _Part("the working folder", _working_folder, os.chdir),
-    _Part("the environment", lambda: dict(os.environ), _restore_environment),
-    _Part(
+    _ProcessPart("the working folder", _working_folder, os.chdir),
+    _ProcessPart("the environment", lambda: dict(os.environ), _restore_environment),
+    _ProcessPart(
         "the locale",
         lambda: locale.setlocale(locale.LC_ALL),
         lambda old: locale.setlocale(locale.LC_ALL, old),
     ),
-    _Part("the handlers of signals", _handlers, _restore_handlers),
-    _Part(_FILTERS, lambda: list(warnings.filters), _restore_filters),
-    _Part("the state of random", _of_module("random", "getstate"), _restore_random),
-    _Part("the random state of NumPy", _numpy_state, _restore_numpy),
-    _Part("sys.path", lambda: list(sys.path), lambda old: sys.path.__setitem__(slice(None), old)),
-    _Part("the umask", _umask, os.umask),
-    _Part("the default timeout of sockets", _timeout, lambda old: _set_timeout(old and old[0])),
-    _Part("sys.stdout", lambda: sys.stdout, lambda old: setattr(sys, "stdout", old)),
-    _Part("sys.stderr", lambda: sys.stderr, lambda old: setattr(sys, "stderr", old)),
-    _Part("sys.excepthook", lambda: sys.excepthook, lambda old: setattr(sys, "excepthook", old)),
-    _Part("the garbage collector", gc.isenabled, lambda old: gc.enable() if old else gc.disable()),
+    _ProcessPart("the handlers of signals", _handlers, _restore_handlers),
+    _ProcessPart(_FILTERS, lambda: list(warnings.filters), _restore_filters),
+    _ProcessPart("the state of random", _of_module("random", "getstate"), _restore_random),
+    _ProcessPart("the random state of NumPy", _numpy_state, _restore_numpy),
+    _ProcessPart("sys.path", lambda: list(sys.path), lambda old: sys.path.__setitem__(slice(None), old)),
+    _ProcessPart("the umask", _umask, os.umask),
+    _ProcessPart("the default timeout of sockets", _timeout, lambda old: _set_timeout(old and old[0])),
+    _ProcessPart("sys.stdout", lambda: sys.stdout, lambda old: setattr(sys, "stdout", old)),
+    _ProcessPart("sys.stderr", lambda: sys.stderr, lambda old: setattr(sys, "stderr", old)),
+    _ProcessPart("sys.excepthook", lambda: sys.excepthook, lambda old: setattr(sys, "excepthook", old)),
+    _ProcessPart("the garbage collector", gc.isenabled, lambda old: gc.enable() if old else gc.disable()),
 )
