@@ -110,6 +110,7 @@ _OF_CLAIMS: Final = frozenset(
 _OF_TURNS: Final = frozenset(
     [
         "SubmitterUserPrio",
+        "SubmittorPrio",
         "SubmitterUserResourcesInUse",
         "SubmitterGroup",
         "SubmitterGroupQuota",

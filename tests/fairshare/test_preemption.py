@@ -110,18 +110,19 @@ def test_free_slots_come_first(tmp_path):
     assert ended(result) == {"s1@h": None}
 
 
-def test_the_policy_reads_the_priorities_of_both_users(tmp_path):
-    conf = "PREEMPTION_REQUIREMENTS = RemoteUserPrio > TARGET.SubmitterUserPrio * 1.2\n"
+@pytest.mark.parametrize("name", ["SubmitterUserPrio", "SubmittorPrio"])
+def test_the_policy_reads_the_priorities_of_both_users(tmp_path, name):
+    """condor_negotiator publishes that of the submitter by its old name, too (matchmaker.cpp)."""
+    conf = f"PREEMPTION_REQUIREMENTS = RemoteUserPrio > TARGET.{name} * 1.2\n"
     nice = claimed(0, "nice-user.bob")
     result = run(tmp_path, pool([nice, claimed(1, "eve")], waiting("ann", 2), "ann"), conf)
     assert set(ended(result)) == {"s0@h"}
 
 
-def test_a_job_cannot_claim_a_priority(tmp_path):
-    conf = "PREEMPTION_REQUIREMENTS = TARGET.SubmitterUserPrio < 1\n"
-    assert not run(
-        tmp_path, pool([claimed(0, "bob")], waiting("ann", SubmitterUserPrio="0"), "ann"), conf
-    ).matches
+@pytest.mark.parametrize("name", ["SubmitterUserPrio", "SubmittorPrio"])
+def test_a_job_cannot_claim_a_priority(tmp_path, name):
+    conf = f"PREEMPTION_REQUIREMENTS = TARGET.{name} < 1\n"
+    assert not run(tmp_path, pool([claimed(0, "bob")], waiting("ann", **{name: "0"}), "ann"), conf).matches
 
 
 @pytest.mark.parametrize(

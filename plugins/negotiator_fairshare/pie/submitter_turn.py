@@ -189,6 +189,7 @@ class SubmitterTurn:
             **self.cycle.group.attributes,
             **self.cycle.group_attributes(self.submitter.name),
             "SubmitterUserPrio": self.account.priority,
+            "SubmittorPrio": self.account.priority,  # its old name, which configurations of ten years ago have
             "SubmitterUserResourcesInUse": self.cycle.use.weighted(self.submitter.name),
             **self.cycle.growing.now(self.cycle.use),
         }
