@@ -17,8 +17,9 @@ def write_new(folder: Path, files: Mapping[str, bytes]) -> None:
     paths = {folder / name: content for name, content in files.items()}
     there = [str(path) for path in paths if path.exists() or path.is_symlink()]
     if there:
+        exist, them = ("exists", "the file") if len(there) == 1 else ("exist", "the files")
         raise CommandError(
-            f"{', '.join(there)}: exists already, and nothing was written; name another folder, or move the file away"
+            f"{', '.join(there)}: {exist} already, and nothing was written; name another folder, or move {them} away"
         )
     try:
         for path, content in paths.items():

@@ -42,7 +42,7 @@ _CHANGE = "change a job with condor_qedit, hold and release it with condor_hold 
 _RESERVE = "nothing is reserved in advance"
 #: Programs of Grid Engine that are no commands, and what to use instead: people type them next after qconf and qquota.
 PROGRAMS: Mapping[str, str] = {
-    "qstat": "negotiator why JOB tells why a job gets no slot (qstat -j), negotiator idle why all idle jobs get none, negotiator"
+    "qstat": "negotiator why JOB prints why a job gets no slot (qstat -j), negotiator idle why all idle jobs get none, negotiator"
     " queues lists the queues (qstat -f, -g c); condor_q -allusers lists all jobs",
     "qhost": "condor_status lists the machines",
     "qselect": "negotiator queues lists the queues, condor_status -constraint selects slots",
@@ -51,10 +51,10 @@ PROGRAMS: Mapping[str, str] = {
     **dict.fromkeys(("qalter", "qhold", "qrls"), _CHANGE),
     "qdel": "remove a job with condor_rm",
     "qmod": "condor_suspend and condor_continue act on jobs; queues are changed in queues.yaml",
-    "qping": "negotiator status tells whether the negotiator works",
+    "qping": "negotiator status prints whether the negotiator works",
     **dict.fromkeys(("qrsub", "qrstat", "qrdel"), _RESERVE),
     "qmon": "negotiator web serves pages of the pool",
-    "qsched": "negotiator whatif tells what a cycle would decide",
+    "qsched": "negotiator whatif prints what a cycle would decide",
 }
 
 

@@ -108,6 +108,10 @@ def test_no_file_is_changed():
     assert "site/pool.yaml: exists already, and nothing was written" in output
     assert [path.name for path in Path("site").iterdir()] == ["pool.yaml"]
     assert Path("site", "pool.yaml").read_text() == "order: names\n"
+    Path("site", "site_test.yaml").write_text("tests: []\n")
+    code, output = run("init", "site", "--from", "htcondor")
+    assert code == 1
+    assert "exist already, and nothing was written; name another folder, or move the files away" in output
 
 
 def test_a_dead_link_is_not_followed():

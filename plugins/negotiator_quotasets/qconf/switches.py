@@ -67,9 +67,9 @@ _PROJECTS, _PES = _OBJECTS.format("projects", "projects"), _OBJECTS.format("para
 _HOSTS = "hosts are the machines of the pool; their values are declared under hosts in gridengine.yaml"
 _QUEUES = "queues are declared in queues.yaml, and shown by negotiator queues"
 _COMPLEXES = "write the table that -sc prints to a file, change it, and read it with -Mc"
-_CONFIGURATION = "settings are in pool.yaml; negotiator check tells whether they are valid"
+_CONFIGURATION = "settings are in pool.yaml; negotiator check prints what is invalid in them"
 _SHARES = "fair shares are settings of pool.yaml, and usage is shown by negotiator usage"
-_MANAGERS = "managers are the scheduleracl in pool.yaml; negotiator access tells who may do what"
+_MANAGERS = "managers are the scheduleracl in pool.yaml; negotiator access prints who may do what"
 _DAEMONS = "HTCondor's own settings say which hosts may submit and administer (ALLOW_*)"
 _NONE = "there are no calendars and no checkpointing environments here"
 
@@ -89,7 +89,7 @@ _POINTERS: Mapping[str, str] = {
     _NONE: "-acal -Acal -mcal -Mcal -dcal -scal -scall -ackpt -Ackpt -mckpt -Mckpt -dckpt -sckpt -sckptl",
     "the groups of users are under groups in pool.yaml": "-aumap -Aumap -mumap -Mumap -dumap -sumap -sumapl",
     "negotiator run makes a cycle at once, negotiator whatif one without effect": "-tsm",
-    "negotiator status tells what the negotiator does": "-sss -secl -sep",
+    "negotiator status prints what the negotiator does": "-sss -secl -sep",
     "daemons are stopped with condor_off, the negotiator with its service": "-ke -ks -km -kec -at",
     "change the attribute with -mattr, -rattr or -dattr": "-purge",
     "-srqsl lists resource quota sets; other objects are in gridengine.yaml": "-sobjl",
