@@ -15,7 +15,7 @@ import attrs
 import click
 
 from negotiator.app.cycle_report import CycleResult
-from negotiator.app.why.idle import idle_jobs, jobs_by_state
+from negotiator.app.why.idle import idle_jobs, states_text
 from negotiator.app.why.idle_groups import IdleBy, IdleGroup, idle_groups
 from negotiator.bundle.model import Bundle
 from negotiator.cli.overfills import overfill_lines
@@ -139,12 +139,6 @@ def _heading(problems: Sequence[Problem], result: CycleResult, bundle: Bundle) -
     yield from wrapped_lines(f"Policies: sha256 {result.digest[:12]}, {printable(str(bundle.folder))}")
     if problems:
         yield f"Ads: {number(len(problems), 'problem')}, above"
-
-
-def states_text(result: CycleResult) -> str:
-    """Return how many jobs are not idle, by their state; empty if all are."""
-    found = ", ".join(f"{count} {state}" for state, count in jobs_by_state(result).items())
-    return f"Other jobs: {found}" if found else ""
 
 
 def _without_slot(result: CycleResult, details: str, room: int | None) -> Iterator[_SummaryPart]:

@@ -12,9 +12,8 @@ from negotiator.app.cycle_report import (
     Removal,
     RequestOutcome,
 )
-from negotiator.app.why.idle import is_other_state
+from negotiator.app.why.idle import is_other_state, states_text
 from negotiator.bundle.model import Bundle
-from negotiator.cli.cycle_summary import states_text
 from negotiator.cli.overfills import COLUMNS as OVERFILL_COLUMNS
 from negotiator.cli.overfills import overfill_rows
 from negotiator.cli.phrases import number, rule

@@ -13,10 +13,12 @@ import attrs
 
 from negotiator.app.phrases import number
 from negotiator.app.single_cycle import SingleCycle, decide_pool, record_cycle
+from negotiator.app.why.idle import idle_jobs, states_text
 from negotiator.app.why.job import why_job_of_cycle
 from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.errors import InvalidCallError
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.library.explanation import JobExplanation
 from negotiator.library.policy import Policy, load_bundle, named_plugins
 from negotiator.library.pool import Pool
@@ -30,6 +32,7 @@ from negotiator.library.records import (
     SetAsideAds,
     denied_jobs,
     matched_jobs,
+    rule_text,
     set_aside_ads,
 )
 from negotiator.library.table import Table
@@ -154,18 +157,23 @@ class Result(Printed):
 
     def _text(self) -> WhyText:
         result = self.decided.present_cycle
-        jobs = sum(denial.jobs for denial in self.denials)
+        idle = idle_jobs(result)
+        matches, jobs = len(self.matches), sum(each.jobs for each in idle)
         heading = (
-            f"Cycle over {number(result.counts.slots, 'slot')}, {number(result.counts.jobs, 'job')}: "
-            f"{len(self.matches)} matched, {jobs} not matched"
+            f"Cycle over {number(result.counts.slots, 'slot')}, {number(matches + jobs, 'idle job')}: "
+            f"{matches} matched, {jobs} not matched"
         )
-        sentences = [heading, f"Policies: sha256 {result.digest[:12]}, {self.decided.bundle.folder}"]
+        sentences = [
+            heading,
+            *filter(None, [states_text(result)]),
+            f"Policies: sha256 {result.digest[:12]}, {self.decided.bundle.folder}",
+        ]
         if self.failures:
             sentences.append(f"Failures of plugins: {len(self.failures)}: {self.failures[0]}")
         matched = Counter((match.user, match.queue) for match in self.matches)
         denied: Counter[tuple[str, str, str]] = Counter()
-        for denial in self.denials:
-            denied[denial.verdict, denial.reason.text, denial.rule] += denial.jobs
+        for each in idle:
+            denied[str(each.reason.verdict), each.reason.text, rule_text(each.reason)] += each.jobs
         tables = [
             WhyTable(
                 "Matched",
@@ -175,7 +183,7 @@ class Result(Printed):
                 "user",
             ),
             WhyTable(
-                "Not matched, by the reason that took the last slots",
+                "Not matched, by the reason that decided",
                 ("JOBS", "VERDICT", "REASON", "RULE"),
                 tuple((str(count), *why) for why, count in denied.most_common()),
                 (0,),
@@ -184,7 +192,11 @@ class Result(Printed):
             WhyTable(
                 "Set aside",
                 ("ADS", "KIND", "REASON"),
-                tuple((str(each.ads), each.kind, each.reason.text) for each in self.set_aside),
+                tuple(
+                    (str(each.ads), each.kind, each.reason.text)
+                    for each in self.set_aside
+                    if each.kind != AdKind.JOB
+                ),
                 (0,),
                 "reason",
             ),

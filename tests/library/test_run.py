@@ -38,7 +38,9 @@ def test_the_matches_and_denials_are_those_of_negotiator_run(result):
     assert [(denial.job, denial.jobs) for denial in result.denials] == [
         (each["first_job"], each["jobs"]) for each in cycle["denial"]
     ]
-    assert str(result).startswith("Cycle over 33 slots, 19 jobs: 5 matched, 4 not matched")
+    assert str(result).startswith(
+        "Cycle over 33 slots, 9 idle jobs: 5 matched, 4 not matched\nOther jobs: 9 running, 1 held\n"
+    )
     assert sum(denial.jobs for denial in result.denials) == 4
 
 
@@ -80,6 +82,19 @@ def test_a_job_that_is_unknown_or_at_several_schedds_is_an_error(result, tmp_pat
     with pytest.raises(n.InvalidCallError, match="at 2 schedds"):
         found.explain("7.0")
     assert found.explain(found.denials[0]).schedd == found.denials[0].schedd
+
+
+def test_idle_jobs_that_no_queue_accepts_are_among_those_not_matched(tmp_path):
+    """As ``negotiator run`` counts them."""
+    tree = "{name: root, submitacl: '*', queues: [{name: a}]}"
+    queues = (
+        f"partitions: [{{name: default, placementrules: [{{name: tag, value: project}}], queues: [{tree}]}}]"
+    )
+    (tmp_path / "queues.yaml").write_text(queues)
+    result = str(n.run(n.read_pool(POOL), n.load_bundle(tmp_path), now=NOW))
+    assert result.startswith("Cycle over 33 slots, 9 idle jobs: 0 matched, 9 not matched\n")
+    assert "9  denied   no placement rule has a queue for its application" in result
+    assert "Set aside" not in result
 
 
 def test_jobs_that_took_no_part_are_set_aside_with_the_reason(result):

@@ -87,6 +87,12 @@ def jobs_by_state(result: CycleResult) -> dict[str, int]:
     return dict(counts.most_common())
 
 
+def states_text(result: CycleResult) -> str:
+    """Return how many jobs are not idle, by their state; empty if all are."""
+    found = ", ".join(f"{count} {state}" for state, count in jobs_by_state(result).items())
+    return f"Other jobs: {found}" if found else ""
+
+
 def most_first(found: Iterable[IdleJobs]) -> tuple[IdleJobs, ...]:
     """Return jobs without a slot, the reasons of most of them first."""
     return tuple(sorted(found, key=lambda each: -each.jobs))
