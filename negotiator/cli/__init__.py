@@ -39,9 +39,10 @@ def main(context: click.Context, *, debug: bool, no_color: bool) -> None:
 
     \b
     Examples:
-      negotiator run examples/first-pool   one cycle, with the reasons
-      negotiator check policies/default    every problem of a policy bundle
-      negotiator audit verify var/audit    was the audit log changed?
+      negotiator init --example pool        the ads of an example pool
+      negotiator run pool                   one cycle over it, with the reasons
+      negotiator why 14 --pool pool         why a job gets no slot
+      negotiator init site --from htcondor  a policy bundle to start from
     """
     if no_color or os.environ.get("NO_COLOR"):
         context.color = False
