@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 _SUBMIT = "submit jobs with condor_submit; +Project, +ParallelEnvironment, +RequestNAME, RequestCpus say what -P, -pe, -l say"
 _CHANGE = "change a job with condor_qedit, hold and release it with condor_hold and condor_release"
 _RESERVE = "nothing is reserved in advance"
-#: Programs of Grid Engine that are no commands, and what to use instead: people type them next after qconf and qquota.
+#: Programs of Grid Engine that are not commands here, and what to use instead: people type them next after qconf and qquota.
 PROGRAMS: Mapping[str, str] = {
     "qstat": "negotiator why JOB prints why a job gets no slot (qstat -j), negotiator idle why all idle jobs get none, negotiator"
     " queues lists the queues (qstat -f, -g c); condor_q -allusers lists all jobs",

@@ -1,4 +1,4 @@
-"""Names the calls of plugins that go on for long, while they go on: Python cannot interrupt them, but people can be told.
+"""Names the calls of plugins that go on for long, while they go on: Python cannot interrupt them, but can name them.
 
 Each call of a plugin's code is entered in ``plugin_output.running_calls``, with its beginning. A thread looks at them twice a
 second; a call that runs for longer than its ``report_seconds`` is reported once, and again when it has ended. Nothing that is

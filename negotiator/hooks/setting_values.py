@@ -73,7 +73,7 @@ def constant_number(text: str) -> int | float:
     try:
         tree = parse(text)
     except ParseError as error:
-        raise ValueError("is no valid expression") from error
+        raise ValueError("is not a valid expression") from error
     if changing := min(_changing_calls(tree), default=""):
         raise ValueError(f"calls {changing}")
     value = classad.evaluate(tree)
@@ -82,7 +82,7 @@ def constant_number(text: str) -> int | float:
     reads = references(tree)
     for name in sorted(reads.my | reads.target | reads.unscoped):
         raise ValueError(f"reads the attribute {name}")
-    raise ValueError("is no number")
+    raise ValueError("is not a number")
 
 
 def _changing_calls(tree: Expr) -> Iterator[str]:

@@ -143,8 +143,8 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         ("NEGOTIATOR.A = $(C)\nC = $(A)", "*: error: circular macros: *"),
         ("A = x\\\n $INT(B)", "2:2: error: $INT(B): its argument reads the attribute b (*"),
         ("A = $INT(C)\nC = time()", "1:5: error: $INT(C): its argument calls time (*"),
-        ("A = $INT(C)\nC = 1 +", "1:5: error: $INT(C): its argument is no valid expression (*"),
-        ('A = $INT(C)\nC = "a"', "1:5: error: $INT(C): its argument is no number (*"),
+        ("A = $INT(C)\nC = 1 +", "1:5: error: $INT(C): its argument is not a valid expression (*"),
+        ('A = $INT(C)\nC = "a"', "1:5: error: $INT(C): its argument is not a number (*"),
         ("A = $INT(C,%s)\nC = 1", "1:5: error: $INT(C): the format '%s' is not supported (*"),
         ("A = $INT(1e20)", "1:5: error: $INT(1e20): the number does not fit into 64 bits (*"),
         ("A = $ENV(HOME)", "1:5: error: the macro function $ENV is not supported (*"),
@@ -169,7 +169,7 @@ def test_htcondor_itself_reads_these_files_the_same_way(tmp_path):
         ),
         (
             "TINY_NUMBER = $(B) * 2\nB = 3 +",
-            "1:15: error: TINY_NUMBER: *(the value is no valid expression: *; after replacing macros: 3 + * 2)",
+            "1:15: error: TINY_NUMBER: *(the value is not a valid expression: *; after replacing macros: 3 + * 2)",
         ),
         (
             "TINY_SWITCH = yes",

@@ -286,7 +286,7 @@ def test_expressions_are_linted_at_their_places():
     assert result.exit_code == 0
     assert BY_TEXT in result.output
     assert "3 warnings" in result.output
-    assert "MY.Memroy is no attribute of HTCondor's ads [misspelled-attribute]" in result.output
+    assert "MY.Memroy is not an attribute of HTCondor's ads [misspelled-attribute]" in result.output
     assert "never-true" in result.output
 
 

@@ -237,14 +237,14 @@ class ClassAd(MutableMapping[str, Any], ExpressionHolder):
     def externalRefs(self, expr: ExprTree) -> list[str]:  # noqa: N802
         """Return the sorted names that an expression refers to and this ad lacks; ``[""]`` if there are none.
 
-        :raises ClassAdValueError: the names cannot be told.
+        :raises ClassAdValueError: the names cannot be determined.
         """
         return external_references(_tree_of(expr), self.to_ad(), current_environment())
 
     def internalRefs(self, expr: ExprTree) -> list[str]:  # noqa: N802
         """Return the sorted names that an expression refers to and this ad has; ``[""]`` if there are none.
 
-        :raises ClassAdValueError: the names cannot be told.
+        :raises ClassAdValueError: the names cannot be determined.
         """
         return internal_references(_tree_of(expr), self.to_ad(), current_environment())
 

@@ -370,7 +370,7 @@ class RowBatch:
     def _groups(self, expr: Expr, reads: Footprint, *, on_rows: bool) -> tuple[IndexArray, IndexArray]:
         """Return groups of rows in which an expression has the same value, (N,), and the first row of each, (G,).
 
-        A row's expressions are told apart from those of others if they are many: the attributes that one of them reads need
+        A row's expressions are distinguished from those of others if they are many: the attributes that one of them reads need
         not be equal in all.
         """
         names = list(filter(self._differs, reads.row_names()))

@@ -23,7 +23,7 @@ _DEEP: Final = CostBounds(depth=150, steps=400_000)
 """Bounds of rows that surely, and that perhaps, are evaluated by columns."""
 
 _MAX_READS: Final = 64
-"""Rows that read so many different sets of attributes are told apart; all further ones are together."""
+"""Rows that read so many different sets of attributes are distinguished; all further ones are together."""
 
 
 @attrs.frozen(eq=False)

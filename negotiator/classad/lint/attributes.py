@@ -106,7 +106,7 @@ def _misspelled(node: Attr, typed: TypedExpression) -> Finding | None:
     """Find a name that is almost one of HTCondor's attributes, where the ads are not known."""
     if not (near := intended(node.name)):
         return None
-    message = f"{typed.shown(node)} is no attribute of HTCondor's ads"
+    message = f"{typed.shown(node)} is not an attribute of HTCondor's ads"
     return Finding(LintCode.MISSPELLED_ATTRIBUTE, node, message, f"did you mean {near}?")
 
 

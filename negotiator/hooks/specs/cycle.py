@@ -169,7 +169,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     may_be_unused=True,
 )
 def negotiator_score_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Score]:  # type: ignore[empty-body]
-    """Say which of the slots that a request may get are better than others.
+    """Score the slots that a request may get: which are better than others.
 
     Called once for each request (equal jobs, not one job), with all admitted slots. Scores sort slots before every rank of
     the pool and of the job; slots of equal score fall to these ranks. Several scores are compared one after the other, in the

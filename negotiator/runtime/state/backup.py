@@ -129,7 +129,7 @@ class _BackupReader:
         """Read the header."""
         self._header = self._next()
         if self._header.get("format") != _FORMAT:
-            raise self._damaged("it is no backup of a state")
+            raise self._damaged("it is not a backup of a state")
         if (version := self._header.get("version")) != VERSION:
             raise StateError(
                 f"{self.file}: the backup is of version {version}, this program restores version {VERSION}: restore it with "
