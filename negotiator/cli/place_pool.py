@@ -43,7 +43,10 @@ def _totals(result: PoolPlacement) -> Iterator[str]:
     others = (
         (result.already_placed, "of applications that have a queue already"),
         (result.held, "of applications that an administrator holds"),
-        (len(result.snapshot.jobs) - result.admitted, "discarded before placement (see negotiator run)"),
+        (
+            len(result.snapshot.jobs) - result.admitted,
+            "not idle, or discarded before placement (see negotiator run)",
+        ),
     )
     for count, text in others:
         if count:

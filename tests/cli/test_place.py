@@ -256,7 +256,7 @@ def test_a_pool_is_placed_as_in_a_cycle(bundle, ads):
     lines = result.stdout.splitlines()
     assert lines[:2] == [
         "Jobs: 2 placed, 1 rejected",
-        "      1 discarded before placement (see negotiator run)",
+        "      1 not idle, or discarded before placement (see negotiator run)",
     ]
     tim, sue = lines[5:7]
     why = "rejected: no placement rule matched"

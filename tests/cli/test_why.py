@@ -197,7 +197,9 @@ def test_why_not_prints_every_reason_for_one_slot(job_id, name, lines):
 
 def test_why_not_names_the_gate_the_use_and_the_quota_of_a_slot(site):
     (site / "bundle" / "pool.yaml").write_text("NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Memory < 3000\n")
-    write_ads(site / "slots.ads", slot(0, State='"Claimed"'), slot(1, Memory="2048"), slot(2))
+    write_ads(
+        site / "slots.ads", slot(0, State='"Claimed"', RemoteUser='"eve@d"'), slot(1, Memory="2048"), slot(2)
+    )
     assert "NEGOTIATOR_PE_STARTD_ONLY_EXPR" in printed("why-not", "12.0", "s1@h")
     assert printed("why-not", "12.2", "s0@h").splitlines()[1:] == [
         "  Denied: the job's Requirements: TARGET.Memory >= RequestMemory",
@@ -479,3 +481,11 @@ def test_a_partitionable_slot_that_gives_one_match_a_cycle_is_named_as_such(tmp_
     assert sentence in printed("why", "7.3").splitlines()
     assert sentence in printed("why", "s0@h").splitlines()
     assert "match: fill" not in printed("why", "7.0")
+
+
+def test_slots_that_take_no_part_have_who_can_change_that(site):
+    (site / "bundle" / "condor_config").write_text("NEGOTIATOR_SLOT_CONSTRAINT = Memory > 3000\n")
+    lines = printed("why", "12.2").splitlines()
+    assert "What keeps it from slots (1 takes part)" in lines
+    (discarded,) = (line for line in lines if line.startswith("  discarded: "))
+    assert discarded.endswith("  the pool's administrator")

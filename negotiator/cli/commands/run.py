@@ -32,7 +32,7 @@ from negotiator.hooks import command_options
     bundle=command_options.OPTIONS["bundle"],
     audit_log={
         "show_default": False,
-        "help": "Folder of the audit log.  [default: no log is written; with --state, or where the bundle asks for it, var/audit]",
+        "help": "Folder of the audit log.  [default: no log is written; with --state, with --key-file, or where the bundle asks for it, var/audit]",
     },
     state={"help": "Folder that saves queues and applications between runs.  [default: nothing is saved]"},
     now={"help": "Use this as the current time, in seconds since the epoch, to make a run repeatable."},
@@ -76,8 +76,8 @@ def run(**given: Any) -> None:
     A summary is printed: totals, the rules that blocked most jobs, ads that were set aside, and failures of plugins. --full
     prints every match and all reasons, --user, --queue and --job those of a user, a queue or a job.
 
-    Nothing is written but what is asked for: the audit log (--audit-log, --state, or audit: write: true in pool.yaml), the state
-    (--state) and recorded cycles (--record).
+    Nothing is written but what is asked for: the audit log (--audit-log, --key-file, --state, or audit: {write: true} in pool.yaml),
+    the state (--state) and recorded cycles (--record).
 
     POOL is a folder or file of ads (long form, -json or -xml, gzipped or not), or - for standard input. Ads that cannot
     be used are set aside and reported; the others are used. Nothing runs if a file cannot be read to its end. In folders,

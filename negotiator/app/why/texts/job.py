@@ -17,6 +17,7 @@ from negotiator.app.why.texts.text import (
     conditions_table,
     reason_text,
 )
+from negotiator.explain.job.conditions import lever_of
 
 
 def job_text(found: WhyJob) -> WhyText:
@@ -77,10 +78,16 @@ def _conditions(alone: JobAlone) -> WhyTable:
     """Return each condition that rejects slots, and the gates that discarded some."""
     conditions = sorted(alone.conditions, key=lambda each: (-each.alone, -each.rejected))
     discarded = (
-        (f"discarded: {each.reason.text} ({rule(each.reason)})", str(each.count), "", str(each.kind))
+        (
+            f"discarded: {each.reason.text} ({rule(each.reason)})",
+            str(each.count),
+            "",
+            str(lever_of(each.reason, None)),
+        )
         for each in alone.discarded
     )
-    return conditions_table(f"What keeps it from slots ({alone.slots} take part)", conditions, *discarded)
+    part = "1 takes" if alone.slots == 1 else f"{alone.slots} take"
+    return conditions_table(f"What keeps it from slots ({part} part)", conditions, *discarded)
 
 
 def _quotas(alone: JobAlone) -> WhyTable:
