@@ -203,7 +203,7 @@ def test_why_not_names_the_gate_the_use_and_the_quota_of_a_slot(site):
     assert "NEGOTIATOR_PE_STARTD_ONLY_EXPR" in printed("why-not", "12.0", "s1@h")
     assert printed("why-not", "12.2", "s0@h").splitlines()[1:] == [
         "  Denied: the job's Requirements: TARGET.Memory >= RequestMemory",
-        "  Waiting: the slot is in use",
+        "  Waiting: PREEMPTION_REQUIREMENTS is not true: the slot keeps its job (fairshare: PREEMPTION_REQUIREMENTS)",
     ]
     running = job(3, Owner='"ada"', User='"ada@d"', JobStatus="2", ClusterId="12", RemoteHost='"s0@h"')
     write_ads(site / "more.ads", running)
