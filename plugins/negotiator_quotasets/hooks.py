@@ -43,13 +43,13 @@ def negotiator_section() -> Section:
 def _unknown_names(settings: QuotaSettings, partition: PartitionConfig) -> Iterable[Problem]:
     if not settings.files:
         return ()
-    from negotiator_quotasets.matching.declared_rules import unknown_names
+    from negotiator_quotasets.settings.declared_rules import unknown_names
 
     return unknown_names(settings, partition)
 
 
 def _declared_rules(settings: QuotaSettings, root: QueueConfig) -> Iterable[DeclaredRule]:
-    from negotiator_quotasets.matching.declared_rules import declared_rules
+    from negotiator_quotasets.settings.declared_rules import declared_rules
 
     del root
     return declared_rules(settings)

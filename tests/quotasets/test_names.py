@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_quotasets.complexes import matcher
+from negotiator_quotasets.complexes import matcher, queue_matches
 from negotiator_quotasets.language import NameFilter
-from negotiator_quotasets.matching import Hosts, queue_matches
+from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.matching.names import filter_matches, user_filter_matches
 
 NAMES = [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from negotiator_quotasets.complexes.numbers import parse_number as parse_number
     from negotiator_quotasets.complexes.patterns import has_wildcards as has_wildcards
     from negotiator_quotasets.complexes.patterns import matcher as matcher
+    from negotiator_quotasets.complexes.patterns import queue_matches as queue_matches
     from negotiator_quotasets.complexes.patterns import wildcard_matches as wildcard_matches
     from negotiator_quotasets.complexes.printing import format_amount as format_amount
     from negotiator_quotasets.complexes.printing import normalized as normalized
@@ -37,7 +38,7 @@ else:
                 "SLOTS Complex Complexes ComplexType Consumable Relation Requestable"
             ),
             "negotiator_quotasets.complexes.numbers": "parse_number",
-            "negotiator_quotasets.complexes.patterns": "has_wildcards matcher wildcard_matches",
+            "negotiator_quotasets.complexes.patterns": "has_wildcards matcher queue_matches wildcard_matches",
             "negotiator_quotasets.complexes.printing": "format_amount normalized",
             "negotiator_quotasets.complexes.standard": "STANDARD",
             "negotiator_quotasets.complexes.units": "LARGEST charged_units limit_units units_of",

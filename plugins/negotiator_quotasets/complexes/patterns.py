@@ -36,6 +36,17 @@ def matcher(pattern: str) -> Callable[[str], object]:
     return _compiled(pattern)
 
 
+def queue_matches(name: str, queue: str) -> bool:
+    """True if an entry of a filter matches a queue: by its leaf's name, or, with a dot, by its path.
+
+    A path may leave out the root. Names of queues ignore case.
+    """
+    matches, queue = matcher(name.lower()), queue.lower()
+    if "." not in name:
+        return bool(matches(queue.rpartition(".")[2]))
+    return bool(matches(queue) or matches(queue.removeprefix("root.")))
+
+
 def _compiled(pattern: str) -> Callable[[str], object]:
     if not has_wildcards(pattern):
         return pattern.__eq__

@@ -4,6 +4,5 @@ from negotiator_quotasets.matching.bounded_cache import BoundedCache as BoundedC
 from negotiator_quotasets.matching.host_index import Codes as Codes
 from negotiator_quotasets.matching.host_index import HostIndex as HostIndex
 from negotiator_quotasets.matching.names import Hosts as Hosts
-from negotiator_quotasets.matching.names import queue_matches as queue_matches
 from negotiator_quotasets.matching.rules import ClaimantRules as ClaimantRules
 from negotiator_quotasets.matching.rules import Rules as Rules

@@ -132,17 +132,6 @@ class Hosts:
         return name.partition(".")[0] if self._ignore_domain else name
 
 
-def queue_matches(name: str, queue: str) -> bool:
-    """True if an entry of a filter matches a queue: by its leaf's name, or, with a dot, by its path.
-
-    A path may leave out the root. Names of queues ignore case.
-    """
-    matches, queue = matcher(name.lower()), queue.lower()
-    if "." not in name:
-        return bool(matches(queue.rpartition(".")[2]))
-    return bool(matches(queue) or matches(queue.removeprefix("root.")))
-
-
 def joined(parts: Iterable[str]) -> str:
     """Return the values of expanded filters as Grid Engine prints a counter's name: ``alice////lxa/``."""
     return "".join(f"{part}/" for part in parts)

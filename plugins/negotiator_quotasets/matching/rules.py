@@ -17,11 +17,19 @@ import attrs
 import numpy as np
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Mode, Quota, printable
-from negotiator_quotasets.complexes import Complex, Complexes, limit_units, parse_number, satisfies, units_of
+from negotiator_quotasets.complexes import (
+    Complex,
+    Complexes,
+    limit_units,
+    parse_number,
+    queue_matches,
+    satisfies,
+    units_of,
+)
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching.bounded_cache import BoundedCache
 from negotiator_quotasets.matching.host_index import HostIndex
-from negotiator_quotasets.matching.names import filter_matches, joined, queue_matches, user_filter_matches
+from negotiator_quotasets.matching.names import filter_matches, joined, user_filter_matches
 from negotiator_quotasets.requests import Claimant, RequestedResources
 
 CODE = "resource_quota"

@@ -28,7 +28,7 @@ from negotiator.plugin import (
     printable,
     unparse_value,
 )
-from negotiator_quotasets.complexes import Complex, Complexes, parse_number
+from negotiator_quotasets.complexes import Complex, Complexes, parse_number, queue_matches
 from negotiator_quotasets.matching import (
     BoundedCache,
     ClaimantRules,
@@ -36,7 +36,6 @@ from negotiator_quotasets.matching import (
     HostIndex,
     Hosts,
     Rules,
-    queue_matches,
 )
 from negotiator_quotasets.pool.capacities import CODE, Capacities, OfferedValues
 from negotiator_quotasets.requests import (

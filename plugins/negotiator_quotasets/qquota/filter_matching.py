@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from negotiator_quotasets.complexes import has_wildcards, matcher
+from negotiator_quotasets.complexes import has_wildcards, matcher, queue_matches
 from negotiator_quotasets.language import GROUP, NameFilter
-from negotiator_quotasets.matching import Hosts, queue_matches
+from negotiator_quotasets.matching import Hosts
 
 ALL = "*"
 
