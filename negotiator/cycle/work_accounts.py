@@ -116,7 +116,11 @@ def is_exceeded(cycle: Cycle) -> bool:
 
 
 def owner_of(job: AttributeMap) -> str:
-    """Return the owner of a job in lower case, as far as it is a constant; empty otherwise."""
+    """Return the owner of a job in lower case, as far as it is a constant; empty otherwise.
+
+    Also of an ad of which a plugin may read other attributes only: the cycle reads this one, to charge what the plugin evaluates.
+    """
+    job = job.unlimited()
     return fold(string_value(job, "Owner") or string_value(job, "User"))
 
 

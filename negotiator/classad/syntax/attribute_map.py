@@ -50,13 +50,17 @@ class ReadLimit:
 
 
 class _LimitedIndex(dict[str, int]):
-    """The positions of names of which a reader may look up some only, whether the ad has them or not."""
+    """The positions of names of which a reader may look up some only, whether the ad has them or not.
 
-    __slots__ = ("limit",)
+    ``whole`` is the shape of the ad that was limited, if this is all that was done to it.
+    """
 
-    def __init__(self, index: Mapping[str, int], limit: ReadLimit) -> None:
+    __slots__ = ("limit", "whole")
+
+    def __init__(self, index: Mapping[str, int], limit: ReadLimit, whole: NameIndex | None = None) -> None:
         super().__init__(index)
         self.limit = limit
+        self.whole = whole
 
     def __reduce__(self) -> tuple[type, tuple[dict[str, int], ReadLimit]]:
         return type(self), (dict(self), self.limit)
@@ -100,11 +104,11 @@ class NameIndex:
     repeated: frozenset[str] = frozenset()
     limit: ReadLimit | None = None
 
-    def limited(self, limit: ReadLimit | None) -> NameIndex:
-        """Return the same names for a reader; unchanged without a limit."""
-        return (
-            self if limit is None else attrs.evolve(self, index=_LimitedIndex(self.index, limit), limit=limit)
-        )
+    def limited(self, limit: ReadLimit | None, whole: NameIndex | None = None) -> NameIndex:
+        """Return the same names for a reader, ``whole`` as in its index; unchanged without a limit."""
+        if limit is None:
+            return self
+        return attrs.evolve(self, index=_LimitedIndex(self.index, limit, whole), limit=limit)
 
 
 @lru_cache(maxsize=4096)
@@ -139,7 +143,7 @@ def _projected(shape: NameIndex, names: frozenset[str]) -> tuple[NameIndex, tupl
 def _limited(shape: NameIndex, limit: ReadLimit) -> tuple[NameIndex, tuple[int, ...]]:
     """Return the shape of an ad as a reader may see it, and the positions of its names in ``shape``."""
     projected, positions = _projected(shape, limit.names.intersection(shape.index))
-    return projected.limited(limit), positions
+    return projected.limited(limit, shape), positions
 
 
 @lru_cache(maxsize=1024)
@@ -171,12 +175,12 @@ def expression(value: Expr | LiteralValue) -> Expr:
 class _SomeExpressions(Sequence["Expr"]):
     """Some of the expressions of an ad, read on demand, and further ones: those of an ad in a table are made then."""
 
-    __slots__ = ("_added", "_all", "_positions")
+    __slots__ = ("_added", "_positions", "all")
 
     def __init__(
         self, expressions: Sequence[Expr], positions: tuple[int, ...], added: Sequence[Expr] = ()
     ) -> None:
-        self._all = expressions
+        self.all = expressions
         self._positions = positions
         self._added = added
 
@@ -191,7 +195,7 @@ class _SomeExpressions(Sequence["Expr"]):
         if isinstance(place, slice):
             return tuple([self[each] for each in range(*place.indices(len(self)))])
         own = (place if place >= 0 else place + len(self)) - len(self._positions)
-        return self._added[own] if own >= 0 else self._all[self._positions[own]]
+        return self._added[own] if own >= 0 else self.all[self._positions[own]]
 
     def __reduce__(self) -> tuple[type, tuple[tuple[Expr, ...]]]:
         """Pickle the expressions alone, not the table that they come from."""
@@ -292,6 +296,14 @@ class AttributeMap:
         """Return this ad for a reader: it shows the names of the limit only, and looking up another one is an error."""
         shape, positions = _limited(self.shape, limit)
         return self.of(shape, _SomeExpressions(self.expressions, positions))
+
+    def unlimited(self) -> Self:
+        """Return the ad that was limited, for those who account for what its reader does; this one if it was not."""
+        index, expressions = self.shape.index, self.expressions
+        whole = index.whole if isinstance(index, _LimitedIndex) else None
+        if whole is None or not isinstance(expressions, _SomeExpressions):
+            return self
+        return self.of(whole, expressions.all)
 
     def __repr__(self) -> str:
         limit = self.shape.limit
