@@ -143,3 +143,12 @@ def test_one_slot_does_not_make_all_others_be_evaluated_one_by_one(monkeypatch, 
             pair = (rows[row], other) if side is Side.MY else (other, rows[row])
             assert column.value(row) is evaluate(expr, *pair, ENV)
     assert len(evaluated) < 40
+
+
+def test_strings_that_double_by_columns_cost_what_they_cost_the_scalar_evaluator():
+    """One value for all rows, made once: it must not be a string that the scalar evaluator has no steps for."""
+    links = {f"N{n}": f"strcat(N{n + 1}, N{n + 1})" for n in range(12)} | {"N12": f'"{"x" * 900}"'}
+    rows = [ad_of(honest(n)) for n in range(3)]
+    for text in ("TARGET.N0", "size(TARGET.N0) > 5", "TARGET.N11", "TARGET.N4"):
+        column = evaluate_table(parse(text), Table.from_ads(rows), job(**links), env=ENV)
+        assert shown(column.value(1)) == shown(evaluate(parse(text), rows[1], job(**links), ENV)), text

@@ -305,7 +305,14 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
     groups, first = group_values(args, len(batch.table))
     with batch.metered(len(first)) as meter:
         calls = zip(*(arg.values(first) for arg in args), strict=True) if args else [()] * len(first)
-        values = [_called(batch, function, call, meter) for call in calls]
+        values, most = [], 0
+        for call in calls:
+            before = meter.steps
+            values.append(_called(batch, function, call, meter))
+            most = max(most, before - meter.steps)
+    # Long strings: each use of the value costs the scalar evaluator these steps again, until its limit.
+    batch.work.steps += most
+    batch.work.check()
     # Lists and ads refer to the scope they were made in, which a group of rows does not have.
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
