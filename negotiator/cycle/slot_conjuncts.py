@@ -25,11 +25,15 @@ WHOLE = Attr("Requirements", AdRef(Side.MY))
 
 @attrs.frozen
 class SlotConjunct:
-    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute that it was written in."""
+    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute that it was written in.
+
+    ``whole`` are those of the rows that have no other one.
+    """
 
     rows: NDArray[np.intp]
     expression: Expr
     attribute: str
+    whole: NDArray[np.intp]
 
 
 def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
@@ -46,11 +50,15 @@ def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
                 found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
     rest = np.flatnonzero(ids >= MAX_TEXTS)
     if len(rest):
-        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements")]
+        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements", rest)]
     return tuple(
         parts[0]
         if len(parts) == 1
-        else attrs.evolve(parts[0], rows=_together([part.rows for part in parts], len(slots)))
+        else attrs.evolve(
+            parts[0],
+            rows=_together([part.rows for part in parts], len(slots)),
+            whole=_together([part.whole for part in parts], len(slots)),
+        )
         for parts in found.values()
     )
 
@@ -67,11 +75,12 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
     table = slots if len(rows) == len(slots) else slots.take(rows)
     whole = _reaching_themselves(written, table)
     if whole.any():
-        yield SlotConjunct(rows[whole], WHOLE, "Requirements")
+        yield SlotConjunct(rows[whole], WHOLE, "Requirements", rows[whole])
         if whole.all():
             return
         rows, table = rows[~whole], table.take(~whole)
-    for conjunct in rejoin(split(written), _PresentInAll(table)):
+    conjuncts = rejoin(split(written), _PresentInAll(table))
+    for conjunct in conjuncts:
         # Slots with the same expression behind the name share its conjuncts; rows without one keep the name itself.
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
@@ -79,10 +88,13 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
             if reach.opaque or (True, fold(name)) in reach.names:
                 continue  # it may refer to itself, and such a reference is undefined inside the attribute only
             left[part.rows] = False
-            for inner in rejoin(split(part.expr), _PresentInAll(part.table)):
-                yield SlotConjunct(rows[part.rows], inner, name)
+            own, inside = rows[part.rows], rejoin(split(part.expr), _PresentInAll(part.table))
+            alone = own if len(conjuncts) == len(inside) == 1 else own[:0]
+            for inner in inside:
+                yield SlotConjunct(own, inner, name, alone)
         if left.any():
-            yield SlotConjunct(rows[left], conjunct, "Requirements")
+            own = rows[left]
+            yield SlotConjunct(own, conjunct, "Requirements", own if len(conjuncts) == 1 else own[:0])
 
 
 @attrs.frozen
