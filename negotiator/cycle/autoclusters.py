@@ -7,7 +7,7 @@ between jobs of one autocluster.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import attrs
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.reference_closure import ReferenceClosure
+from negotiator.cycle.reference_closure import OpaqueReads, ReferenceClosure
+from negotiator.cycle.work_accounts import SLOTS_OF_STEP, STEPS_EACH_AD, STEPS_EACH_MACHINE
 
 #: Turns of refining a group of jobs, after which each of them is followed by itself.
 _MAX_TURNS: Final = 8
@@ -28,7 +29,7 @@ class Autoclusters:
 
     ``ids`` (N,) has the number of each job's autocluster. ``significant`` has the significant attributes of each
     autocluster, in lower case; None if they cannot be found (``eval``, a plugin that does not declare what it reads):
-    such a job is an autocluster of its own.
+    such a job is an autocluster of its own, unless the slots that make it so cannot pay for it.
     """
 
     ids: NDArray[np.int64]
@@ -40,14 +41,42 @@ def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequen
 
     :param further: attributes that distinguish jobs without being significant for matching.
     """
-    closure = ReferenceClosure.over(slots, jobs)
-    return _autoclusters(jobs, closure, closure.of_bundle(bundle), further)
+    return _affordable(jobs, ReferenceClosure.over(slots, jobs), lambda each: each.of_bundle(bundle), further)
 
 
 def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:
     """Return the autoclusters of running jobs: only what plugins read of them is significant."""
-    closure = ReferenceClosure.over(slots, jobs)
-    return _autoclusters(jobs, closure, bundle.job_attributes, ())
+    return _affordable(jobs, ReferenceClosure.over(slots, jobs), lambda _: bundle.job_attributes, ())
+
+
+def _affordable(
+    jobs: Table,
+    closure: ReferenceClosure,
+    common: Callable[[ReferenceClosure], frozenset[str] | None],
+    further: Sequence[str],
+) -> Autoclusters:
+    """Return the autoclusters; alike jobs of which slots may read anything are told apart only if the steps of these slots allow it.
+
+    Otherwise one slot would make each of 20,000 alike jobs a request of its own. Such expressions of slots then count as reading
+    the names in them, as in HTCondor always; or nothing, if even these are too costly (``ProcId``). The first job of a group,
+    with all its attributes, stands for all of it.
+    """
+    found = exact = _autoclusters(jobs, closure, common(closure), further)
+    if not closure.opaque:
+        return found
+    each = STEPS_EACH_AD + len(closure.slots) // SLOTS_OF_STEP
+    for reads in (OpaqueReads.NAMES, OpaqueReads.NOTHING):
+        less = closure.with_opaque(reads)
+        fewer = _autoclusters(jobs, less, common(less), further)
+        more = len(found.significant) - len(fewer.significant)
+        if more * each > less.opaque_slots() * STEPS_EACH_MACHINE:
+            found = fewer
+    if found is exact:
+        return exact
+    whole = np.zeros(len(found.significant), np.bool_)
+    whole[found.ids[np.array([names is None for names in exact.significant])[exact.ids]]] = True
+    names = zip(found.significant, whole.tolist(), strict=True)
+    return Autoclusters(found.ids, tuple([None if all_of_it else known for known, all_of_it in names]))
 
 
 def _autoclusters(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import Enum, auto
 from typing import Final, TypeAlias
 
 import attrs
@@ -24,16 +25,28 @@ _NOTHING: _Reads = frozenset()
 SCOPE_NAMES: Final = frozenset({"my", "self", "target", "other"})
 
 
+class OpaqueReads(Enum):
+    """What an expression of slots counts as reading that may read anything: anything, the names in it, or nothing."""
+
+    ANYTHING = auto()
+    NAMES = auto()
+    NOTHING = auto()
+
+
 @attrs.define
 class ReferenceClosure:
     """Follows references to the job attributes that they can reach.
 
     ``exact``: no ad has an attribute named like a scope, so that MY and TARGET determine the ad of a name.
+    ``of_opaque`` is what an expression of slots counts as reading that may read anything (``eval``). ``opaque`` are the
+    attributes of slots that have such expressions, as far as they were met.
     """
 
     slots: Table
     exact: bool
     requests: frozenset[str]  # the amounts that jobs request
+    of_opaque: OpaqueReads = OpaqueReads.ANYTHING
+    opaque: set[str] = attrs.field(factory=set, init=False)
     _job_reads: dict[int, tuple[Expr, _Reads]] = attrs.field(factory=dict)  # by id of the expression
     _slot_reads: dict[str, _Reads] = attrs.field(factory=dict)  # by name
     _of_names: dict[_Name, frozenset[str] | None] = attrs.field(factory=dict)  # if jobs have constants only
@@ -44,6 +57,22 @@ class ReferenceClosure:
         names = jobs.names()
         requests = frozenset(name for name in names if name.startswith("request"))
         return cls(slots, exact=not (SCOPE_NAMES & (slots.names() | names)), requests=requests)
+
+    def with_opaque(self, reads: OpaqueReads) -> ReferenceClosure:
+        """Return the closure in which expressions of slots that may read anything count as reading less."""
+        return ReferenceClosure(self.slots, self.exact, self.requests, reads)
+
+    def opaque_slots(self) -> int:
+        """Return how many slots have an expression, of those met, that may read anything."""
+        found = np.zeros(len(self.slots), np.bool_)
+        known: dict[int, bool] = {}
+        for name in self.opaque:
+            for row, expr in enumerate(self.slots.expressions(name)):
+                if expr is not None:
+                    if id(expr) not in known:
+                        known[id(expr)] = scan(expr).opaque
+                    found[row] |= known[id(expr)]
+        return int(np.count_nonzero(found))
 
     def of_bundle(self, bundle: Bundle) -> frozenset[str] | None:
         """Return the attributes that the bundle and the slots read of any job; None if they cannot be found."""
@@ -143,12 +172,18 @@ class ReferenceClosure:
     def _of_slots(self, name: str) -> _Reads:
         """Return what the expressions of an attribute of slots read."""
         if name not in self._slot_reads:
-            self._slot_reads[name] = self._reads(_SLOT, self.slots.scans(name))
+            scans = self.slots.scans(name)
+            if any(found.opaque for found in scans):
+                self.opaque.add(name)
+            self._slot_reads[name] = self._reads(_SLOT, scans)
         return self._slot_reads[name]
 
     def _reads(self, owner: Side, scans: Sequence[ReferenceScan]) -> _Reads:
         if any(found.opaque for found in scans):
-            return None
+            if owner is _JOB or self.of_opaque is OpaqueReads.ANYTHING:
+                return None
+            if self.of_opaque is OpaqueReads.NOTHING:
+                scans = [found for found in scans if not found.opaque]
         return frozenset([name for found in scans for name in _reached(owner, found, exact=self.exact)])
 
 

@@ -84,3 +84,35 @@ def test_chains_of_different_lengths_are_followed_at_the_cost_of_their_owner(for
     result, calls = calls_of(snapshot(slots=slots(), jobs=[*jobs(), *chains]))
     assert WORK_EXCEEDED.code in reasons(result) or len(matched(result)) == JOBS + 150
     assert calls < 8 * plain
+
+
+def alike_jobs(count, **changed):
+    return [job(n, QDate=str(n), **changed) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    "opaque",
+    [
+        {"Start": 'eval(strcat("TARGET.", "Req", "uestCpus")) > 0', "Requirements": "Start"},
+        {"Rank": "random(3) + unparse(N0) + TARGET.ProcId"},
+        {"Mips": "eval(TARGET.Cmd)"},
+    ],
+    ids=["Requirements", "Rank", "read by the jobs"],
+)
+def test_a_slot_that_may_read_anything_does_not_make_thousands_of_alike_jobs_unlike(opaque):
+    """Few jobs are still told apart: it then is evaluated for each of them."""
+    machines = [slot(n) for n in range(20)]
+    machines[3] = slot(3, **opaque)
+    for count, requests in ((30, 30), (2000, 1)):
+        alike = alike_jobs(count, Rank="TARGET.Mips", RequestCpus="1")
+        result = cycle(snapshot(machines, alike))
+        assert result.counts.requests == requests
+        assert len(matched(result)) == 20
+
+
+def test_slots_that_all_may_read_anything_tell_all_jobs_apart():
+    """They share the steps: a pool whose START calls eval loses nothing."""
+    machines = [slot(n, Start='eval("TARGET.ProcId") % 2 == 0', Requirements="Start") for n in range(20)]
+    result = cycle(snapshot(machines, alike_jobs(2000)))
+    assert result.counts.requests == 2000
+    assert [int(job.split(".")[1]) % 2 for job, _ in matched(result)] == [0] * 20
