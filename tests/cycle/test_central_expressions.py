@@ -246,3 +246,14 @@ def test_a_central_expression_makes_a_span_of_time_an_operand(decide, kind, side
     )
     found = decide(pool, f"NEGOTIATOR_PE_{kind}_EXPR: MY.NoSuchThing =?= undefined")
     assert bool(matched(found)) is (kind != side)
+
+
+def test_conjuncts_that_differ_in_constants_only_are_whole_for_some_slots(decide):
+    """They are evaluated together; a span is true on the slot that has no other conjunct."""
+    slots = [
+        slot(number, Requirements=f"({choice}){more}")
+        for number, more in enumerate(["", " && MY.Cpus > 3", ""])
+        for choice in [f"MY.Cpus == {number} ? false : {SPAN}"]
+    ]
+    found = decide(snapshot(slots, [job(0), job(1), job(2)]))
+    assert {name for _, name in matched(found)} == {"s0@h", "s2@h"}

@@ -116,3 +116,12 @@ def test_slots_that_all_may_read_anything_tell_all_jobs_apart():
     result = cycle(snapshot(machines, alike_jobs(2000)))
     assert result.counts.requests == 2000
     assert [int(job.split(".")[1]) % 2 for job, _ in matched(result)] == [0] * 20
+
+
+def test_a_slot_whose_requirements_read_themselves_does_not_keep_those_of_others_from_being_split():
+    """The reason names the conjunct that is not true on each of the others."""
+    pool = slots(Start="isUndefined(MY.Requirements)", Memory="999999")
+    result = cycle(snapshot(pool, [job(0, RequestCpus="1", RequestMemory="99999")]))
+    assert len(matched(result)) == 1
+    removed = {each.reason.text: each.rejected for outcome in result.outcomes for each in outcome.removals}
+    assert removed["the slot's Requirements: TARGET.RequestMemory <= MY.Memory"] == SLOTS
