@@ -77,7 +77,7 @@ def from_entry_points() -> tuple[Candidate, ...]:
             _EntryPointLoad(entry),
             installed=True,
             is_executed_once=True,
-            is_bundled=entry.distribution == "negotiator",
+            is_bundled=entry.distribution == "pool-negotiator",
         )
         for entry in found
     )

@@ -50,7 +50,8 @@ def unchanged_process(changed: list[str]) -> Iterator[None]:
                 continue
             with suppress(Exception):  # such as a working folder that is gone
                 part.restore(value)
-            changed.append(f"{part.name}{_names(value, now)}")
+            if not (part.name in _RANDOM and _is_drawn(value, now)):
+                changed.append(f"{part.name}{_names(value, now)}")
 
 
 def changed_process(plugin: str, origin: str, what: str, changed: Iterable[str]) -> Iterator[Problem]:
@@ -135,6 +136,31 @@ def _restore_random(before: Any) -> None:
         random.setstate(before)
 
 
+def _is_drawn(before: Any, now: Any) -> bool:
+    """True if random numbers were drawn and nothing else: perhaps by another thread, which may draw them.
+
+    Both generators are the Mersenne Twister; a draw takes some of the 624 words of its state, then makes the next ones.
+    """
+    import random  # noqa: PLC0415 - takes long; it is imported already
+
+    (begin, at), (end, to) = map(_words, (before, now))
+    generator = random.Random()  # noqa: S311 - to repeat draws
+    generator.setstate((3, (*begin, at), None))
+    for turn in range(_MOST_TURNS):
+        for _ in range((to - at) % len(begin) if turn == 0 else len(begin)):
+            generator.getrandbits(32)
+        if generator.getstate()[1] == (*end, to):
+            return True
+    return False
+
+
+def _words(state: Any) -> tuple[tuple[int, ...], int]:
+    """Return the words of a state, of ``random`` or NumPy, and how many of them were drawn."""
+    if state[0] == "MT19937":
+        return tuple(memoryview(state[1]).cast("I")), state[2]
+    return state[1][:-1], state[1][-1]
+
+
 def _numpy_state() -> Any:
     numpy: Any = sys.modules.get("numpy.random")
     if numpy is None:
@@ -184,6 +210,8 @@ def _are_of_libraries(before: list[Any], now: list[Any], modules: set[str]) -> b
 
 
 _FILTERS: Final = "the filters of warnings"
+_RANDOM: Final = ("the state of random", "the random state of NumPy")
+_MOST_TURNS: Final = 4  # of the 624 words
 _PARTS: Final = (
     _ProcessPart("the working folder", _working_folder, os.chdir),
     _ProcessPart("the environment", lambda: dict(os.environ), _restore_environment),
@@ -194,8 +222,8 @@ _PARTS: Final = (
     ),
     _ProcessPart("the handlers of signals", _handlers, _restore_handlers),
     _ProcessPart(_FILTERS, lambda: list(warnings.filters), _restore_filters),
-    _ProcessPart("the state of random", _of_module("random", "getstate"), _restore_random),
-    _ProcessPart("the random state of NumPy", _numpy_state, _restore_numpy),
+    _ProcessPart(_RANDOM[0], _of_module("random", "getstate"), _restore_random),
+    _ProcessPart(_RANDOM[1], _numpy_state, _restore_numpy),
     _ProcessPart("sys.path", lambda: list(sys.path), lambda old: sys.path.__setitem__(slice(None), old)),
     _ProcessPart("the umask", _umask, os.umask),
     _ProcessPart("the default timeout of sockets", _timeout, lambda old: _set_timeout(old and old[0])),

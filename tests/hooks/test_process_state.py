@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from negotiator.bundle.load import load_bundle
+from negotiator.hooks import loading
 from negotiator.hooks.loading import load_plugins
 from negotiator.hooks.settings import PluginSettings
 
@@ -30,7 +31,6 @@ CHANGES = {
     "import warnings; warnings.simplefilter('ignore')": "the filters of warnings",
     "import warnings; warnings.resetwarnings()": "the filters of warnings",
     "import random; random.seed(1)": "the state of random",
-    "import random; random.random()": "the state of random",
     "import numpy; numpy.random.seed(1)": "the random state of NumPy",
     "import sys; sys.path.insert(0, '/tmp/x')": "sys.path",
     "import socket; socket.setdefaulttimeout(3)": "the default timeout of sockets",
@@ -75,6 +75,32 @@ def test_the_import_of_a_plugin_is_undone_and_named(tmp_path, code, name):
     assert str(problem.severity) == "warning"
     assert problem.message == f"plugin site: its import changed {name}; that is restored"
     assert [each.name for each in manager.plugins] == ["site"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import random; random.random()",
+        "import random; [random.gauss(0, 1) for _ in range(500)]",
+        "import numpy; numpy.random.normal(size=301)",
+    ],
+)
+def test_drawn_random_numbers_are_given_back_without_a_warning(tmp_path, code):
+    """Another thread may have drawn them: whose import runs just then is not to be blamed."""
+    (tmp_path / "site.py").write_text(f"{code}{HOOKS}")
+    tmp_path.chmod(0o755)
+    before = state()
+    _, problems = load_plugins(PluginSettings(folders=(tmp_path,)), entry_points=False)
+    assert state() == before
+    assert problems == ()
+
+
+def test_the_plugins_of_the_program_are_not_watched(monkeypatch):
+    """They come with it, and change nothing."""
+    monkeypatch.setattr(loading, "unchanged_process", None)
+    manager, problems = load_plugins(PluginSettings())
+    assert problems == ()
+    assert {"condor", "fairshare", "quotasets"} <= {each.name for each in manager.plugins}
 
 
 def test_a_plugin_that_fails_at_import_is_undone_too(tmp_path):
