@@ -134,7 +134,7 @@ def _distinct(
 def _values(column: Column, weights: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int, int, int]:
     """Return the weights of the rows that are true, false, undefined, and anything else."""
     size = weights.shape
-    true = np.broadcast_to(column.truth, size)  # a span of time is none beside &&
+    true = column.is_true()
     condition = np.zeros(size, np.bool_)
     for kind in (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL):
         condition = condition | np.broadcast_to(column.where(kind), size)

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import Ad, Environment, Side
+from negotiator.classad import Ad, Environment
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.reasons import core_reason
@@ -95,28 +95,21 @@ def apply_conditions(
     cycle: Cycle,
 ) -> None:
     """Remove the slots of which a condition of a job is not true, condition by condition."""
-    # The side of the slots in each central constraint: none of its ads has Requirements without a further operand.
-    joined = frozenset([each.slot_side for each in constraints if each.record.mode is Mode.ENFORCE])
-    _requirements(candidates, job, requirements, joined, cycle.environment)
+    _requirements(candidates, job, requirements, cycle.environment)
     _constraints(candidates, job, requirements, constraints, cycle)
 
 
-def _requirements(
-    candidates: CandidateSet, job: Ad, requirements: Requirements, joined: frozenset[Side], env: Environment
-) -> None:
-    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``.
-
-    ``joined`` are the sides, of the slots, to whose Requirements central constraints are ANDed.
-    """
+def _requirements(candidates: CandidateSet, job: Ad, requirements: Requirements, env: Environment) -> None:
+    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
     if "Requirements" not in job:
         candidates.remove_all(_NO_JOB_REQUIREMENTS)
-    for conjunct, truth in requirements.of_job(job, env, alone=Side.TARGET not in joined):
+    for conjunct, truth in requirements.of_job(job, env):
         if truth.has_false:
             candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
     if requirements.present.has_false:
         candidates.require(requirements.present, _NO_SLOT_REQUIREMENTS)
     found: list[tuple[int, Removal]] = []
-    for conjunct, truth in requirements.of_slots(job, env, alone=Side.MY not in joined):
+    for conjunct, truth in requirements.of_slots(job, env):
         if truth.has_false:
             found += candidates.require_of_slots(conjunct, truth)
     found.sort(key=itemgetter(0))

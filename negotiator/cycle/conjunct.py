@@ -51,7 +51,6 @@ class Conjunct:
     ``rows`` are the slots that it applies to (None: all); ``cache`` has those of them on which it is true.
 
     ``written`` is one conjunct, or several that apply to different slots: ``codes`` (R,) is then the one of each row.
-    ``whole`` are the places among ``rows`` of the slots for which it is all of the Requirements; None: of none.
     """
 
     expression: Expr
@@ -59,7 +58,6 @@ class Conjunct:
     written: tuple[WrittenConjunct, ...]
     rows: NDArray[np.intp] | None = None
     codes: NDArray[np.intp] | None = None
-    whole: NDArray[np.intp] | None = None
     side: Side = attrs.field(init=False)  # of the slots
     _always: TrueRows | None = attrs.field(default=None, init=False)
 
@@ -81,10 +79,6 @@ class Conjunct:
         if key.is_shared_by_all:
             self._always = truth
         return truth
-
-    def as_whole(self, truth: TrueRows) -> TrueRows:
-        """Return its truth with the slots of which it is the whole Requirements, and on which it is a span of time other than 0."""
-        return truth if truth.spans is None or self.whole is None else truth.as_whole(self.whole)
 
     def is_independent(self, key: CacheKey[TrueRows]) -> bool:
         """True if its evaluation never reads the Requirements that it is a part of.

@@ -39,8 +39,7 @@ class Requirements:
         self._meter: EvaluationMeter | None = None
         self._parts = slot_conjuncts(slots)
         self._layers = tuple(self._of_layers())
-        self._all = np.arange(len(slots))
-        self._whole_slots = _conjunct(WHOLE, Side.MY, self.cache, WHOLE, self._all)
+        self._whole_slots = _conjunct(WHOLE, Side.MY, self.cache, WHOLE)
         absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
         self.present = TrueRows.from_mask(~absent)
         # By identity of the tree: jobs with the same text share it.
@@ -56,27 +55,24 @@ class Requirements:
         """Return the attributes of the last job, in lower case, that its conditions read."""
         return self.dependencies.values.names_read(job)
 
-    def of_job(self, job: Ad, env: Environment, *, alone: bool = True) -> Iterator[tuple[Conjunct, TrueRows]]:
+    def of_job(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield each conjunct of a job's Requirements with the slots on which it is true; none without Requirements.
 
-        ``env`` has the clock of the cycle, and the state of ``random`` for this job. ``alone``: nothing is ANDed to them, so
-        that they may be a span of time, which is true, as HTCondor's library has it, and an error as an operand.
+        ``env`` has the clock of the cycle, and the state of ``random`` for this job.
         """
         written = job.get("Requirements")
         if written is not None:
             known = self._split_once(written)
-            yield from _evaluated(self._job_conjuncts(known, job), known.whole, job, env, alone=alone)
+            yield from _evaluated(self._job_conjuncts(known, job), known.whole, job, env)
 
-    def of_slots(
-        self, job: Ad, env: Environment, *, alone: bool = True
-    ) -> Iterator[tuple[Conjunct, TrueRows]]:
+    def of_slots(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield the conjuncts of the slots' Requirements with the slots, of those that have them, on which they are true.
 
         Conjuncts that differ in their constants only come together. MY may mean anything where an ad has such an
-        attribute: each conjunct is then by itself. ``alone``: as in ``of_job``.
+        attribute: each conjunct is then by itself.
         """
         conjuncts = self._apart if self.dependencies.shadowed(job) else self._layers
-        yield from _evaluated(conjuncts, self._whole_slots, job, env, alone=alone)
+        yield from _evaluated(conjuncts, self._whole_slots, job, env)
 
     def _split_once(self, written: Expr) -> _SplitRequirements:
         known = self._of_jobs.get(id(written))
@@ -99,19 +95,14 @@ class Requirements:
 
     def _split(self, written: Expr) -> _SplitRequirements:
         parts = split(written)
-        reaches = [
+        found = [
             self.dependencies.without_other_ad(part, on_rows=False, shadowed=False).footprint
             for part in parts
         ]
-        moving = [
-            part for part, reach in zip(parts, reaches, strict=True) if reach.moves_scope or reach.opaque
-        ]
+        moving = [part for part, reach in zip(parts, found, strict=True) if reach.moves_scope or reach.opaque]
         moves = frozenset[str]().union(*map(moved_attributes, moving))
-        whole = _conjunct(WHOLE, Side.TARGET, self.cache, written, self._all)
-        found = tuple(map(self._of_job, parts))
-        if len(found) == 1:
-            found[0].whole = self._all
-        return _SplitRequirements(whole, found, moves)
+        whole = _conjunct(WHOLE, Side.TARGET, self.cache, written)
+        return _SplitRequirements(whole, tuple(map(self._of_job, parts)), moves)
 
     def _of_job(self, expression: Expr) -> Conjunct:
         return _conjunct(expression, Side.TARGET, self.cache, expression)
@@ -129,17 +120,14 @@ class Requirements:
             written = tuple(map(self._written, layer.places))
             shaped = layer.shaped
             cache = self._cache(shaped.table)
-            alone = [self._parts[place].whole for place in layer.places]
-            whole = _places(np.concatenate(alone), shaped.rows)
-            yield Conjunct(shaped.expression, cache, written, shaped.rows, shaped.codes, whole)
+            yield Conjunct(shaped.expression, cache, written, rows=shaped.rows, codes=shaped.codes)
 
     def _of_part(self, place: int) -> Conjunct:
         part = self._parts[place]
-        cache, rows, whole = self.cache, None, part.whole
+        cache, rows = self.cache, None
         if len(part.rows) < len(self._slots):
             cache, rows = self._cache_of(part.rows), part.rows
-            whole = _places(part.whole, rows)
-        return Conjunct(part.expression, cache, (self._written(place),), rows, whole=whole)
+        return Conjunct(part.expression, cache, (self._written(place),), rows)
 
     def _written(self, place: int) -> WrittenConjunct:
         part = self._parts[place]
@@ -180,29 +168,17 @@ class _SplitRequirements:
     rejoined: dict[frozenset[str], tuple[Conjunct, ...]] = attrs.field(factory=dict, init=False)
 
 
-def _places(some: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the places in ``rows`` of some of them."""
-    return np.flatnonzero(np.isin(rows, some)) if len(some) else some
-
-
-def _conjunct(
-    expression: Expr,
-    side: Side,
-    cache: ColumnCache[TrueRows],
-    written: Expr,
-    whole: NDArray[np.intp] | None = None,
-) -> Conjunct:
+def _conjunct(expression: Expr, side: Side, cache: ColumnCache[TrueRows], written: Expr) -> Conjunct:
     """Return a conjunct of Requirements that applies to all slots; ``written`` is what its reason prints."""
-    return Conjunct(expression, cache, (WrittenConjunct(written, "Requirements", side),), whole=whole)
+    return Conjunct(expression, cache, (WrittenConjunct(written, "Requirements", side),))
 
 
 def _evaluated(
-    conjuncts: Sequence[Conjunct], whole: Conjunct, job: Ad, env: Environment, *, alone: bool
+    conjuncts: Sequence[Conjunct], whole: Conjunct, job: Ad, env: Environment
 ) -> Iterator[tuple[Conjunct, TrueRows]]:
     """Evaluate each conjunct, or only the whole where one of them may refer to the whole."""
     keys = [(part, part.key(job, env)) for part in conjuncts]
     if not all(key is None or part.is_independent(key) for part, key in keys):
         keys = [(whole, whole.key(job, env))]
     for part, key in keys:
-        truth = part.truth(key, job, env)
-        yield part, part.as_whole(truth) if alone else truth
+        yield part, part.truth(key, job, env)

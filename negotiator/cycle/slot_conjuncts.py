@@ -25,15 +25,11 @@ WHOLE = Attr("Requirements", AdRef(Side.MY))
 
 @attrs.frozen
 class SlotConjunct:
-    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute that it was written in.
-
-    ``whole`` are those of the rows that have no other one.
-    """
+    """One conjunct of the slots' side: the rows that have it, its tree, and the attribute that it was written in."""
 
     rows: NDArray[np.intp]
     expression: Expr
     attribute: str
-    whole: NDArray[np.intp]
 
 
 def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
@@ -50,15 +46,11 @@ def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
                 found.setdefault((part.attribute, tree_key(part.expression)), []).append(part)
     rest = np.flatnonzero(ids >= MAX_TEXTS)
     if len(rest):
-        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements", rest)]
+        found["", ""] = [SlotConjunct(rest, WHOLE, "Requirements")]
     return tuple(
         parts[0]
         if len(parts) == 1
-        else attrs.evolve(
-            parts[0],
-            rows=_together([part.rows for part in parts], len(slots)),
-            whole=_together([part.whole for part in parts], len(slots)),
-        )
+        else attrs.evolve(parts[0], rows=_together([part.rows for part in parts], len(slots)))
         for parts in found.values()
     )
 
@@ -75,12 +67,11 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
     table = slots if len(rows) == len(slots) else slots.take(rows)
     whole = _reaching_themselves(written, table)
     if whole.any():
-        yield SlotConjunct(rows[whole], WHOLE, "Requirements", rows[whole])
+        yield SlotConjunct(rows[whole], WHOLE, "Requirements")
         if whole.all():
             return
         rows, table = rows[~whole], table.take(~whole)
-    conjuncts = rejoin(split(written), _PresentInAll(table))
-    for conjunct in conjuncts:
+    for conjunct in rejoin(split(written), _PresentInAll(table)):
         # Slots with the same expression behind the name share its conjuncts; rows without one keep the name itself.
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
@@ -88,13 +79,10 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
             if reach.opaque or (True, fold(name)) in reach.names:
                 continue  # it may refer to itself, and such a reference is undefined inside the attribute only
             left[part.rows] = False
-            own, inside = rows[part.rows], rejoin(split(part.expr), _PresentInAll(part.table))
-            alone = own if len(conjuncts) == len(inside) == 1 else own[:0]
-            for inner in inside:
-                yield SlotConjunct(own, inner, name, alone)
+            for inner in rejoin(split(part.expr), _PresentInAll(part.table)):
+                yield SlotConjunct(rows[part.rows], inner, name)
         if left.any():
-            own = rows[left]
-            yield SlotConjunct(own, conjunct, "Requirements", own if len(conjuncts) == 1 else own[:0])
+            yield SlotConjunct(rows[left], conjunct, "Requirements")
 
 
 @attrs.frozen

@@ -24,26 +24,20 @@ class TrueRows:
     """The rows in which a condition is true, a bit for each of ``size``, and their number.
 
     ``bits`` is None if the condition is true in all rows, or in none. ``reserved`` is the memory that ``extended`` may take.
-    ``spans`` are the rows in which it is a span of time other than 0, if any: not true here, see ``as_whole``.
     """
 
     size: int
     count: int
     bits: NDArray[np.uint8] | None
     reserved: int = 0
-    spans: TrueRows | None = None
     _extended: TrueRows | None = attrs.field(default=None, init=False, repr=False)
-    _as_whole: tuple[NDArray[np.intp], TrueRows] | None = attrs.field(default=None, init=False, repr=False)
 
     @classmethod
     def from_column(cls, column: Column) -> TrueRows:
         """Return the rows in which a column is true as a condition (SEMANTICS section 5: numbers other than 0 are)."""
         if column.kind is not Kind.BOOLEAN:
-            found = cls.from_mask(np.broadcast_to(column.truth, (len(column),)))
-            if column.has(Kind.OTHER):
-                spans = cls.from_mask(column.is_true() & ~column.truth)
-                found.spans = spans if spans.count else None
-            return found
+            # Not ``is_true``: a conjunct that is a span of time is an error, though it may be true as the whole Requirements.
+            return cls.from_mask(np.broadcast_to(column.truth, (len(column),)))
         values = column.data[Kind.BOOLEAN]
         return cls.from_mask(values if values.ndim else np.broadcast_to(values, (len(column),)))
 
@@ -61,20 +55,6 @@ class TrueRows:
             return np.full(len(rows), self.count > 0)
         found: BoolArray = (self.bits[rows >> 3] << (rows & 7).astype(np.uint8) & 0x80) != 0
         return found
-
-    def as_whole(self, rows: NDArray[np.intp]) -> TrueRows:
-        """Return the rows in which it is true if it is the whole Requirements in ``rows``: there a span other than 0 is true.
-
-        Beside ``&&`` a span is an error instead, as in HTCondor.
-        """
-        if self.spans is None:
-            return self
-        if self._as_whole is None or self._as_whole[0] is not rows:
-            true = np.array(self.rows)
-            true[rows] |= self.spans.at(rows)
-            self._as_whole = rows, TrueRows.from_mask(true)
-            self._as_whole[1].reserved = self.reserved
-        return self._as_whole[1]
 
     def without(self, others: TrueRows) -> TrueRows:
         """Return the rows of this one that are not among others of the same table."""
@@ -130,8 +110,7 @@ class TrueRows:
     @property
     def nbytes(self) -> int:
         """The memory that it takes."""
-        spans = 0 if self.spans is None else self.size // 4  # with the result of ``as_whole``
-        return self.reserved + spans + (1 if self.bits is None else self.bits.nbytes)
+        return self.reserved + (1 if self.bits is None else self.bits.nbytes)
 
 
 def number_of_bits(bits: NDArray[np.uint8]) -> int:
