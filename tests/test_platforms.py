@@ -63,7 +63,10 @@ def test_files_are_read_and_cycles_are_decided(run, words, printed):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["run", POOL], "cannot lock the audit log: locks of files are missing on this system"),
+        (
+            ["run", "--audit-log", "audit", POOL],
+            "cannot lock the audit log: locks of files are missing on this system",
+        ),
         (["run", "--no-audit", "--state", "state", POOL], "locks of files are missing on this system"),
         (["state", "show"], "no state of a negotiator in this folder"),
     ],

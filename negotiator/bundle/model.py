@@ -44,10 +44,10 @@ class AuditSettings:
     ``write``: ``negotiator run`` writes the log although neither a folder for it nor a state is given.
     """
 
-    write: bool = False
     matches: DecisionSelection | Expression = DecisionSelection.ALL
     denials: DecisionSelection | Expression = DecisionSelection.ALL
     rotate_bytes: int = attrs.field(default=100_000_000, validator=attrs.validators.ge(1))
+    write: bool = False
 
 
 @attrs.frozen

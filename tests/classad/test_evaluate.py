@@ -395,22 +395,18 @@ def test_any_call_has_a_value(name, args):
 
 
 @pytest.mark.parametrize(
-    ("text", "true"),
+    "text",
     [
-        ("{day} - {before}", True),
-        ("{before} - {day}", True),
-        ("({day} - {before})", True),
-        ("{day} - {day}", False),
-        ("({day} - {before}) && true", False),
-        ("({day} - {before}) ? true : false", False),
-        ('relTime("0.5")', True),
-        ('relTime("0")', False),
-        ("{day}", False),
+        "{day} - {before}",
+        "({day} - {before}) && true",
+        "({day} - {before}) ? true : false",
+        "relTime(1)",
+        "{day}",
     ],
 )
-def test_requirements_that_are_a_span_of_time(text, true):
-    """As HTCondor: true if it is not 0, but no condition as an operand; by columns too."""
+def test_requirements_that_are_a_time_match_nothing(text):
+    """As HTCondor's daemons decide; ``matches`` of its Python library says that a span other than 0 matches."""
     moments = {"day": 'absTime("2020-01-02T00:00:00Z")', "before": 'absTime("2020-01-01T00:00:00Z")'}
     expr = parse(text.format(**moments))
-    assert is_true(evaluate(expr)) is true
-    assert evaluate_table(expr, Table.from_ads([Ad(), Ad()])).is_true().tolist() == [true, true]
+    assert not is_true(evaluate(expr))
+    assert evaluate_table(expr, Table.from_ads([Ad(), Ad()])).is_true().tolist() == [False, False]

@@ -210,7 +210,9 @@ def test_each_conjunct_of_a_central_expression_counts_the_slots_it_removed(decid
 SPAN = 'absTime("2020-01-02T00:00:00Z") - absTime("2020-01-01T00:00:00Z")'
 
 
-@pytest.mark.parametrize("text", [SPAN, f"({SPAN})", f"true && ({SPAN})", "MY.Start", f"true ? {SPAN} : false"])
+@pytest.mark.parametrize(
+    "text", [SPAN, f"({SPAN})", f"true && ({SPAN})", "MY.Start", f"true ? {SPAN} : false"]
+)
 @pytest.mark.parametrize("side", ["slot", "job"])
 def test_requirements_that_are_a_span_of_time_match_nothing(decide, side, text):
     """As HTCondor's daemons decide; only the Python library of HTCondor says that they match."""

@@ -70,9 +70,9 @@ def test_a_job_waits_for_the_slots_that_only_their_use_keeps_from_it(tmp_path):
     """A slot that is too small does not count."""
     bundle = write_bundle(tmp_path / "b", "")
     slots = [
-        slot(0, State='"Claimed"', Memory="100"),
-        slot(1, State='"Claimed"'),
-        slot(2, State='"Claimed"'),
+        slot(0, State='"Claimed"', RemoteUser='"u@d"', Memory="100"),
+        slot(1, State='"Claimed"', RemoteUser='"u@d"'),
+        slot(2, State='"Claimed"', RemoteUser='"u@d"'),
     ]
     jobs = [running(n, RemoteHost=f'"s{n}@h"', AllowedJobDuration=str(1000 * (n + 1))) for n in range(3)]
     pool = snapshot(slots, [*jobs, job(7, Requirements="TARGET.Memory > 1000")])

@@ -22,7 +22,8 @@ MEMORY = 'TARGET.Memory >= RequestMemory && TARGET.OpSys == "LINUX"'
 
 @pytest.fixture
 def bundle(tmp_path):
-    return write_bundle(tmp_path / "bundle", "")
+    # Without preemption a claimed slot is in use, whoever uses it.
+    return write_bundle(tmp_path / "bundle", "order: names\n")
 
 
 def explained(pool, bundle, row=0):
@@ -104,7 +105,7 @@ def test_who_can_change_a_condition_is_named(tmp_path):
         slot(0, Requirements="TARGET.RequestMemory <= 10"),
         slot(1, Requirements='TARGET.Owner == "root"'),
         slot(2, Requirements="MY.Cpus > 50"),
-        slot(3, State='"Claimed"'),
+        slot(3, State='"Claimed"', RemoteUser='"u@d"'),
     ]
     found = by_text(
         explained(snapshot(slots, [job(RequestMemory="20", Requirements="TARGET.Cpus > 5")]), bundle)
@@ -112,7 +113,7 @@ def test_who_can_change_a_condition_is_named(tmp_path):
     levers = {text: each.lever for text, each in found.items()}
     assert levers["TARGET.Cpus > 5"] is Lever.JOB
     assert levers["MY.Cpus > 50"] is Lever.MACHINE
-    assert levers["the slot is in use"] is Lever.TIME
+    assert levers["the slot keeps its job"] is Lever.TIME
     assert Lever.POOL in levers.values()
 
 

@@ -36,8 +36,7 @@ class TrueRows:
     def from_column(cls, column: Column) -> TrueRows:
         """Return the rows in which a column is true as a condition (SEMANTICS section 5: numbers other than 0 are)."""
         if column.kind is not Kind.BOOLEAN:
-            # Not ``is_true``: a conjunct that is a span of time is an error, though it may be true as the whole Requirements.
-            return cls.from_mask(np.broadcast_to(column.truth, (len(column),)))
+            return cls.from_mask(column.is_true())
         values = column.data[Kind.BOOLEAN]
         return cls.from_mask(values if values.ndim else np.broadcast_to(values, (len(column),)))
 

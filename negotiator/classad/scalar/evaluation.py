@@ -15,7 +15,7 @@ from negotiator.classad.context import (
     enter_ads,
 )
 from negotiator.classad.scalar.compiler import compiled
-from negotiator.classad.values import ERROR, RelTime
+from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
     from negotiator.classad.context import ClassAdValue
@@ -122,11 +122,6 @@ def _value(state: EvaluationState, expr: Expr) -> ClassAdValue | None:
 
 
 def is_true(value: ClassAdValue) -> bool:
-    """True if a value of Requirements allows a match: true, a number other than 0 (NaN included), or a span of time other than 0.
-
-    A span is not a condition otherwise: an operand of ``&&`` that is one is an error.
-    """
-    if isinstance(value, RelTime):
-        return value.seconds != 0
+    """True if a value of Requirements allows a match: true, or a number other than 0 (NaN included)."""
     kind = type(value)
     return value is True or ((kind is int or kind is float) and value != 0)

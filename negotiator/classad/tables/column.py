@@ -18,16 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad.context import ClassAdValue
-from negotiator.classad.values import (
-    ERROR,
-    UNDEFINED,
-    Exceptional,
-    Kind,
-    RelTime,
-    fold_bytes,
-    from_bytes,
-    to_bytes,
-)
+from negotiator.classad.values import ERROR, UNDEFINED, Exceptional, Kind, fold_bytes, from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -231,13 +222,8 @@ class Column:
         return found
 
     def is_true(self) -> BoolArray:
-        """Return which rows are true as a condition: shape ``(size,)`` (SEMANTICS section 5); see ``scalar.is_true``."""
-        if not self.has(Kind.OTHER):
-            return self._full(self.truth)
-        true = np.array(np.broadcast_to(self.truth, (self.size,)))
-        rows = np.flatnonzero(np.broadcast_to(self.where(Kind.OTHER), (self.size,)))
-        true[rows] = [isinstance(each, RelTime) and each.seconds != 0 for each in self.values(rows)]
-        return self._full(true)
+        """Return which rows are true as a condition: shape ``(size,)`` (SEMANTICS section 5)."""
+        return self._full(self.truth)
 
     def numbers(self, default: float = float("nan")) -> NDArray[np.float64]:
         """Return booleans, integers and reals as binary64, shape ``(size,)``, and ``default`` for all others."""

@@ -59,10 +59,13 @@ class GroupMatcher(ScopeMatcher):
     :param groups: the members of each group, folded; the names of groups begin with ``@``.
     :param filters_members: whether a selected group selects the counters of its members only, as user sets do. A host
         group selects all counters of a matching rule, unless the group is empty.
+    :param first_decides: whether, of the exclusions that a selected wildcard covers, the first decides, as of users. Of hosts an
+        equal one does, wherever it is.
     """
 
     groups: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
     filters_members: bool = False
+    first_decides: bool = False
 
     def includes(self, names: Iterable[str], selected: str) -> bool:
         """True if one of the included names may match the selected name."""
@@ -71,11 +74,10 @@ class GroupMatcher(ScopeMatcher):
     def excludes(self, names: Sequence[str], selected: str) -> bool:
         """True if one of the excluded names matches the selected name.
 
-        A selected wildcard that covers a narrower exclusion also selects names that are not excluded; the first exclusion
-        that it covers decides, as in Grid Engine.
+        A selected wildcard that covers a narrower exclusion also selects names that are not excluded.
         """
         wild = has_wildcards(selected)
-        if not wild and selected in names:
+        if selected in names and not (wild and self.first_decides):
             return True
         for name in names:
             if wild and self.matches(selected, name):
@@ -115,7 +117,7 @@ def scope_matchers(usersets: Mapping[str, Sequence[str]], hosts: Hosts) -> Mappi
         return hosts.canonical(name).lower()
 
     return {
-        "users": GroupMatcher(groups=users, filters_members=True),
+        "users": GroupMatcher(groups=users, filters_members=True, first_decides=True),
         "projects": ScopeMatcher(is_optional=True),
         "pes": ScopeMatcher(is_optional=True),
         "queues": ScopeMatcher(lambda name: name.removeprefix("root."), _queue_matches),
