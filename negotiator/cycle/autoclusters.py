@@ -55,7 +55,7 @@ def _affordable(
     common: Callable[[ReferenceClosure], frozenset[str] | None],
     further: Sequence[str],
 ) -> Autoclusters:
-    """Return the autoclusters; alike jobs of which slots may read anything are told apart only if the steps of these slots allow it.
+    """Return the autoclusters; where slots may read anything of a job, each job is one only if the steps of these slots allow it.
 
     Otherwise one slot would make each of 20,000 alike jobs a request of its own. Such expressions of slots then count as reading
     the names in them, as in HTCondor always; or nothing, if even these are too costly (``ProcId``). The first job of a group,

@@ -86,7 +86,7 @@ def test_the_import_of_a_plugin_is_undone_and_named(tmp_path, code, name):
     ],
 )
 def test_drawn_random_numbers_are_given_back_without_a_warning(tmp_path, code):
-    """Another thread may have drawn them: whose import runs just then is not to be blamed."""
+    """Another thread may have drawn them during the import."""
     (tmp_path / "site.py").write_text(f"{code}{HOOKS}")
     tmp_path.chmod(0o755)
     before = state()
