@@ -45,7 +45,7 @@ from negotiator.plugin import PoolSource, hookimpl
 
 @hookimpl
 def negotiator_pool_sources():
-    yield PoolSource("box", open=None)
+    yield PoolSource("box", open=print)
 """
 
 
