@@ -29,7 +29,7 @@ _LONGEST = 400  # digits of a literal: no number of HTCondor has more
 def integer_setting(text: str) -> int:
     """Return the value of a setting that is an integer; a real number is truncated.
 
-    :raises ValueError: it is none, or has more than 32 bits.
+    :raises ValueError: it is not a number, or has more than 32 bits.
     """
     text = text.strip(_SPACE)
     value = int(text) if _INTEGER.fullmatch(text) and len(text) < _LONGEST else int(constant_number(text))
@@ -41,7 +41,7 @@ def integer_setting(text: str) -> int:
 def real_setting(text: str) -> float:
     """Return the value of a setting that is a number.
 
-    :raises ValueError: it is none, or not finite.
+    :raises ValueError: it is not a number, or not finite.
     """
     text = text.strip(_SPACE)
     if _REAL.fullmatch(text):
@@ -68,7 +68,7 @@ def boolean_setting(text: str) -> bool:
 def constant_number(text: str) -> int | float:
     """Return the value of an expression that is a number, or a boolean as 0 or 1; all attributes are undefined in it.
 
-    :raises ValueError: it is none, or not the same at any time.
+    :raises ValueError: it is not a number, or not the same at any time.
     """
     try:
         tree = parse(text)

@@ -217,7 +217,7 @@ class Allocation:
         if rule.isdigit():
             taken, receipts = self._take_by_host(places, search, int(rule))
         else:
-            # Grid Engine tells of a job on one host only what leaves no slot there.
+            # For a job on one host Grid Engine names only what leaves no slot there.
             taken, receipts = self._take(places, search, 1 if rule == PE_SLOTS else job.slots)
         self.ledger.release_all(receipts)
         return taken if leading else min(taken, job.slots - 1)
