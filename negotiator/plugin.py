@@ -101,6 +101,11 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import Weights as Weights
     from negotiator.hooks.order_type import RequestOrderType as RequestOrderType
     from negotiator.hooks.order_type import RowsChange as RowsChange
+    from negotiator.hooks.overruns import Eviction as Eviction
+    from negotiator.hooks.overruns import EvictionOutcome as EvictionOutcome
+    from negotiator.hooks.overruns import Overrun as Overrun
+    from negotiator.hooks.overruns import OverrunAction as OverrunAction
+    from negotiator.hooks.overruns import Reuse as Reuse
     from negotiator.hooks.placement import Application as Application
     from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
     from negotiator.hooks.placement import PlacedApplication as PlacedApplication
@@ -239,6 +244,7 @@ else:
         "negotiator.hooks.placement": (
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
+        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",

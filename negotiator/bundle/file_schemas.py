@@ -18,6 +18,7 @@ from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.hooks import specs
 from negotiator.hooks.declarations import Section
 from negotiator.hooks.manager import HookManager
+from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import ScalarText
@@ -28,6 +29,9 @@ _CORE: Final = {
     "placement": PlacementSettings,
     "accounting": AccountingSettings,
     "match": MatchMode,
+    "reuse": Reuse,
+    "overruns": OverrunAction,
+    "overrun_grace": float,
     "kill": KillSettings,
     "notify": NotifySettings,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,14 @@ from negotiator.bundle.cycle_intervals import read_cycle_intervals
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, unread
 from negotiator.bundle.knob_entries import knob_entries
-from negotiator.bundle.model import AccountingSettings, AuditSettings, Bundle, MatchMode, PlacementSettings
+from negotiator.bundle.model import (
+    AccountingSettings,
+    AuditSettings,
+    Bundle,
+    MatchMode,
+    OverrunSettings,
+    PlacementSettings,
+)
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.order_knobs import unused_order_settings
@@ -38,6 +46,7 @@ from negotiator.hooks.declarations import Section
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
+from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
@@ -116,6 +125,8 @@ class BundleLoader:
         if not any(each.severity is Severity.ERROR for each in self.problems):
             self.problems += queue_problems(layout.sections, settings, bundle.partition, hooks)
         mode = self._core(top, "match", MatchMode, no_files, MatchMode.ONE)
+        overruns = self._overruns(top, no_files)
+        reuse = self._core(top, "reuse", Reuse, no_files) if "reuse" in top.entries else None
         ordering, problems = read_ordering(top, hooks, settings, bundle.partition)
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
@@ -126,6 +137,8 @@ class BundleLoader:
             return None
         if kill is None or notify is None or mode is None or limits is None or intervals is None:
             return None
+        if overruns is None:
+            return None
         commands = SiteCommands(kill, notify)
         return attrs.evolve(
             bundle,
@@ -133,6 +146,8 @@ class BundleLoader:
             ordering=ordering,
             source=source,
             match=mode,
+            overruns=overruns,
+            reuse=reuse,
             time_limits=limits,
             cycle_intervals=intervals,
             site_commands=commands,
@@ -227,6 +242,19 @@ class BundleLoader:
         built = builder.value(top.entries[key].value, schema)
         self.problems += builder.problems
         return None if built is INVALID else built
+
+    def _overruns(self, top: MapNode, no_files: PathRule) -> OverrunSettings | None:
+        """Return what becomes of running jobs that a policy would deny; None if that is invalid."""
+        action = self._core(top, "overruns", OverrunAction, no_files, OverrunAction.REPORT)
+        grace = self._core(top, "overrun_grace", float, no_files, OverrunSettings().grace)
+        if action is None or grace is None:
+            return None
+        if not 0 <= grace < math.inf:
+            node = top.entries["overrun_grace"].value
+            text = "overrun_grace must be a number of seconds, 0 or more"
+            self.problems.append(node.file.error(node.at, text, f"the default is {OverrunSettings().grace}"))
+            return None
+        return OverrunSettings(action, grace)
 
     def _disabled(self, top: MapNode) -> PluginSettings | None:
         """Return plugin settings for checking the rest of a bundle whose ``plugins:`` section is invalid.

@@ -21,6 +21,7 @@ from negotiator.hooks.declarations import Expression, Section
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.hooks.pool_source import PoolSource
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.placement import Chain
@@ -147,6 +148,17 @@ class MatchMode(enum.StrEnum):
 
 
 @attrs.frozen
+class OverrunSettings:
+    """What becomes of running jobs that a policy would deny: the keys ``overruns`` and ``overrun_grace`` of pool.yaml.
+
+    ``grace`` are the seconds from the cycle that found an overrun to its end. A rule may have its own of both.
+    """
+
+    action: OverrunAction = OverrunAction.REPORT
+    grace: float = 300
+
+
+@attrs.frozen
 class Bundle:
     """A policy bundle that passed every check."""
 
@@ -167,6 +179,8 @@ class Bundle:
     ordering: Ordering = attrs.field(factory=Ordering)
     source: ChosenSource = attrs.field(factory=ChosenSource)
     match: MatchMode = MatchMode.ONE
+    overruns: OverrunSettings = attrs.field(factory=OverrunSettings)
+    reuse: Reuse | None = None  # None: what keeps the promise in the pool as it is
     time_limits: TimeLimits = attrs.field(factory=TimeLimits)
     cycle_intervals: CycleIntervals = attrs.field(factory=CycleIntervals)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)

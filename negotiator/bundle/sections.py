@@ -31,7 +31,20 @@ from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 
 CORE_KEYS = (
-    *("plugins", "audit", "placement", "accounting", "order", "source", "match", "kill", "notify"),
+    *(
+        "plugins",
+        "audit",
+        "placement",
+        "accounting",
+        "order",
+        "source",
+        "match",
+        "reuse",
+        "overruns",
+        "overrun_grace",
+        "kill",
+        "notify",
+    ),
     *TIME_KNOBS.values(),
     *INTERVAL_KNOBS,
 )

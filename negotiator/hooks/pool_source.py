@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from negotiator.hooks.overruns import EvictionOutcome
+
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
+    from negotiator.hooks.overruns import Eviction
     from negotiator.hooks.pool_control import PoolControl
     from negotiator.hooks.records import Match
     from negotiator.hooks.summary import CycleSummary, Rejection
@@ -59,6 +62,15 @@ class LivePool(ABC):
         The matches are in the audit log before. A failed delivery is part of the answer: its match is released, and the slot
         is offered again. A match that the answer leaves out counts as ``UNKNOWN``, and all do if an exception is raised.
         """
+
+    def evict(self, evictions: Sequence[Eviction]) -> Iterable[EvictionOutcome]:
+        """End running jobs that have broken a rule for longer than its grace time; return what became of each request.
+
+        They are in the audit log before. What the answer leaves out was not asked for; the next cycle asks again for whatever
+        still runs.
+        """
+        text = "this pool cannot end running jobs"
+        return [EvictionOutcome(each, accepted=False, text=text) for each in evictions]
 
     def cycle_ended(self, summary: CycleSummary) -> None:  # noqa: B027 - a pool without statistics does nothing
         """Publish the result of a cycle, after its outcome is in the audit log. A failure is reported, and changes nothing else.
