@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import attrs
 import numpy as np
 
+from negotiator.classad import unparse_value
 from negotiator.pool.ad_kind import SUBMITTER, PoolAdKind
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
@@ -28,6 +31,27 @@ if TYPE_CHECKING:
     from negotiator.pool.vault import ClaimVault
     from negotiator.records import Problem
 
+_CLAIMED: Final = frozenset({"Claimed", "Preempting"})
+#: What the schedd of a running job is asked for in any case.
+_IDENTITY: Final = frozenset(
+    {
+        "clusterid",
+        "procid",
+        "owner",
+        "user",
+        "jobuniverse",
+        "qdate",
+        "requestcpus",
+        "requestdisk",
+        "requestmemory",
+    }
+)
+_OWN_IDENTITY: Final = re.compile(
+    r"^(?:MyType|GlobalJobId|RemoteHost|AccountingGroup|JobStatus) = .*\n", re.MULTILINE | re.IGNORECASE
+)
+#: A schedd's name may itself contain "#".
+_GLOBAL_JOB_ID: Final = re.compile(r"(.+)#([0-9]{1,18})\.([0-9]{1,18})#[^#]*", re.DOTALL)
+
 MAX_UPDATES: Final = 10
 """Cycles whose slots are those of the cycle before with changes; then all are read anew, and old values take no more room."""
 
@@ -46,17 +70,44 @@ class SlotChanges:
     claim_names: tuple[str, ...]
 
 
+@attrs.frozen
+class RunningJob:
+    """A job that a claimed slot names: its id and schedd, the slot, and what the startd says of its accounting group.
+
+    ``schedd`` is spelled as in the GlobalJobId.
+    """
+
+    global_id: str
+    schedd: str
+    cluster: int
+    proc: int
+    slot: str
+    group: str
+
+    def identity(self) -> str:
+        """Return the attributes that its ad has whatever its user or schedd wrote, in long form."""
+        given = {"MyType": "Job", "GlobalJobId": self.global_id, "RemoteHost": self.slot}
+        if self.group:
+            given["AccountingGroup"] = self.group.rpartition("@")[0] or self.group  # as jobs name it
+        return (
+            "".join(f"{name} = {unparse_value(text)}\n" for name, text in given.items()) + "JobStatus = 2\n"
+        )
+
+
 @attrs.define(eq=False)
 class PoolReading:
     """The ads of a cycle as they were read, for the next cycle.
 
     ``updates`` counts the cycles since all slots were read, ``claims_since`` is the last ``LastHeardFrom`` of a private ad.
+    ``running`` are the running jobs whose ads were asked for, with their slots, and ``projection`` the attributes that they have.
     """
 
     builder: SnapshotBuilder
     alike: AlikeReader
     updates: int = 0
     claims_since: int = 0
+    running: dict[str, str] = attrs.field(factory=dict)
+    projection: frozenset[str] = frozenset()
 
     @classmethod
     def begin(cls) -> PoolReading:
@@ -93,6 +144,29 @@ class PoolReading:
         """The slots that were read so far."""
         return self.builder.ads[PoolAdKind.SLOT].table()
 
+    def running_jobs(self) -> list[RunningJob]:
+        """Return the jobs that the slots run, those of one slot: of a job on several none is its slot."""
+        slots = self.slots
+        found = [
+            RunningJob(job, match[1], int(match[2]), int(match[3]), name, group or "")
+            for job, name, state, group in zip(
+                *map(slots.strings, ("GlobalJobId", "Name", "State", "AccountingGroup")), strict=True
+            )
+            if job and name and state in _CLAIMED and (match := _GLOBAL_JOB_ID.fullmatch(job))
+        ]
+        counts = Counter(each.global_id for each in found)
+        return [each for each in found if counts[each.global_id] == 1]
+
+    def carry_running(self, before: PoolReading, running: Iterable[RunningJob]) -> None:
+        """Take over the ads of jobs that run on the same slots as when they were read."""
+        same = {
+            each.global_id: each.slot for each in running if before.running.get(each.global_id) == each.slot
+        }
+        jobs = before.builder.ads[PoolAdKind.JOB]
+        keys = [key for key in jobs.keys if len(key) > 1 and key[1] in same]
+        self.builder.ads[PoolAdKind.JOB] = jobs.continued(self.builder.dictionary, frozenset(keys))
+        self.running = {str(key[1]): same[str(key[1])] for key in keys}
+
 
 class PoolAds:
     """The ads of a pool at one moment: fetched from its daemons, read as those of files are.
@@ -106,6 +180,7 @@ class PoolAds:
     :param significant: returns the job attributes, in lower case, that decisions with these slots read of any job; for a pool
         that is observed only, none.
     :param before: that of the last cycle; None if there is none.
+    :param judged: returns, of the significant attributes, those that policies over running jobs need; empty: there are none.
     """
 
     SUBMITTER: Final = SUBMITTER
@@ -114,10 +189,11 @@ class PoolAds:
         self,
         significant: Callable[[Table], frozenset[str]] = lambda _: frozenset(),
         before: PoolReading | None = None,
+        judged: Callable[[frozenset[str]], frozenset[str]] = lambda _: frozenset(),
     ) -> None:
-        self._significant = significant
+        self._significant, self._judged = significant, judged
         self.unanswered: list[Problem] = []
-        self._before = before if before is not None and before.can_continue else None
+        self._before = self._carried = before if before is not None and before.can_continue else None
         self.reading = PoolReading.begin()
 
     def add(self, daemon: str, texts: Iterable[str]) -> None:
@@ -171,6 +247,40 @@ class PoolAds:
         A schedd adds what its jobs' own expressions read.
         """
         return self._significant(self.reading.slots)
+
+    def running_attributes(self) -> frozenset[str]:
+        """Return the attributes that the ads of running jobs must have, in lower case; empty if no policy reads them.
+
+        Call this after the slots were added.
+        """
+        found = self._judged(self.significant_attributes())
+        self.reading.projection = found | _IDENTITY if found else found
+        return self.reading.projection
+
+    def unknown_running(self) -> tuple[RunningJob, ...]:
+        """Begin with the ads of running jobs that the last cycle knew; return the jobs whose ads must be added.
+
+        An ad is known while its job stays on its slot, until all is read anew. Call this after ``running_attributes``, before
+        any job is added. A job whose ad is not added is judged by what its slot tells of it.
+        """
+        running, before = self.reading.running_jobs(), self._carried
+        if before is not None and before.projection == self.reading.projection:
+            self.reading.carry_running(before, running)
+        known = self.reading.running
+        return tuple(each for each in running if each.global_id not in known)
+
+    def add_running(self, daemon: str, jobs: Iterable[tuple[RunningJob, str]]) -> None:
+        """Add the ads of running jobs, as their schedd sent them; what identifies them is the slot's.
+
+        :param daemon: the schedd that sent them, for messages.
+        :param jobs: each job, and the attributes of its ad in long form.
+        """
+        texts = []
+        for job, text in jobs:
+            texts.append(f"{_OWN_IDENTITY.sub('', text.rstrip(chr(10)) + chr(10))}{job.identity()}\n")
+            self.reading.running[job.global_id] = job.slot
+        if texts:
+            self.add(daemon, texts)
 
     def add_problem(self, problem: Problem) -> None:
         """Report what could not be fetched."""

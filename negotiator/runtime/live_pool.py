@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from negotiator.bundle import Bundle
+from negotiator.bundle.rules import bundle_rules
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.significant_attributes import significant_attributes
 from negotiator.hooks.answers import HookFailure
@@ -47,7 +48,11 @@ class ServedPool(CyclePool):
         bundle = self._bundle()
         before, self._before = self._before, None  # of a cycle that fails nothing is taken over
         reading = before[1] if before is not None and before[0] is pool else None
-        ads = PoolAds(lambda slots: significant_attributes(slots, bundle), reading)
+        ads = PoolAds(
+            lambda slots: significant_attributes(slots, bundle),
+            reading,
+            lambda attributes: attributes if bundle_rules(bundle).rules else frozenset(),
+        )
         called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading
         self.unanswered = tuple(ads.unanswered)

@@ -18,22 +18,27 @@ from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 from negotiator_live.wire.job_answers import job_texts
 
-_QUERY: Final = {"MyType": '"Query"', "TargetType": '"Job"', "Requirements": "true"}
 _REPLACED: Final = re.compile(r"^(?:MyType|GlobalJobId) = .*\n", re.MULTILINE | re.IGNORECASE)
 _NUMBER: Final = {
     name: re.compile(rf"^{name} = (\d{{1,18}})$", re.MULTILINE | re.IGNORECASE)
     for name in ("ClusterId", "ProcId", "QDate")
 }
+_ID: Final = ("ClusterId", "ProcId")
 
 
 @attrs.define(eq=False)
 class JobQuery:
-    """A query for all jobs of one schedd; ``texts`` are their ads in long form."""
+    """A query for jobs of one schedd, by default for all; ``texts`` are their ads in long form.
+
+    ``projection`` are the attributes to be sent, all if empty.
+    """
 
     schedd: str
     address: DaemonAddress
     client: SecureClient
     timeout: float
+    constraint: str = "true"
+    projection: tuple[str, ...] = ()
     texts: list[str] = attrs.field(factory=list, init=False, repr=False)
 
     def fetch(self) -> None:
@@ -41,11 +46,21 @@ class JobQuery:
 
         :raises DaemonError: the schedd does not answer as it should, or in time; ``texts`` are then empty.
         """
+        query = {"MyType": '"Query"', "TargetType": '"Job"', "Requirements": self.constraint}
+        if self.projection:
+            query["Projection"] = quoted(" ".join(self.projection))
         exchange = Exchange(DaemonKind.SCHEDD, self.schedd, self.address, DaemonCommand.QUERY_JOB_ADS)
         with self.client.open(exchange, Deadline(self.timeout)) as channel:
-            channel.put_ad(_QUERY)
+            channel.put_ad(query)
             channel.end_message()
             self.texts = [_of_schedd(text, self.schedd) for text in job_texts(channel)]
+
+    def ads(self) -> Iterator[tuple[tuple[int, int], str]]:
+        """Yield the cluster and process of each job, and its ad."""
+        for text in self.texts:
+            for ad in filter(None, text.split("\n\n")):
+                cluster, proc = (int(found[1]) if (found := _NUMBER[name].search(ad)) else -1 for name in _ID)
+                yield (cluster, proc), ad
 
 
 def job_queries(

@@ -14,6 +14,8 @@ from negotiator.plugin import (
     CycleSummary,
     Decisions,
     Delivery,
+    Eviction,
+    EvictionOutcome,
     LivePool,
     PoolAds,
     PoolControl,
@@ -30,6 +32,7 @@ from negotiator_live.pool.answers import is_offline
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
+from negotiator_live.pool.running import RunningJobs
 from negotiator_live.pool.slots import fetch_slots
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import CondorPool
@@ -52,6 +55,7 @@ class HTCondorPool(LivePool):
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
         self._negotiations = Negotiations(daemons.client, control)
+        self._running = RunningJobs(daemons.client, self._collector, pool.timeout)
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
         self.longest_step = 2 * pool.timeout + _MARGIN
@@ -84,9 +88,12 @@ class HTCondorPool(LivePool):
         self._end_if_wanted()
         fetch_slots(self._collector, ads)
         self._end_if_wanted()
+        schedds = list(self._collector.query(SCHEDDS))
+        self._running.fetch(ads_of(schedds), ads)
+        self._end_if_wanted()
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add(COLLECTOR, submitters)
-        ads.add(COLLECTOR, self._collector.query(SCHEDDS))
+        ads.add(COLLECTOR, schedds)
         self._end_if_wanted()
         found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
@@ -107,6 +114,10 @@ class HTCondorPool(LivePool):
         """Send the matches and rejections to the schedds, all at the same time."""
         self._offline = [match.slot_ad for match in decisions.matches if is_offline(match)]
         return self._negotiations.deliver(decisions)
+
+    def evict(self, evictions: Sequence[Eviction]) -> Iterable[EvictionOutcome]:
+        """Let startds end running jobs that break a rule, as the bundle says."""
+        return self._running.evict(evictions)
 
     def cycle_ended(self, summary: CycleSummary) -> None:
         """Publish the statistics of a cycle in the Negotiator ad, the accounts in Accounting ads, and the matches with offline slots.

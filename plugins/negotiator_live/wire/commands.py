@@ -39,7 +39,9 @@ class DaemonCommand(IntEnum):
     SET_PRIORITYFACTOR = 459
     RESET_ALL_USAGE = 460
     GET_RESLIST = 463
+    VACATE_CLAIM = 465
     PERMISSION_AND_AD = 472
+    VACATE_CLAIM_FAST = 475
     REJECTED_WITH_REASON = 476
     DELETE_USER = 482
     SET_ACCUMUSAGE = 494
@@ -90,6 +92,8 @@ _LEVELS: Final = {
     "DAEMON": (DaemonCommand.RESCHEDULE, DaemonCommand.DC_CHILDALIVE),
     "WRITE": (DaemonCommand.SET_PRIORITYFACTOR,),
     "ADMINISTRATOR": (
+        DaemonCommand.VACATE_CLAIM,
+        DaemonCommand.VACATE_CLAIM_FAST,
         DaemonCommand.SET_PRIORITY,
         DaemonCommand.SET_CEILING,
         DaemonCommand.SET_FLOOR,

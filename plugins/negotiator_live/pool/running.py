@@ -1,0 +1,187 @@
+"""What runs in a pool: the ads of running jobs, as their schedds have them, and the end of those that break a rule.
+
+A claimed slot's ad has no attributes that users wrote, so schedds are asked for those that the policies read. A job is
+ended by its startd, in the session that the startd gives to the administrators of its pool through the collector.
+Source: ``command_query_job_ads`` (``schedd.cpp``); ``DCStartd::vacateClaim`` (``dc_startd.cpp``); ``ATTR_REMOTE_ADMIN_CAPABILITY``
+(``daemon_core.cpp``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from negotiator.plugin import Eviction, EvictionOutcome, PoolAds, RunningJob
+from negotiator_live.collector import AdQuery, Collector
+from negotiator_live.pool.concurrently import concurrently
+from negotiator_live.pool.daemons import report
+from negotiator_live.pool.job_queries import JobQuery, job_queries
+from negotiator_live.pool.submitters import ads_of
+from negotiator_live.security.client import SecureClient
+from negotiator_live.security.sessions import SecuritySession
+from negotiator_live.wire.addresses import AddressError, DaemonAddress
+from negotiator_live.wire.ads import WireAd, quoted
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
+from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
+
+_CAPABILITY: Final = "_condor_PrivRemoteAdminCapability"
+_MAX_CLUSTERS: Final = 200
+"""Clusters that a query names; if more are needed, all running jobs are queried."""
+_PLACE: Final = ("ClusterId", "ProcId", "RemoteHost", "QDate")
+_NO_CAPABILITY: Final = (
+    "the collector has no capability of its startd: that needs NEGOTIATOR authorization at the collector, and"
+    " SEC_ENABLE_REMOTE_ADMINISTRATION at the startd"
+)
+_HAS_SLOT: Final = "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)"
+
+
+@attrs.define(eq=False)
+class RunningJobs:
+    """The schedds of the present cycle, asked about their running jobs."""
+
+    client: SecureClient
+    collector: Collector
+    timeout: float
+    _schedds: Mapping[str, JobQuery] = attrs.field(factory=dict, init=False)  # by name in lower case
+
+    def fetch(self, schedds: Iterable[WireAd], ads: PoolAds) -> None:
+        """Add the ads of the running jobs that policies need and the last cycle did not know.
+
+        A schedd that does not answer is a problem: of its jobs nothing is known but what their slots tell.
+        """
+        queries, _ = job_queries(
+            schedds, self.client, self.timeout
+        )  # invalid addresses are reported elsewhere
+        self._schedds = {each.schedd.lower(): each for each in queries}
+        attributes = ads.running_attributes()
+        if not attributes:
+            return
+        wanted: dict[str, dict[tuple[int, int], RunningJob]] = defaultdict(dict)
+        for job in ads.unknown_running():
+            wanted[job.schedd.lower()][job.cluster, job.proc] = job
+        projection = tuple(sorted(attributes))
+        asked = [
+            attrs.evolve(self._schedds[schedd], constraint=_constraint(jobs), projection=projection)
+            for schedd, jobs in wanted.items()
+            if schedd in self._schedds
+        ]
+        for query, error in concurrently(asked, JobQuery.fetch):
+            if error is not None:
+                report(ads, f"schedd {query.schedd}", error)
+                continue
+            jobs = wanted[query.schedd.lower()]
+            found = ((jobs[job], ad) for job, ad in query.ads() if job in jobs)
+            ads.add_running(f"schedd {query.schedd}", found)
+
+    def evict(self, evictions: Sequence[Eviction]) -> Iterator[EvictionOutcome]:
+        """Let startds end jobs that still run on their slots; yield what became of each request, in any order."""
+        left, gone = self._still_running(evictions)
+        yield from gone
+        try:
+            capabilities = self._capabilities(left)
+        except DaemonError as error:
+            yield from (EvictionOutcome(each, accepted=False, text=str(error)) for each in left)
+            return
+        orders = []
+        for each in left:
+            session = capabilities.get((each.overrun.slot, each.startd))
+            try:
+                address = DaemonAddress.parse(each.startd)
+            except AddressError as invalid:
+                yield EvictionOutcome(each, accepted=False, text=str(invalid))
+                continue
+            if session is None:
+                yield EvictionOutcome(each, accepted=False, text=_NO_CAPABILITY)
+            else:
+                orders.append(_Vacating(each, address, session, self.client, self.timeout))
+        for order, failure in concurrently(orders, _Vacating.send):
+            yield EvictionOutcome(order.eviction, accepted=failure is None, text=str(failure or ""))
+
+    def _still_running(self, evictions: Sequence[Eviction]) -> tuple[list[Eviction], list[EvictionOutcome]]:
+        """Return the evictions of jobs that their schedds still have on the slots, and the outcomes of the others.
+
+        The slot's ad may be old, and its claim may run another job by now.
+        """
+        by_schedd: dict[str, list[Eviction]] = defaultdict(list)
+        for each in evictions:
+            by_schedd[each.overrun.schedd.lower()].append(each)
+        left, others, asked = [], [], []
+        for schedd, own in by_schedd.items():
+            if schedd in self._schedds:
+                names = ", ".join(quoted(each.overrun.job) for each in own)
+                constraint = f'{_HAS_SLOT} && member(strcat(ClusterId, ".", ProcId), {{{names}}})'
+                asked.append(attrs.evolve(self._schedds[schedd], constraint=constraint, projection=_PLACE))
+            else:
+                text = "its schedd is unknown to the collector"
+                others += [EvictionOutcome(each, accepted=False, text=text) for each in own]
+        for query, error in concurrently(asked, JobQuery.fetch):
+            hosts = {f"{cluster}.{proc}": ad for (cluster, proc), ad in query.ads()}
+            for each in by_schedd[query.schedd.lower()]:
+                if f"RemoteHost = {quoted(each.overrun.slot)}" in hosts.get(each.overrun.job, "").split("\n"):
+                    left.append(each)
+                else:
+                    text = str(error) if error is not None else "the job does not run on the slot any more"
+                    others.append(EvictionOutcome(each, accepted=False, text=text))
+        return left, others
+
+    def _capabilities(self, evictions: Sequence[Eviction]) -> dict[tuple[str, str], SecuritySession]:
+        """Return the sessions in which startds accept the commands of administrators, by slot and address.
+
+        They live for these commands alone.
+
+        :raises DaemonError: the collector does not answer.
+        """
+        if not evictions:
+            return {}
+        names = ", ".join(quoted(each.overrun.slot) for each in evictions)
+        query = AdQuery(
+            DaemonCommand.QUERY_MULTIPLE_PVT_ADS,
+            "Machine",
+            f"member(Name, {{{names}}})",
+            ("Name", "MyAddress", _CAPABILITY),
+            private=True,
+        )
+        found = {}
+        for ad in ads_of(self.collector.query(query)):
+            session = SecuritySession.of_capability(ad.string(_CAPABILITY))
+            if session is not None:
+                found[ad.string("Name"), ad.string("MyAddress")] = session
+        return found
+
+
+@attrs.frozen(eq=False)
+class _Vacating:
+    """One command to a startd."""
+
+    eviction: Eviction
+    address: DaemonAddress
+    session: SecuritySession = attrs.field(repr=False)
+    client: SecureClient
+    timeout: float
+
+    def send(self) -> None:
+        """Send it, and wait until the startd has read it.
+
+        :raises DaemonError: the startd cannot be reached, or denies the command.
+        """
+        slot = self.eviction.overrun.slot
+        command = DaemonCommand.VACATE_CLAIM_FAST if self.eviction.fast else DaemonCommand.VACATE_CLAIM
+        exchange = Exchange(DaemonKind.STARTD, slot, self.address, command)
+        with self.client.open(exchange, Deadline(self.timeout), self.session) as channel:
+            channel.put_string(slot)
+            channel.end_message()
+            try:
+                channel.get_int()  # no answer: the startd closes the connection once it has read the command
+            except ConnectionClosedError:
+                return
+
+
+def _constraint(jobs: Mapping[tuple[int, int], RunningJob]) -> str:
+    clusters = sorted({cluster for cluster, _ in jobs})
+    if len(clusters) > _MAX_CLUSTERS:
+        return _HAS_SLOT
+    return f"{_HAS_SLOT} && member(ClusterId, {{{', '.join(map(str, clusters))}}})"
