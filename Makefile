@@ -53,6 +53,10 @@ bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in 
 bench-peer: $(VENV)/test.stamp ## cycles beside the real condor_negotiator, as root; PEER="--slots 1000,5000 --modes match"
 	PYTHONPATH=tests/bench:tests/support $(BIN)/python -m negotiator_bench.condor_negotiator $(PEER)
 
+.PHONY: test-peer
+test-peer: $(VENV)/test.stamp ## HTCondor's own tests with either daemon, as root; HTCONDOR_SOURCES=/path PEER_TESTS="test_ocu_basic"
+	PYTHONPATH=tests/support $(BIN)/python -m peer_suite --sources "$(HTCONDOR_SOURCES)" $(PEER_TESTS)
+
 .PHONY: bench-curve
 bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots 1000,20000 --picture docs/speed.svg"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.curve $(CURVE)
