@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -14,7 +14,7 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.applications import application_users
-from negotiator.cycle.gates import apply_gates
+from negotiator.cycle.gates import AppliedGates, apply_gates
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
@@ -44,6 +44,7 @@ class Admitted:
 
     ``claim_ids`` (S,) is how many claim ids each slot has; None if it is not known. ``slot_rows`` (S,) are the rows of
     the slots in the pool, and ``outside`` is true for the slots of the pool that gates put outside of it (``Gate.outside``).
+    ``gates`` are those of plugins over all ads of each kind; of jobs over those that wait.
     """
 
     submitters: Table
@@ -53,6 +54,7 @@ class Admitted:
     failures: tuple[HookFailure, ...]
     slot_rows: Rows
     outside: Mask
+    gates: Mapping[AdKind, AppliedGates]
     claim_ids: NDArray[np.int64] | None = None
 
 
@@ -85,8 +87,11 @@ def admit(
     for mask, reason in not_permitted(jobs.table, bundle.accounting, users):
         jobs.discard(mask, reason)
 
-    for ads in (schedds, submitters, slots, jobs):
-        failures += apply_gates(ads, bundle, work.for_ads(cycle, ads.kind))
+    gates = {
+        ads.kind: apply_gates(ads, bundle, work.for_ads(cycle, ads.kind))
+        for ads in (schedds, submitters, slots, jobs)
+    }
+    failures += (failure for applied in gates.values() for failure in applied.failures)
 
     gone = frozenset(names(schedds.discarded_ads(), "Name"))
     with_schedd = is_in(names(submitters.table, "ScheddName"), gone - {""})
@@ -110,6 +115,7 @@ def admit(
         ),
         slot_rows=np.flatnonzero(slots.keep),
         outside=slots.outside,
+        gates=gates,
         claim_ids=None if counts is None else np.asarray(counts, np.int64)[slots.keep],
     )
 

@@ -6,8 +6,9 @@ test the ad that the schedd would send if the owner had submitted without accoun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
+import attrs
 import numpy as np
 
 from negotiator.bundle.model import Bundle
@@ -17,37 +18,52 @@ from negotiator.cycle.accounting_names import owner_names, under_other_names
 from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.gates import apply_gates
 from negotiator.cycle.jobs import names
-from negotiator.cycle.numbering import combined, first_rows
+from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.reasons import core_reason
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
+from negotiator.ledger import Rows
 from negotiator.records import Station, Verdict
+
+
+@attrs.frozen(eq=False)
+class OwnersAsSubmitters:
+    """The owners of jobs under other names, as submitters: the ``rows`` of the jobs (R,), and of each job the row of its owner's ad."""
+
+    rows: Rows
+    of_jobs: Numbers
+    ads: Table
+
+    @classmethod
+    def of(cls, jobs: Table, submitters: Table, keep: Mask | None = None) -> OwnersAsSubmitters:
+        """Return the owners of the jobs in a mask, (N,), by default of all. Without submitter ads there are none to test."""
+        found = under_other_names(jobs) if len(submitters) else np.zeros(len(jobs), np.bool_)
+        rows = np.flatnonzero(found if keep is None else found & keep)
+        if not len(rows):
+            return cls(rows, np.zeros(0, np.int64), Table.from_ads([]))
+        table = jobs.take(rows)
+        columns = owner_names(table), job_columns.submitters(table), job_columns.schedds(table)
+        kinds, count = combined(*columns)
+        triples = zip(*(column[first_rows(kinds, count)].tolist() for column in columns), strict=True)
+        known = _SubmitterAds(submitters)
+        return cls(rows, kinds, Table.from_ads([known.of_owner(*triple) for triple in triples]))
 
 
 def discard_jobs_of_owners(
     jobs: AdmissionFilter, submitters: Table, bundle: Bundle, cycle: Cycle
-) -> Iterator[HookFailure]:
-    """Discard the jobs under other names whose owners the gates on submitters discard; yield failures of gates.
-
-    Without submitter ads the pool has no submitters to test.
-    """
-    rows = np.flatnonzero(jobs.keep & under_other_names(jobs.table)) if len(submitters) else ()
-    if not len(rows):
-        return
-    table = jobs.table.take(rows)
-    columns = owner_names(table), job_columns.submitters(table), job_columns.schedds(table)
-    kinds, count = combined(*columns)
-    triples = zip(*(column[first_rows(kinds, count)].tolist() for column in columns), strict=True)
-    known = _SubmitterAds(submitters)
-    owners = AdmissionFilter.of(
-        AdKind.SUBMITTER, Table.from_ads([known.of_owner(*triple) for triple in triples])
-    )
-    yield from apply_gates(owners, bundle, cycle)
+) -> Sequence[HookFailure]:
+    """Discard the jobs under other names whose owners the gates on submitters discard; return failures of gates."""
+    found = OwnersAsSubmitters.of(jobs.table, submitters, jobs.keep)
+    if not len(found.rows):
+        return ()
+    owners = AdmissionFilter.of(AdKind.SUBMITTER, found.ads)
+    applied = apply_gates(owners, bundle, cycle)
     mask = np.zeros(len(jobs.table), np.bool_)
-    mask[rows] = ~owners.keep[kinds]
+    mask[found.rows] = ~owners.keep[found.of_jobs]
     text = "its owner is discarded as a submitter, whatever AccountingGroup the job has"
     jobs.discard(mask, core_reason(Station.ADMIT, Verdict.DENIED, "owner_discarded", text))
+    return applied.failures
 
 
 class _SubmitterAds:

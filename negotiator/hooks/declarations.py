@@ -12,6 +12,7 @@ import attrs
 from negotiator.classad import Expr
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.known_settings import KnownSetting
+from negotiator.hooks.overruns import OverrunAction
 from negotiator.records import Mode, Problem, Source
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Constraint:
     """One expression that must be true for every match; the core ANDs it to the Requirements of its side.
 
     The expression is the administrator's: ``MY`` and ``TARGET`` in it are the two ads themselves, whatever attributes the
-    ads define.
+    ads define. ``overruns`` and ``overrun_grace`` are what becomes of running jobs that it would deny, and after how many
+    seconds; None for the bundle's.
     """
 
     rule: str
@@ -39,6 +41,8 @@ class Constraint:
     text: str
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
+    overruns: OverrunAction | None = None
+    overrun_grace: float | None = None
 
 
 @attrs.frozen

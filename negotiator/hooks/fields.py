@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from negotiator.hooks.answers import clean
+from negotiator.hooks.overruns import OverrunAction
 from negotiator.records import Mode, Source
 
 MAX_NAME = 200  # characters of a rule or a code
@@ -84,6 +86,15 @@ def checked_rule(record: Any, what: str) -> dict[str, Any]:
     source = checked_source(record.source, f"a {what}")
     text = checked_text(record.text, f"text of a {what}")
     return {"rule": checked_label(record.rule, f"rule of a {what}"), "text": text, "source": source}
+
+
+def check_overruns(record: Any, what: str) -> None:
+    """Check what a rule asks for running jobs that it would deny: an action and a grace time, each None for the bundle's."""
+    if record.overruns is not None:
+        check_instance(record.overruns, OverrunAction, f"an OverrunAction or None as overruns of a {what}")
+    grace = record.overrun_grace
+    if grace is not None and (type(grace) not in (int, float) or not 0 <= grace < math.inf):
+        raise WrongAnswerError(f"expected seconds, 0 or more, or None as overrun_grace of a {what}, got {grace!r:.60}")
 
 
 def _string(value: object, what: str) -> str:

@@ -11,7 +11,7 @@ import enum
 
 import attrs
 
-from negotiator.hooks.charges import CounterKey
+from negotiator.ledger import CounterKey
 from negotiator.records import Reason
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Environment, Payers
+from negotiator.hooks.overruns import OverrunAction
 from negotiator.hooks.plugin_output import inside_plugin
 from negotiator.queues.model import read_only_amounts
 from negotiator.records import Mode, Provenance, Reason, Source, Verdict
@@ -55,6 +56,9 @@ class Gate:
 
     ``outside``: the slots that it discards are not of this negotiator's pool (NEGOTIATOR_SLOT_CONSTRAINT). Requests of their claims
     are marked so, unless other negotiators share the limits of the pool.
+
+    ``overruns`` and ``overrun_grace`` are what becomes of running jobs that it would deny, and after how many seconds; None for the
+    bundle's.
     """
 
     rule: str
@@ -65,6 +69,8 @@ class Gate:
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
     outside: bool = False
+    overruns: OverrunAction | None = None
+    overrun_grace: float | None = None
 
 
 @attrs.frozen

@@ -54,7 +54,7 @@ def pool_usage(snapshot: Snapshot, bundle: Bundle, state: CycleState, now: float
     cycle = work.for_ads(Cycle(1, now, bundle.digest), AdKind.JOB)
     placed = place(snapshot, None, bundle, cycle, state)
     slots = AdmissionFilter.of(AdKind.STARTD, snapshot.slots)
-    of_gates = list(apply_gates(slots, bundle, work.for_ads(cycle, AdKind.STARTD)))
+    of_gates = apply_gates(slots, bundle, work.for_ads(cycle, AdKind.STARTD)).failures
     in_use = recount(placed, snapshot.slots, bundle, cycle, work, outside=slots.outside)
     failures = dict.fromkeys((*of_gates, *placed.failures, *in_use.uncertain.values()))
     return PoolUsage(in_use.ledger, placed.state.queues, placed.state.registry, tuple(failures))

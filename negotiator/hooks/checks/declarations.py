@@ -17,6 +17,7 @@ from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,
+    check_overruns,
     checked_name,
     checked_rule,
     checked_text,
@@ -96,6 +97,7 @@ def checked_constraint(record: Any, arguments: Mapping[str, Any]) -> Constraint:
     check_exactly(record, Constraint, "a Constraint")
     check_instance(record.side, ConstraintSide, "a ConstraintSide as side of a Constraint")
     check_instance(record.expression, Expr, "an expression (negotiator.plugin.parse) in a Constraint")
+    check_overruns(record, "Constraint")
     constraint: Constraint = attrs.evolve(record, **checked_rule(record, "Constraint"))
     return constraint
 

@@ -12,6 +12,7 @@ from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,
+    check_overruns,
     checked_label,
     checked_rule,
     kind_of,
@@ -25,6 +26,7 @@ def checked_gate(record: Any, arguments: Mapping[str, Any]) -> Gate:
     check_exactly(record, Gate, "a Gate")
     discard = _mask(record.discard, len(arguments["ads"]), "discard of a Gate")
     check_exactly(record.outside, bool, "a bool as outside of a Gate")
+    check_overruns(record, "Gate")
     gate: Gate = attrs.evolve(record, discard=discard, **_decision(record, "Gate"))
     return gate
 
