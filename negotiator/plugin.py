@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.overruns import EvictionOutcome as EvictionOutcome
     from negotiator.hooks.overruns import Overrun as Overrun
     from negotiator.hooks.overruns import OverrunAction as OverrunAction
+    from negotiator.hooks.overruns import OverrunCount as OverrunCount
     from negotiator.hooks.overruns import Reuse as Reuse
     from negotiator.hooks.placement import Application as Application
     from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
@@ -153,7 +154,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.summary import CycleSummary as CycleSummary
     from negotiator.hooks.summary import Denial as Denial
     from negotiator.hooks.summary import DiscardCount as DiscardCount
-    from negotiator.hooks.summary import Overfill as Overfill
     from negotiator.hooks.summary import ReasonCount as ReasonCount
     from negotiator.hooks.summary import Rejection as Rejection
     from negotiator.hooks.templates import render_templates as render_templates
@@ -245,7 +245,7 @@ else:
         "negotiator.hooks.placement": (
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
-        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
+        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction OverrunCount Reuse",
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
@@ -260,7 +260,7 @@ else:
         "negotiator.hooks.starting_bundles": (
             "SAMPLE_SLOT_CPUS OwnFile SampleJob StartingBundle StartingFiles StartingQuestion StartingRequest files_by_name"
         ),
-        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount Overfill ReasonCount Rejection",
+        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount ReasonCount Rejection",
         "negotiator.hooks.templates": "render_templates yaml_in_line",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",

@@ -51,6 +51,7 @@ class _Sums:
     decisive: int = 0
     jobs: int = 0
     warned: int = 0
+    overruns: int = 0
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -84,6 +85,8 @@ def rule_effects(result: CycleResult) -> list[RuleEffect]:
         for match in outcome.matches:
             for own in set(map(sums, match.warnings)):
                 own.warned += 1
+    for each in result.overrun_counts:
+        sums(each.reason).overruns += each.jobs
     for rejection in result.rejections:
         sums(rejection.reason).decisive += rejection.jobs
     order = sorted(

@@ -11,9 +11,9 @@ from negotiator.cycle.result import DiscardedAds as DiscardedAds
 from negotiator.cycle.result import Removal as Removal
 from negotiator.cycle.result import RequestOutcome as RequestOutcome
 from negotiator.cycle.time_reasons import ReachedLimit as ReachedLimit
-from negotiator.hooks.summary import Overfill as Overfill
-from negotiator.runtime.overfill_changes import OverfillChanges as OverfillChanges
+from negotiator.hooks.overruns import Overrun as Overrun
 from negotiator.runtime.run import CycleReport as CycleReport
+from negotiator.runtime.status_file import LastCycle as LastCycle
 
 
 def cycle_values(result: CycleResult) -> dict[str, Any]:

@@ -100,7 +100,10 @@ class CycleStatus:
             undelivered=sum(each.status is DeliveryStatus.FAILED for each in done.deliveries),
             unanswered=_texts(map(str, unanswered)),
             plugins=_texts(str(each.plugin) for each in (*result.failures, *done.observers)),
-            overfills=len(result.overfills),
+            overruns=result.jobs_in_overrun,
+            overrun_rules=len(result.overrun_counts) - len(result.shadow_overruns),
+            limits_exceeded=sum(each.is_limit for each in result.overruns),
+            unjudged=result.unjudged,
             unmatched=tuple(_unmatched(result)),
         )
         totals = self._status.totals
@@ -132,7 +135,9 @@ class CycleStatus:
                 matches=last.matches,
                 unmatched=sum(each.jobs for each in last.unmatched),
                 undelivered=last.undelivered,
-                overfills=last.overfills,
+                overruns=last.overruns,
+                limits_exceeded=last.limits_exceeded,
+                unjudged=last.unjudged,
             ),
             *self._details(result, last.ended, bundle),
         )

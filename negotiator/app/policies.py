@@ -26,7 +26,8 @@ class RuleUse:
     """A rule, and what it does.
 
     ``text`` is what it says, or for a rule that the bundle's plugins do not declare one of its sentences. ``counts`` is what it does in a cycle
-    now. ``decisive`` are the jobs without a slot of which it took the last candidates. ``activity`` is what it did in the cycles of
+    now. ``decisive`` are the jobs without a slot of which it took the last candidates. ``overruns`` are the running jobs that break it, or would if it
+    enforced. ``activity`` is what it did in the cycles of
     the negotiator of a state; None without a state, and for a rule whose text or mode is not that of the last cycle. ``is_declared`` is
     false for a rule that is not known to be in the bundle: its cycles are not counted.
     """
@@ -38,6 +39,7 @@ class RuleUse:
     mode: str
     counts: RuleCounts
     decisive: int
+    overruns: int = 0
     activity: RuleActivity | None = None
     is_declared: bool = True
 
@@ -135,6 +137,7 @@ class _RuleSums:
     text: str = ""
     counts: RuleCounts = attrs.field(factory=RuleCounts)
     decisive: int = 0
+    overruns: int = 0
 
 
 def _uses(
@@ -158,6 +161,7 @@ def _uses(
         if effect.plugin != CORE:
             found = own(_key_of(effect))
             found.decisive += effect.decisive
+            found.overruns += effect.overruns
             found.text = found.text or effect.text
     known = {each.digest: each for each in activities}
     uses = (_use(each, known) for each in sums.values())
@@ -170,6 +174,7 @@ def _use(found: _RuleSums, known: dict[str, RuleActivity]) -> RuleUse:
         text=found.text,
         counts=found.counts,
         decisive=found.decisive,
+        overruns=found.overruns,
         activity=None if found.rule is None else known.get(found.rule.digest),
         is_declared=found.rule is not None,
     )

@@ -87,7 +87,20 @@ def _time_stop(record: Record) -> RecordWords:
     return RecordWords(_text(record, "submitter"), what, _text(reason, "text"), _source(reason))
 
 
+def _overrun(record: Record) -> RecordWords:
+    reason, change = _mapping(record.get("reason")), _text(record, "change")
+    words = {
+        "begun": "breaks a rule",
+        "ended": "no longer breaks a rule",
+        "evict": "is to end, since it breaks a rule",
+    }
+    subject = _text(record, "subject")
+    what = f"{subject} {words.get(change, change)}"
+    return RecordWords(_user(record) or subject, what, _text(reason, "text"), _source(reason))
+
+
 def _overfill(record: Record) -> RecordWords:
+    """Return the words of a record of an earlier version: a limit in each cycle that began with it exceeded."""
     reason = _mapping(record.get("reason"))
     what = f"{_text(record, 'resource') or 'the count'} is over its limit"
     return RecordWords(_text(record, "subject"), what, _text(reason, "text"), _source(reason))
@@ -105,7 +118,9 @@ def _outcome(record: Record) -> RecordWords:
         for name in names
         if isinstance(found := record.get(name), (list, dict)) and found
     ]
-    return RecordWords("", f"matches of cycle {record.get('cycle')}: {', '.join(counts) or 'none'}")
+    ended = _list(record, "evicted")
+    more = f"; {len(ended)} running jobs asked to end" if ended else ""
+    return RecordWords("", f"matches of cycle {record.get('cycle')}: {', '.join(counts) or 'none'}{more}")
 
 
 def _admin(record: Record) -> RecordWords:
@@ -155,6 +170,7 @@ _WORDS: Final[Mapping[str, Callable[[Record], RecordWords]]] = {
     "denial": _denial,
     "placement": _placement,
     "discard": _discard,
+    "overrun": _overrun,
     "overfill": _overfill,
     "time_stop": _time_stop,
     "failure": _failure,

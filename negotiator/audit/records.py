@@ -7,7 +7,8 @@ writes as escapes. Of ads only the fields named here are written, so that no cla
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,8 +33,8 @@ from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import Ad, bind, evaluate
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.overruns import EvictionOutcome, Overrun
 from negotiator.hooks.records import Cycle, Match
-from negotiator.hooks.summary import Overfill
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
 _Selects: TypeAlias = Callable[[Ad, Ad | None], bool]
 
-_FAILURES = _OVERFILLS = 100
+_FAILURES = 100
+_OVERRUNS = 10_000  # begun or ended in one cycle
 _IN_USE = 30
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
@@ -61,13 +63,13 @@ def intent_records(
     discards = [_discard_record(result, discarded) for discarded in result.discarded]
     failures = [_failure_record(result, failure) for failure in result.failures[:_FAILURES]]
     stops = [{**_common(STOP_KIND, result), **stop_fields(reached)} for reached in result.reached]
-    overfills = [_overfill_record(result, overfill) for overfill in result.overfills[:_OVERFILLS]]
+    overruns = [*islice(_overrun_records(result), _OVERRUNS)]
     queues = [{**_common("queue_change", result), **change_fields(change)} for change in result.changes]
     placements = [
         {**_common("placement", result), **placement_fields(placed)} for placed in result.placements
     ]
     last = _cycle_record(result, len(matches), len(denials), inputs)
-    return [*queues, *placements, *matches, *denials, *discards, *failures, *stops, *overfills, last]
+    return [*queues, *placements, *matches, *denials, *discards, *failures, *stops, *overruns, last]
 
 
 def records_by_kind(result: CycleResult) -> dict[str, list[Record]]:
@@ -84,6 +86,7 @@ def outcome_records(
     failed: Mapping[str, str],
     printed: Iterable[str] = (),
     withheld: Iterable[str] = (),
+    evicted: Sequence[EvictionOutcome] = (),
 ) -> list[Record]:
     """Return the records of what became of a cycle's matches: one, or several of 5000 matches each.
 
@@ -93,6 +96,7 @@ def outcome_records(
     :param failed: the reasons why others were not delivered, by id.
     :param printed: the ids of matches that were written to the output of the program, which was flushed.
     :param withheld: the ids of matches that nobody got, because another negotiator serves the pool.
+    :param evicted: what became of the running jobs that were asked to end; in the first record.
     """
     confirmed, shown, kept_back = frozenset(delivered), frozenset(printed), frozenset(withheld)
     known = confirmed | shown | kept_back | frozenset(failed)
@@ -110,6 +114,7 @@ def outcome_records(
             **({"withheld": [bounded(each) for each in part if each in kept_back]} if kept_back else {}),
             "failed": {bounded(each): bounded(failed[each], _WHY) for each in part if each in failed},
             "unknown": [bounded(each) for each in part if each not in known],
+            **(_eviction_fields(evicted) if number == 1 else {}),
         }
         for number, part in enumerate(parts, start=1)
     ]
@@ -239,15 +244,45 @@ def _failure_record(result: CycleResult, failure: HookFailure) -> Record:
     }
 
 
-def _overfill_record(result: CycleResult, overfill: Overfill) -> Record:
-    return {
-        **_common("overfill", result),
-        "subject": bounded(overfill.subject, TEXT),
-        "resource": bounded(overfill.resource),
-        "used": number(overfill.used),
-        "limit": number(overfill.limit),
-        "reason": reason_fields(overfill.reason),
-    }
+def _overrun_records(result: CycleResult) -> Iterator[Record]:
+    """Yield what is to end, which is recorded before it is asked for, then what begins and what is over."""
+    common = _common("overrun", result)
+    parts = (
+        ("evict", (each.overrun for each in result.evictions)),
+        ("begun", result.overruns_begun),
+        ("ended", result.overruns_ended),
+    )
+    for change, overruns in parts:
+        for each in overruns:
+            yield {**common, "change": change, **_overrun_fields(each)}
+
+
+def _overrun_fields(overrun: Overrun) -> Record:
+    """Return what breaks a rule: a running job, or the usage of a limit."""
+    fields: Record = {"subject": bounded(overrun.subject, TEXT), "since": instant(overrun.since)}
+    if overrun.is_limit:
+        fields["resource"] = bounded(overrun.resource)
+        fields["used"], fields["limit"] = number(overrun.used), number(overrun.limit)
+    else:
+        for name in ("user", "schedd", "job", "slot"):
+            fields[name] = bounded(getattr(overrun, name))
+        fields["action"] = str(overrun.action)
+    return {**fields, "reason": reason_fields(overrun.reason)}
+
+
+def _eviction_fields(evicted: Sequence[EvictionOutcome]) -> Record:
+    """Return what became of the running jobs that were asked to end; nothing without any."""
+    if not evicted:
+        return {}
+    found = [
+        {
+            **{name: bounded(getattr(each.eviction.overrun, name)) for name in ("schedd", "job", "slot")},
+            "accepted": each.accepted,
+            "text": bounded(each.text, _WHY),
+        }
+        for each in evicted[:_OVERRUNS]
+    ]
+    return {"evicted": found}
 
 
 def _cycle_record(
@@ -270,9 +305,21 @@ def _cycle_record(
         "placements": len(result.placements),
         "queue_changes": len(result.changes),
         "time_stops": len(result.reached),
-        "overfills": len(result.overfills),
-        "overfills_left_out": max(0, len(result.overfills) - _OVERFILLS),
+        "overruns": len(result.overruns),
+        "overruns_by_rule": _overrun_counts(result),
+        "overruns_left_out": max(0, _overrun_changes(result) - _OVERRUNS),
+        "unjudged": result.unjudged,
     }
+
+
+def _overrun_changes(result: CycleResult) -> int:
+    return len(result.evictions) + len(result.overruns_begun) + len(result.overruns_ended)
+
+
+def _overrun_counts(result: CycleResult) -> list[Record]:
+    """Return how many running jobs break each rule, those of most first; of a rule that does not enforce, how many would."""
+    counts = sorted(result.overrun_counts, key=lambda each: -each.jobs)[:_IN_USE]
+    return [{"jobs": each.jobs, "reason": reason_fields(each.reason)} for each in counts]
 
 
 def _in_use_fields(result: CycleResult) -> Record:

@@ -18,7 +18,7 @@ from negotiator.app.cycle_report import CycleResult
 from negotiator.app.why.idle import idle_jobs, states_text
 from negotiator.app.why.idle_groups import IdleBy, IdleGroup, idle_groups
 from negotiator.bundle.model import Bundle
-from negotiator.cli.overfills import overfill_lines
+from negotiator.cli.overruns import overrun_lines
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import (
     coloured,
@@ -218,12 +218,18 @@ def _set_aside(result: CycleResult) -> Iterator[_SummaryPart]:
 
 
 def _notes(result: CycleResult) -> Iterator[_SummaryPart]:
-    """Yield the time limits that were reached, what is not enforced, exceeded limits, changes of queues, and failures of plugins."""
+    """Yield the time limits that were reached, what is not enforced, overruns, changes of queues, and failures of plugins."""
     yield from _note("Out of time", [*limit_lines(result)])
     if (found := _not_enforced(result)) is not None:
         yield found
-    exceeded = [*overfill_lines(result)]
-    yield from _note(f"Overfilled: {number(len(exceeded), 'limit')} exceeded", exceeded, "yellow")
+    exceeded, broken = overrun_lines(result)
+    yield from _note(f"Overruns: {number(len(exceeded), 'limit')} exceeded", exceeded, "yellow")
+    jobs = number(result.jobs_in_overrun, "job")
+    verb = "runs" if result.jobs_in_overrun == 1 else "run"
+    yield from _note(f"Overruns: {jobs} {verb} against {number(len(broken), 'rule')}", broken, "yellow")
+    if result.unjudged:
+        text = "not every policy could judge them"
+        yield from _note(f"Unknown: {number(result.unjudged, 'running job')}", [text])
     if result.changes:
         kinds = Counter(str(change.change) for change in result.changes)
         yield _SummaryPart([f"Queues: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}"])

@@ -23,10 +23,10 @@ from negotiator.hooks.command_targets import CommandTargets
 
 _LEGEND: Final = (
     "ADS that it discards, SLOTS that it rejects (once for each request), JOBS of these",
-    "requests without a slot, MATCHES that it would deny if it enforced.",
+    "requests without a slot, MATCHES that it would deny if it enforced, RUNNING jobs that break it.",
 )
 _LEGEND_OF_ALONE: Final = "In parentheses: those of them that no other rule does."
-_HEADERS: Final = ("RULE", "PLACE", "MODE", "ADS", "SLOTS", "JOBS", "MATCHES")
+_HEADERS: Final = ("RULE", "PLACE", "MODE", "ADS", "SLOTS", "JOBS", "MATCHES", "RUNNING")
 _HISTORY_HEADER: Final = "DID NOTHING IN"
 
 
@@ -62,7 +62,7 @@ def _print(report: PolicyReport, *, full: bool) -> None:
     heading = (first, *_LEGEND, *((_LEGEND_OF_ALONE,) if alone else ()))
     rows = [_row(each, alone=alone, idle=report.has_history) for each in report.rules]
     headers = (*_HEADERS, _HISTORY_HEADER) if report.has_history else _HEADERS
-    table = ScreenTable("Rules", headers, rows, right=(3, 4, 5, 6), noun="rule")
+    table = ScreenTable("Rules", headers, rows, right=(3, 4, 5, 6, 7), noun="rule")
     print_tables([table], full=full, heading=heading, details="Details: --full, --idle CYCLES, or --json")
     if report.rules_left_out:
         click.echo(f"{number(report.rules_left_out, 'rule')} too many: their cycles are not counted.")
@@ -83,6 +83,7 @@ def _row(use: RuleUse, *, alone: bool, idle: bool) -> Row:
         printable(use.source),
         use.mode,
         *((f"{count} ({only})" if alone else f"{count}") if count else "" for count, only in pairs),
+        str(use.overruns or ""),
         *((_idle(use),) if idle else ()),
     )
 

@@ -14,8 +14,8 @@ from negotiator.app.cycle_report import (
 )
 from negotiator.app.why.idle import is_other_state, states_text
 from negotiator.bundle.model import Bundle
-from negotiator.cli.overfills import COLUMNS as OVERFILL_COLUMNS
-from negotiator.cli.overfills import overfill_rows
+from negotiator.cli.overruns import JOB_COLUMNS, LIMIT_COLUMNS, job_rows
+from negotiator.cli.overruns import limit_rows as exceeded_rows
 from negotiator.cli.phrases import number, rule
 from negotiator.cli.render import print_table, print_wrapped, printable
 from negotiator.cli.selection import Selection
@@ -62,11 +62,14 @@ def print_report(
         right=(1,),
     )
     print_table(
-        "Overfilled: limits that are exceeded by what is in use",
-        OVERFILL_COLUMNS,
-        [*overfill_rows(result)],
+        "Overruns: limits that are exceeded by what is in use",
+        LIMIT_COLUMNS,
+        [*exceeded_rows(result)],
         right=(2, 3),
     )
+    print_table("Overruns: running jobs that a policy would deny", JOB_COLUMNS, [*job_rows(result)])
+    if result.unjudged:
+        click.echo(f"{number(result.unjudged, 'running job')} unknown: not every policy could judge them.\n")
     print_table(
         "Queues",
         ("QUEUE", "CHANGE"),

@@ -20,7 +20,7 @@ from negotiator.bundle import Bundle
 from negotiator.cli.cycle_summary import print_summary
 from negotiator.cli.event_log import level_number
 from negotiator.cli.options import LEVELS
-from negotiator.cli.overfills import print_overfill_changes
+from negotiator.cli.overruns import print_overrun_changes
 from negotiator.cli.problems import located, print_problems, print_problems_of_ads
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.render import printable
@@ -217,7 +217,7 @@ class LogOutput:
         return self.as_json or LEVELS.index(self.level) <= LEVELS.index("info")
 
     def cycle(self, report: CycleReport) -> None:
-        """Print the summary of a cycle, the matches that were not delivered, and changes of exceeded limits."""
+        """Print the summary of a cycle, the matches that were not delivered, and changes of overruns."""
         result = report.result
         if report.clock_jump:
             self.log.warning("clock jumped", seconds=round(report.clock_jump), detail=_CLOCK_DOUBTED)
@@ -229,8 +229,9 @@ class LogOutput:
         for delivery in report.deliveries:
             if delivery.status is DeliveryStatus.FAILED:
                 self.log.warning("match not delivered", **_match_fields(delivery.match), detail=delivery.text)
-        print_overfill_changes(self.log, report.overfills)
-        overfills = {"overfills": len(result.overfills)} if result.overfills else {}
+        print_overrun_changes(self.log, report)
+        overruns = {"overruns": len(result.overruns)} if result.overruns else {}
+        unjudged = {"unjudged": result.unjudged} if result.unjudged else {}
         self.log.info(
             "cycle",
             number=result.number,
@@ -239,7 +240,8 @@ class LogOutput:
             matched=len(result.matches),
             unmatched=sum(outcome.unmatched for outcome in result.outcomes),
             discarded=sum(each.count for each in result.discarded),
-            **overfills,
+            **overruns,
+            **unjudged,
             bundle=result.digest[:_DIGITS],
             **({"head": report.head} if report.head else {}),
         )

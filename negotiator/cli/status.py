@@ -11,6 +11,7 @@ import click
 
 from negotiator.app.health import HealthReport, NegotiatorStatus, negotiator_health
 from negotiator.app.targets import clock
+from negotiator.cli.overruns import overrun_sums
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
 from negotiator.hooks.command_targets import CommandTargets
@@ -55,8 +56,8 @@ def _last_cycle(status: NegotiatorStatus) -> Iterator[tuple[str, str]]:
     yield "Pool", f"{number(last.slots, 'slot')}, {number(last.jobs, 'job')}"
     matched = f"{number(last.matches, 'match')}, {number(last.rejections, 'rejection')}"
     yield "Decided", f"{matched}, {last.undelivered} not delivered" if last.undelivered else matched
-    if last.overfills:
-        yield "Overfilled", f"{number(last.overfills, 'limit')} exceeded by what is in use"
+    if found := overrun_sums(last):
+        yield "Overruns", found
     for each in last.unanswered:
         yield "Unanswered", each
     for each in last.plugins:

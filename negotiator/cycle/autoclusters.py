@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Table
+from negotiator.classad import Expr, Side, Table
 from negotiator.cycle.reference_closure import OpaqueReads, ReferenceClosure
 from negotiator.cycle.work_accounts import SLOTS_OF_STEP, STEPS_EACH_AD, STEPS_EACH_MACHINE
 
@@ -47,6 +47,15 @@ def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequen
 def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:
     """Return the autoclusters of running jobs: only what plugins read of them is significant."""
     return _affordable(jobs, ReferenceClosure.over(slots, jobs), lambda _: bundle.job_attributes, ())
+
+
+def expression_classes(others: Table, ads: Table, expression: Expr, side: Side) -> Autoclusters:
+    """Return the classes of some ads that an expression over pairs with others cannot tell apart.
+
+    :param side: MY if the ads own the expression, TARGET if the others do.
+    """
+    closure = ReferenceClosure.over(others, ads)
+    return _affordable(ads, closure, lambda each: each.of_expression(side, expression), ())
 
 
 def _affordable(

@@ -15,15 +15,18 @@ from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
     from_entry,
     from_holds,
+    from_overruns,
     from_queues,
     from_registry,
     to_entry,
     to_holds,
+    to_overruns,
     to_queues,
     to_registry,
 )
 from negotiator.errors import NegotiatorError
 from negotiator.hooks.order import OrderRows
+from negotiator.hooks.overruns import Overrun
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry
 
@@ -43,6 +46,7 @@ class CycleState:
 
     A user missing from ``groups`` is in no group. None means that the groups could not be resolved because a plugin
     failed: applications that depend on them are rejected. ``shared``: other negotiators serve the pool too, and share its limits.
+    ``overruns`` are the rules that something in use broke in the last cycle, each with the time since when.
     A cycle never changes a state: its result has the next one.
     """
 
@@ -53,6 +57,7 @@ class CycleState:
     groups: Mapping[str, tuple[str, ...] | None] = attrs.field(factory=dict)
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)  # of allocators, by the name of the order
     shared: bool = False
+    overruns: tuple[Overrun, ...] = ()
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
@@ -66,14 +71,21 @@ class CycleState:
         queues.clean(self.registry.busy(), now)
         return attrs.evolve(self, queues=queues.view)
 
-    def after(self, entries: tuple[JournalEntry, ...], order: str, rows: OrderRows | None) -> Self:
+    def after(
+        self,
+        entries: tuple[JournalEntry, ...],
+        order: str,
+        rows: OrderRows | None,
+        overruns: tuple[Overrun, ...] = (),
+    ) -> Self:
         """Return the state with further matches in its journal, and the rows that the allocator of an order left.
 
         :param rows: None leaves them as they are; those of other orders stay.
+        :param overruns: those of the cycle.
         """
         journal = (*self.journal, *entries)
         kept = self.order_rows if rows is None else {**self.order_rows, order: rows}
-        return attrs.evolve(self, journal=journal, order_rows=kept)
+        return attrs.evolve(self, journal=journal, order_rows=kept, overruns=overruns)
 
     def encode(self) -> bytes:
         """Return the canonical form: JSON in UTF-8 (lone surrogates included), equal for equal states."""
@@ -91,6 +103,8 @@ class CycleState:
         }
         if self.shared:
             values["shared"] = True
+        if self.overruns:
+            values["overruns"] = from_overruns(self.overruns)
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
 
@@ -135,4 +149,5 @@ class CycleState:
                 for order, rows in dict(values["orders"]).items()
             },
             values.get("shared", False),
+            to_overruns(values.get("overruns", [])),
         )

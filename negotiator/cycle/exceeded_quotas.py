@@ -12,7 +12,7 @@ from negotiator.cycle.charges import quota_of
 from negotiator.cycle.reasons import quota_reason, scaled
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed
-from negotiator.hooks.summary import Overfill
+from negotiator.hooks.overruns import Overrun
 from negotiator.ledger import Counters, ExceededCounter, Ints, Rows
 from negotiator.records import Reason
 from negotiator.records.text import printable
@@ -56,13 +56,13 @@ class QuotaInUse(NamedTuple):
         return cls(quota, isinstance(attributed.record.counter, Grouping))
 
 
-def overfills(exceeded: Iterable[ExceededCounter]) -> tuple[Overfill, ...]:
+def overfills(exceeded: Iterable[ExceededCounter]) -> tuple[Overrun, ...]:
     """Return the limits that are exceeded, the most exceeded ones first; labels are each a ``QuotaInUse``."""
     ranked = sorted(exceeded, key=lambda each: -each.used / each.limit if each.limit else -math.inf)
     return tuple(map(_overfill, ranked))
 
 
-def _overfill(exceeded: ExceededCounter) -> Overfill:
+def _overfill(exceeded: ExceededCounter) -> Overrun:
     label = exceeded.label
     if not isinstance(label, QuotaInUse):
         raise TypeError("a limit in use without its quota")
@@ -70,7 +70,15 @@ def _overfill(exceeded: ExceededCounter) -> Overfill:
     subject = _subject(quota, exceeded.counter[-1] if label.by_member else "")
     reason = quota_reason(label.quota, quota, None, exceeded.used, exceeded.limit, subject)
     used, limit = scaled(quota, exceeded.used), scaled(quota, exceeded.limit)
-    return Overfill(subject, quota.resource, used, limit, reason, exceeded.counter[1:])
+    return Overrun(
+        reason=reason,
+        subject=subject,
+        since=0.0,
+        resource=quota.resource,
+        used=used,
+        limit=limit,
+        counter=exceeded.counter[1:],
+    )
 
 
 def _subject(quota: Quota, member: str) -> str:

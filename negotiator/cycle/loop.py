@@ -33,6 +33,7 @@ from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
+from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher, untimed, unwatched
 from negotiator.cycle.queued_requests import queued_requests
@@ -114,6 +115,7 @@ def _run_cycle(
     in_use = recount(
         *(placed, snapshot.slots, bundle, of_jobs, work, admitted.slot_rows), outside=admitted.outside
     )
+    broken = overruns(snapshot, admitted, placed, in_use, bundle, cycle, state.overruns)
     watch(CycleProgress(Station.ORDER))
     begin(Station.ORDER)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
@@ -203,6 +205,7 @@ def _run_cycle(
         *admitted.failures,
         *placed.failures,
         *in_use.uncertain.values(),
+        *broken.failures,
         *outcomes.failures,
     )
     journal = tuple(outcomes.journal)
@@ -217,7 +220,9 @@ def _run_cycle(
         failures=tuple(dict.fromkeys(failures)),  # each once, however many requests it met
         placements=placed.placements,
         changes=placed.changes,
-        state=placed.state.after(pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows),
+        state=placed.state.after(
+            pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows, broken.now
+        ),
         ledger=in_use.ledger,
         journal=journal,
         order=ended.record,
@@ -225,7 +230,12 @@ def _run_cycle(
         offered_slots=available,
         turns=ended.counts,
         shares=ended.shares,
-        overfills=in_use.overfills,
+        overruns=broken.now,
+        overruns_begun=broken.begun,
+        overruns_ended=broken.ended,
+        shadow_overruns=broken.shadow,
+        unjudged=broken.unjudged,
+        evictions=broken.evictions,
         in_use=tuple(_jobs_in_use(in_use.claims)),
         unclaimed=frozenset(outcomes.unclaimed),
     )

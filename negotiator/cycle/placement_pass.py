@@ -6,7 +6,7 @@ placed once. Source: "App Placement Rules"; "Scheduler Configuration", Placement
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self, TypeAlias
 
@@ -30,17 +30,20 @@ from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.placement_reasons import rejections
+from negotiator.cycle.placement_reasons import access_reason, rejection, rejections
 from negotiator.cycle.result import DiscardedAds
 from negotiator.cycle.text_columns import Strings, made_of
+from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application, PlacedApplication
 from negotiator.hooks.records import Cycle
 from negotiator.placement import AccessCache, Chain, Placement
-from negotiator.placement.trace import ApplicationPlacement
+from negotiator.placement.access import is_granted
+from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
 from negotiator.queues import ROOT, MutableQueueTree, QueueChange
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Codes, Keys, keys_of
+from negotiator.records import Reason
 
 #: (N,) paths of queues, "" for none.
 Paths: TypeAlias = NDArray[np.object_]
@@ -69,6 +72,8 @@ class PlacedJobs:
     noun: str = "job"
     #: By row of the table that was placed, the number of the placement; -1 for an application that has its queue already.
     kinds: Numbers | None = None
+    #: Of jobs that run: why placement would deny them now, each with its rows.
+    denied: tuple[tuple[NDArray[np.intp], Reason], ...] = ()
 
     def names(self, rows: NDArray[np.intp]) -> tuple[str, ...]:
         """Return ``schedd#cluster`` of the application of each row; empty where nothing places jobs."""
@@ -236,6 +241,8 @@ class PlacementPass:
     def place_in_use(self, jobs: Table, noun: str) -> PlacedJobs:
         """Place jobs that run: held ones too, and at the root those that the rules reject."""
         placed = attrs.evolve(self.place(jobs, held={}), noun=noun)
+        denied = (*self._rejected(placed), *self._no_longer_permitted(jobs, placed))
+        placed = attrs.evolve(placed, denied=denied)
         if not placed.discarded:
             return placed
         rejected = np.ones(len(jobs), np.bool_)
@@ -254,6 +261,53 @@ class PlacementPass:
             discarded=(),
             placements=tuple(each for each in placed.placements if each.placement.placed),
         )
+
+    def _rejected(self, placed: PlacedJobs) -> Iterator[tuple[NDArray[np.intp], Reason]]:
+        """Yield the jobs whose new applications are rejected: by the rule that came closest, or by the access policy that denied it."""
+        if placed.kinds is None:
+            return
+        for number, each in enumerate(placed.placements):
+            placement = each.placement
+            if not placement.placed:
+                step = next((step for step in placement.steps if step.code == "access_denied"), None)
+                reason = rejection(placement)
+                if step is not None and placement.code == NO_RULE_MATCHED:
+                    user, groups = each.application.user, each.application.groups
+                    reason = access_reason(self.access.submit(user, groups, step.queue))
+                yield np.flatnonzero(placed.kinds == number), reason
+
+    def _no_longer_permitted(
+        self, jobs: Table, placed: PlacedJobs
+    ) -> Iterator[tuple[NDArray[np.intp], Reason]]:
+        """Yield the jobs whose users may no longer submit to the queue that their applications are in.
+
+        An application that has its queue keeps it, whatever the rules are now; who may use the queue can change.
+        """
+        if placed.kinds is None:
+            return
+        kept = placed.kinds[placed.rows] < 0  # where they are not new
+        rows = placed.rows[kept]
+        if not len(rows):
+            return
+        found = applications(jobs, self.bundle, self.cycle.environment)
+        kinds, count = combined(found.kinds[rows], placed.queues[kept])
+        queues = placed.queues[kept][first_rows(kinds, count)].tolist()
+        first = rows[first_rows(kinds, count)].tolist()
+        records = [found.application(row, self.state.groups) for row in first]
+        asked = {
+            number: AccessQuestion(record.user, record.groups, AccessKind.SUBMIT, queue)
+            for number, (row, record, queue) in enumerate(zip(first, records, queues, strict=True))
+            if not record.forced and found.knows_groups(row, self.state.groups)
+        }
+        self.access.ask(asked.values())
+        by_reason: dict[tuple[str, ...], tuple[Reason, list[int]]] = {}
+        for number, question in asked.items():
+            answer = self.access.answer(question)
+            if not is_granted(answer):
+                reason = access_reason(answer)
+                by_reason.setdefault((answer.plugin, reason.text), (reason, []))[1].append(number)
+        for reason, numbers in by_reason.values():
+            yield rows[np.isin(kinds, numbers)], reason
 
     def place_new(
         self, jobs: Table, found: JobApplications, rows: NDArray[np.intp], unlike: Numbers

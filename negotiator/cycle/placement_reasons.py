@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from negotiator.cycle.reasons import core_reason
+from negotiator.hooks.access import Access
+from negotiator.hooks.answers import Attributed
 from negotiator.placement import Placement, PlacementStep
 from negotiator.placement.trace import NO_RULE_MATCHED
 from negotiator.records import Provenance, Reason, Station, Verdict
@@ -40,6 +42,22 @@ def rejections(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[i
             rejected.setdefault((placement.code, key), []).append(number)
     for (code, step), numbers in rejected.items():
         yield _reason(code, step), numbers
+
+
+def rejection(placement: Placement) -> Reason:
+    """Return why one application is rejected, with the last rule that was tried."""
+    step = placement.steps[-1] if placement.steps else None
+    reason = _reason(placement.code, step)
+    return reason if step is None else attrs.evolve(reason, text=f"{reason.text}: {step.text}")
+
+
+def access_reason(answer: Attributed[Access]) -> Reason:
+    """Return why access policies deny a job the queue that its application is in."""
+    access = answer.record
+    broken = access.rule == "plugin_error"
+    where = Provenance(Station.PLACE, answer.plugin, answer.version, access.rule, access.source)
+    verdict, code = (Verdict.BROKEN_PLUGIN, "plugin_error") if broken else (Verdict.DENIED, "access_denied")
+    return Reason(verdict, code, access.text, where)
 
 
 def _reason(code: str, step: PlacementStep | None) -> Reason:

@@ -27,8 +27,8 @@ from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.charges import Charge
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import Attributed, HookFailure
+from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.records import Cycle, Mask
-from negotiator.hooks.summary import Overfill
 from negotiator.ledger import Ledger, LedgerError, LimitsInUse, Receipt, Rows
 from negotiator.records import CORE, Mode
 
@@ -48,7 +48,7 @@ class Recount:
     uncertain: Mapping[str, HookFailure]
     slots: Rows
     claims: tuple[ClaimsInUse, ...] = ()
-    overfills: tuple[Overfill, ...] = ()
+    overfills: tuple[Overrun, ...] = ()
 
     @cached_property
     def held(self) -> HeldAmounts:
@@ -60,6 +60,14 @@ class Recount:
         """The same on the shadow counters."""
         found = HeldAmounts.of_claims(self.receipts, self.ledger, self.slots, Mode.WARN)
         return attrs.evolve(found, ended=self.held.ended)  # one array: matches end a job on all counters
+
+    def slots_of(self, jobs: Table) -> Rows:
+        """Return the rows in the pool of the slots of a table of jobs in use, (N,): -1 for a slot that the pool does not have."""
+        found = np.full(len(jobs), -1, np.intp)
+        for each in self.claims:
+            if each.jobs is jobs and not each.pending:
+                found[each.rows] = each.slot_rows
+        return found
 
     def end_claims(self, rows: Rows) -> None:
         """Release what the running jobs of some slots hold, by their rows among those that take part.

@@ -89,6 +89,14 @@ class ReferenceClosure:
             pending += _reached(owner, found, exact=self.exact)
         return self._follow(pending, None)
 
+    def of_expression(self, owner: Side, expression: Expr) -> frozenset[str] | None:
+        """Return the job attributes that one expression reads of any job; None if they cannot be found.
+
+        :param owner: the side whose ad is MY in it, where the job is MY.
+        """
+        found = scan(expression)
+        return None if found.opaque else self._follow([*_reached(owner, found, exact=self.exact)], None)
+
     def of_jobs(
         self, jobs: Table, rows: NDArray[np.intp], names: frozenset[str]
     ) -> list[tuple[frozenset[str] | None, bool]]:

@@ -17,8 +17,9 @@ from negotiator.cycle.time_reasons import ReachedLimit
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderCounts, ShareUse
+from negotiator.hooks.overruns import Eviction, Overrun, OverrunCount
 from negotiator.hooks.records import Match, Request
-from negotiator.hooks.summary import Overfill, Rejection
+from negotiator.hooks.summary import Rejection
 from negotiator.ledger import Ledger
 from negotiator.placement.trace import ApplicationPlacement
 from negotiator.queues import QueueChange
@@ -239,7 +240,12 @@ class CycleResult:
     offered_slots: int = 0  # that a match could get when the first turn began
     turns: OrderCounts = attrs.field(factory=OrderCounts)
     shares: tuple[ShareUse, ...] = ()  # what each submitter or queue was entitled to, and what it used
-    overfills: tuple[Overfill, ...] = ()  # when the cycle began, the most exceeded limits first
+    overruns: tuple[Overrun, ...] = ()  # when the cycle began: limits first, then running jobs rule by rule
+    overruns_begun: tuple[Overrun, ...] = ()  # since the cycle before
+    overruns_ended: tuple[Overrun, ...] = ()
+    shadow_overruns: tuple[OverrunCount, ...] = ()  # of rules that do not enforce
+    unjudged: int = 0  # running jobs that not every rule could judge
+    evictions: tuple[Eviction, ...] = ()  # running jobs that are to end
     in_use: tuple[InUseCount, ...] = ()  # when the cycle began, by user and queue
     unclaimed: frozenset[str] = (
         frozenset()
@@ -254,6 +260,22 @@ class CycleResult:
     def matches(self) -> tuple[Match, ...]:
         """All matches, request by request."""
         return tuple(match for outcome in self.outcomes for match in outcome.matches)
+
+    @property
+    def jobs_in_overrun(self) -> int:
+        """The number of running jobs that break a rule."""
+        return len({(each.schedd, each.job, each.slot) for each in self.overruns if not each.is_limit})
+
+    @property
+    def overrun_counts(self) -> tuple[OverrunCount, ...]:
+        """How many running jobs break each rule, then how many would break those that do not enforce."""
+        found: dict[tuple[str, str], OverrunCount] = {}
+        for each in self.overruns:
+            if not each.is_limit:
+                where = each.reason.provenance
+                key = where.plugin, where.rule
+                found[key] = OverrunCount(each.reason, 1 + (found[key].jobs if key in found else 0))
+        return (*found.values(), *self.shadow_overruns)
 
     @property
     def rejections(self) -> tuple[Rejection, ...]:

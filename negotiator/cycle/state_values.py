@@ -6,6 +6,7 @@ TypeError or ValueError for values of another form; other faults are found by co
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
@@ -16,16 +17,18 @@ import attrs
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.plain_values import PlainValue, checked_value
+from negotiator.hooks.overruns import Overrun, OverrunAction
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import SEPARATOR, parent_of
-from negotiator.records import Source
+from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 Values: TypeAlias = Any  #: values that JSON has
 
 _ENTRY_NAMES: Final = tuple(attrs.fields_dict(JournalEntry))
 _ENTRY_VALUES: Final = attrgetter(*_ENTRY_NAMES)
+_OVERRUN_NAMES: Final = tuple(name for name in attrs.fields_dict(Overrun) if name != "reason")
 
 
 def from_queues(queues: QueueTree) -> Values:
@@ -120,6 +123,45 @@ def to_entry(values: Values) -> JournalEntry:
         raise ValueError("the fields are not those of a match")
     read = {name: _ENTRY_FIELDS.get(name, _text)(value) for name, value in values.items()}
     return JournalEntry(**read)
+
+
+def from_overruns(overruns: Iterable[Overrun]) -> Values:
+    """Return overruns as pairs: a reason, and what breaks it; those of one rule share its reason."""
+    found: dict[str, tuple[Values, list[Values]]] = {}
+    for each in overruns:
+        reason = _from_reason(each.reason)
+        _, rows = found.setdefault(json.dumps(reason, sort_keys=True), (reason, []))
+        rows.append([_overrun_value(getattr(each, name)) for name in _OVERRUN_NAMES])
+    return [[reason, rows] for reason, rows in found.values()]
+
+
+def to_overruns(values: Values) -> tuple[Overrun, ...]:
+    """Return the overruns that ``from_overruns`` wrote."""
+    found = []
+    for reason, rows in values:
+        shared = _to_reason(reason)
+        for row in rows:
+            fields = dict(zip(_OVERRUN_NAMES, row, strict=True))
+            fields["action"], fields["counter"] = OverrunAction(fields["action"]), tuple(fields["counter"])
+            found.append(Overrun(reason=shared, **fields))
+    return tuple(found)
+
+
+def _overrun_value(value: object) -> Values:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _from_reason(reason: Reason) -> Values:
+    where = reason.provenance
+    source = None if where.source is None else attrs.astuple(where.source)
+    provenance = [where.station, where.plugin, where.version, where.rule, source and list(source)]
+    return [reason.verdict, reason.code, reason.text, provenance, reason.mode, dict(reason.numbers)]
+
+
+def _to_reason(values: Values) -> Reason:
+    verdict, code, text, (station, plugin, version, rule, source), mode, numbers = values
+    where = Provenance(Station(station), plugin, version, rule, None if source is None else Source(*source))
+    return Reason(Verdict(verdict), code, text, where, Mode(mode), dict(numbers))
 
 
 def _text(value: object) -> str:

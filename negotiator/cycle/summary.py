@@ -42,7 +42,10 @@ def summarize(
             DiscardCount(each.kind, each.reason, each.count, each.examples) for each in result.discarded
         ),
         failures=result.failures,
-        overfills=result.overfills,
+        overruns=result.overruns,
+        overruns_begun=result.overruns_begun,
+        overruns_ended=result.overruns_ended,
+        unjudged=result.unjudged,
         seconds=MappingProxyType(dict(seconds)),
         statistics=_statistics(result, span or CycleSpan(result.now, result.now)),
     )

@@ -94,7 +94,9 @@ def check_overruns(record: Any, what: str) -> None:
         check_instance(record.overruns, OverrunAction, f"an OverrunAction or None as overruns of a {what}")
     grace = record.overrun_grace
     if grace is not None and (type(grace) not in (int, float) or not 0 <= grace < math.inf):
-        raise WrongAnswerError(f"expected seconds, 0 or more, or None as overrun_grace of a {what}, got {grace!r:.60}")
+        raise WrongAnswerError(
+            f"expected seconds, 0 or more, or None as overrun_grace of a {what}, got {grace!r:.60}"
+        )
 
 
 def _string(value: object, what: str) -> str:

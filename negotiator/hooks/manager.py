@@ -133,6 +133,10 @@ class HookManager:
                 failures.append(HookFailure(plugin, version, hook.name, message))
         return tuple(failures)
 
+    def uses(self, hook: Hook[..., Any]) -> bool:
+        """True if a plugin implements a hook and has something to do in it under the bundle."""
+        return bool(self._used[hook.name])
+
     def implements(self, hook: Hook[..., Any]) -> bool:
         """True if a plugin implements a hook; for a hook without any, its arguments need not be computed."""
         return bool(self._guarded[hook.name])

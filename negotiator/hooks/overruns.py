@@ -90,3 +90,11 @@ class EvictionOutcome:
     eviction: Eviction
     accepted: bool
     text: str = ""
+
+
+@attrs.frozen
+class OverrunCount:
+    """One rule and how many running jobs break it; of a rule that does not enforce, how many would."""
+
+    reason: Reason
+    jobs: int

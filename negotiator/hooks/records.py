@@ -103,6 +103,11 @@ class Request:
     claim: Ad = attrs.field(factory=Ad)
     outside: bool = False  # the job runs on a slot that a gate puts outside of the pool (``Gate.outside``)
 
+    def as_idle(self) -> Request:
+        """Return the request of running jobs as if they were matched now."""
+        changed = {"JobStatus": 1} if "JobStatus" in self._ad else {}
+        return attrs.evolve(self, ad=self._ad.replaced(changed)) if changed else self
+
     @property
     def ad(self) -> Ad:
         """The significant attributes; in a plugin's code those that it declared."""

@@ -9,7 +9,7 @@ import attrs
 
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
-from negotiator.hooks.charges import CounterKey
+from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.records import Match
 from negotiator.records import Reason
 
@@ -76,24 +76,6 @@ class DiscardCount:
     examples: tuple[str, ...]
 
 
-@attrs.frozen
-class Overfill:
-    """A limit that was exceeded when a cycle began, by running jobs and by matches that the pool does not show yet.
-
-    It came about without a match: a schedd ran further jobs on a claim or divided a slot, or the limit was lowered.
-    ``subject`` is whose usage it is (``user sue in root.a``), ``resource`` is empty for counts. ``used`` and ``limit`` are in the
-    unit of the resource: bytes of memory, thousandths of vcore. ``reason`` is that of the jobs that wait for it. ``counter`` is the
-    plugin's own key.
-    """
-
-    subject: str
-    resource: str
-    used: float
-    limit: float
-    reason: Reason
-    counter: CounterKey
-
-
 @attrs.frozen(kw_only=True)
 class CycleStatistics:
     """The sizes of a cycle and its times, as condor_negotiator counts them; 0 if unknown.
@@ -123,8 +105,9 @@ class CycleStatistics:
 class CycleSummary:
     """The result of a cycle.
 
-    ``matches`` are those that were delivered, for a pool of files all. ``overfills`` are the limits that were exceeded when it began, the most exceeded
-    ones first. ``seconds`` has the time that each part and each station of the cycle took, by its name;
+    ``matches`` are those that were delivered, for a pool of files all. ``overruns`` are the rules that something in use broke when it
+    began: limits, the most exceeded ones first, then running jobs that a policy would deny, rule by rule. ``overruns_begun`` and
+    ``overruns_ended`` are what changed since the cycle before, ``unjudged`` the running jobs that not every rule could judge. ``seconds`` has the time that each part and each station of the cycle took, by its name;
     it is measured outside the cycle, so that the same input still gives the same result.
     """
 
@@ -132,7 +115,10 @@ class CycleSummary:
     denials: tuple[Denial, ...] = ()
     discarded: tuple[DiscardCount, ...] = ()
     failures: tuple[HookFailure, ...] = ()
-    overfills: tuple[Overfill, ...] = ()
+    overruns: tuple[Overrun, ...] = ()
+    overruns_begun: tuple[Overrun, ...] = ()
+    overruns_ended: tuple[Overrun, ...] = ()
+    unjudged: int = 0
     seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
     statistics: CycleStatistics = CycleStatistics()
 

@@ -37,7 +37,8 @@ class CycleEntry:
 
     ``seconds`` has ``read``, ``cycle``, ``record_intent``, ``settle`` and ``record_outcome``, and of ``cycle`` the stations ``admit``,
     ``place``, ``order``, ``match`` and ``charge``. ``jobs`` are those that were read, ``unmatched`` those that took part and got no slot.
-    ``failure`` is why the cycle did not take place; then it has no sizes.
+    ``overruns`` are the running jobs that broke a rule when it began, ``limits_exceeded`` the limits that were exceeded, and ``unjudged`` the
+    running jobs that not every rule could judge. ``failure`` is why the cycle did not take place; then it has no sizes.
     """
 
     number: int = stored_fields.counter()
@@ -50,7 +51,9 @@ class CycleEntry:
     matches: int = stored_fields.counter()
     unmatched: int = stored_fields.counter()
     undelivered: int = stored_fields.counter()
-    overfills: int = stored_fields.counter()
+    overruns: int = stored_fields.counter()
+    limits_exceeded: int = stored_fields.counter()
+    unjudged: int = stored_fields.counter()
     failure: str = stored_fields.optional_text()
 
 
@@ -61,7 +64,8 @@ class RuleEffect:
     ``ads`` counts those that it discarded. ``requests`` counts those that it took slots from; ``removed`` and ``rejected`` are the sums of
     the slots over these requests (a slot counts once for each request): those that were still candidates, and those that it rejects by
     itself. ``jobs`` counts the jobs of these requests that got no slot, ``decisive`` those of which it took the last candidates.
-    ``warned`` counts the matches that it would have denied if it enforced. ``text`` is one of its sentences.
+    ``warned`` counts the matches that it would have denied if it enforced. ``overruns`` counts the running jobs that break it, or would if
+    it enforced. ``text`` is one of its sentences.
     """
 
     station: str = stored_fields.text()
@@ -79,6 +83,7 @@ class RuleEffect:
     decisive: int = stored_fields.counter()
     jobs: int = stored_fields.counter()
     warned: int = stored_fields.counter()
+    overruns: int = stored_fields.counter()
 
 
 @attrs.frozen(kw_only=True)
@@ -181,12 +186,18 @@ def _history(values: Any) -> CycleHistory:
     if values["version"] != _VERSION:
         raise ValueError("another version of the program wrote it")
     return CycleHistory(
-        cycles=tuple([CycleEntry(**each) for each in values["cycles"]]),
+        cycles=tuple([_entry(each) for each in values["cycles"]]),
         last=None if values["last"] is None else _details(values["last"]),
         # Earlier versions have none.
         rules=tuple([RuleActivity(**each) for each in values.get("rules", ())]),
         rules_left_out=values.get("rules_left_out", 0),
     )
+
+
+def _entry(values: dict[str, Any]) -> CycleEntry:
+    if "overfills" in values:  # of an earlier version
+        values["limits_exceeded"] = values.pop("overfills")
+    return CycleEntry(**values)
 
 
 def _details(values: dict[str, Any]) -> CycleDetails:

@@ -11,6 +11,7 @@ import attrs
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
+from negotiator.hooks.overruns import Eviction, EvictionOutcome
 from negotiator.hooks.records import Match
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault, Snapshot
@@ -52,6 +53,10 @@ class CyclePool(ABC):
 
         A failed delivery is part of the answer, never an exception. Only this method reads claim ids.
         """
+
+    def evict(self, evictions: Sequence[Eviction]) -> Sequence[EvictionOutcome]:  # noqa: ARG002 - nobody can be asked
+        """Ask for the end of running jobs; return what became of each request. None is asked for where nothing receives requests."""
+        return ()
 
     def observed(self, deliveries: Sequence[Delivery]) -> tuple[Match, ...]:
         """Return the matches that observers are called with: those that were handed out."""

@@ -14,6 +14,7 @@ from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.fields import check_exactly
 from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.overruns import Eviction, EvictionOutcome
 from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.pool_control import PoolControl
 from negotiator.hooks.pool_source import Decisions, LivePool
@@ -77,6 +78,28 @@ class ServedPool(CyclePool):
             found.get(match.id) or Delivery(match, DeliveryStatus.UNKNOWN, failure)
             for match in result.matches
         ]
+
+    def evict(self, evictions: Sequence[Eviction]) -> Sequence[EvictionOutcome]:
+        """Ask for the end of running jobs; what the plugin leaves out was not asked for."""
+        if not evictions:
+            return ()
+        source, pool = self._pool.get()
+        found: list[EvictionOutcome] = []
+        known = {id(each) for each in evictions}
+        try:
+            with running_plugin(f"evict of the source {source.record.name}", pool.longest_step):
+                for each in pool.evict(evictions):
+                    check_exactly(each, EvictionOutcome, "an EvictionOutcome")
+                    if id(each.eviction) in known:
+                        known.remove(id(each.eviction))
+                        found.append(each)
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything; jobs were asked to end before it
+            raise_if_interrupted(error)
+            _log.debug("plugin %s", source.plugin, exc_info=error)
+            failure = f"plugin {source.plugin}: {describe_error(error)}"
+            left = (each for each in evictions if id(each) in known)
+            found += (EvictionOutcome(each, accepted=False, text=failure) for each in left)
+        return found
 
     def cycle_ended(self, summary: CycleSummary) -> tuple[HookFailure, ...]:
         """Let the pool publish the result of a cycle; a failure changes nothing else."""

@@ -28,6 +28,7 @@ from negotiator.cycle.summary import summarize
 from negotiator.errors import StateError
 from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls
+from negotiator.hooks.overruns import EvictionOutcome
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault
@@ -39,7 +40,6 @@ from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator.runtime.cycle_seconds import CycleSeconds
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
-from negotiator.runtime.overfill_changes import OverfillChanges, OverfillWatch
 from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.shadow import uncharged
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
@@ -69,7 +69,7 @@ class CycleReport:
     show_error: OSError | None = None  # the output could not be written
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
-    overfills: OverfillChanges = attrs.field(factory=OverfillChanges)  # since the cycle before
+    evicted: tuple[EvictionOutcome, ...] = ()  # what became of the running jobs that were asked to end
     seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
 
 
@@ -104,7 +104,6 @@ class Runtime:
     engine: Engine = LOCAL
     show: Callable[[Snapshot, CycleResult], bool] = lambda *_: False
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
-    _overfill_watch: OverfillWatch = attrs.field(factory=OverfillWatch, init=False)
     _state_manager: StateManager | None = None
     _cycles: int = 0  # the number of the last cycle
     _last_match: str = ""  # the last one in the audit log that was recorded with this state
@@ -172,9 +171,10 @@ class Runtime:
         with seconds.timed("settle"):
             shown = self._show(snapshot, result)
             deliveries = tuple(self.pool.settle(result, vault, shown))
+            evicted = tuple(self.pool.evict(result.evictions))
         with seconds.timed("record_outcome"):
             try:
-                self._record_outcome(result, deliveries)
+                self._record_outcome(result, deliveries, evicted)
             finally:
                 self._release_undelivered(result, deliveries)
         # The next cycle reports a state that fails.
@@ -200,7 +200,7 @@ class Runtime:
             show_error=shown.error,
             clock_jump=jump,
             slow=slow,
-            overfills=self._overfill_watch.next(result.overfills),
+            evicted=evicted,
             seconds=seconds.of,
         )
 
@@ -290,13 +290,15 @@ class Runtime:
         self.state_manager.adopt(result, mark, vault)
         self._last_match, self._cycles = last_match, result.number
 
-    def _record_outcome(self, result: CycleResult, deliveries: Sequence[Delivery]) -> None:
+    def _record_outcome(
+        self, result: CycleResult, deliveries: Sequence[Delivery], evicted: Sequence[EvictionOutcome]
+    ) -> None:
         ids = {
             status: [match.id for match in with_status(deliveries, status)]
             for status in (DeliveryStatus.DELIVERED, DeliveryStatus.PRINTED, DeliveryStatus.WITHHELD)
         }
         try:
-            self._record(outcome_records(result, failed=_undelivered(deliveries), **ids))
+            self._record(outcome_records(result, failed=_undelivered(deliveries), evicted=evicted, **ids))
         except AuditError as error:
             raise OutcomeLostError(
                 f"{error}: the outcome of cycle {result.number} is not recorded; {_handed_out_text(deliveries)}"

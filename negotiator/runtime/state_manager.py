@@ -23,6 +23,7 @@ from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderRows
+from negotiator.hooks.overruns import Overrun
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.vault import ClaimVault
 from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, QueueConfig, QueueTree
@@ -54,7 +55,8 @@ class StateManager:
     ``changes`` are changes of queues that no cycle has recorded yet. ``time`` is the time by which the matches of the
     journal age, as of the last cycle; ``clock_jump`` the seconds by which the wall clock moved more than it did then.
     ``damaged`` are sentences on what could not be read of the stored state, and was set aside. ``peers`` has the matches of the
-    other negotiators of the pool, and the rows of orders that are shared with them; None if this is the only one.
+    other negotiators of the pool, and the rows of orders that are shared with them; None if this is the only one. ``overruns`` are those of
+    the last cycle.
     """
 
     bundle: Bundle
@@ -69,6 +71,7 @@ class StateManager:
     damaged: tuple[str, ...] = ()
     peers: PeerMatches | None = None
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)
+    overruns: tuple[Overrun, ...] = ()
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _written_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
     _last: float = 0.0  # time of the last snapshot
@@ -109,6 +112,7 @@ class StateManager:
         state_manager.order_rows = by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.name}: {each}" for each in (*stored.damaged, *unknown))
         state_manager._last = min(stored.last, now)
+        state_manager.overruns = stored.overruns
         if store.peers is not None:
             state_manager.peers = PeerMatches(store.peers)
             state_manager.read_peers()
@@ -143,6 +147,7 @@ class StateManager:
         state = CycleState(
             *(self.queues, registry, dict(self.held), self.matches, groups, self.order_rows),
             shared=self.peers is not None,
+            overruns=self.overruns,
         )
         return state, failures
 
@@ -237,9 +242,19 @@ class StateManager:
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
             self.order_rows = result.state.order_rows
+        before, self.overruns = (
+            self.overruns,
+            self.overruns if result.state is None else result.state.overruns,
+        )
         self.changes.clear()
         self.journal.add(result.pending, self.time.time, (claims or ClaimVault()).fingerprint)
-        self.write(queues=self.queues, matches=result.pending, mark=mark, cycle=result.number)
+        self.write(
+            queues=self.queues,
+            matches=result.pending,
+            mark=mark,
+            cycle=result.number,
+            overruns=None if self.overruns == before else self.overruns,
+        )
 
     def note_claims(self, result: CycleResult, claims: ClaimVault) -> None:
         """Note which claim id each match of a cycle was handed out with, also for a later process.
@@ -296,6 +311,7 @@ class StateManager:
         matches: Iterable[JournalEntry] = (),
         mark: tuple[str, str] | None = None,
         cycle: int | None = None,
+        overruns: Iterable[Overrun] | None = None,
     ) -> None:
         """Save what changed since the last call, with the answer to a request; nothing without a store.
 
@@ -322,6 +338,7 @@ class StateManager:
             order_rows={name: row for name, row in rows.items() if self._written_rows.get(name) != row},
             order_gone=self._written_rows.keys() - rows.keys(),
             shared=self._shared_change(shared),
+            overruns=overruns,
         )
         self._written_rows = rows
         if self.peers is not None:

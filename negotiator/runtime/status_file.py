@@ -48,7 +48,8 @@ class CycleTotals:
 class LastCycle:
     """A completed cycle. ``unanswered`` are the daemons that did not answer, ``plugins`` those that failed in it.
 
-    ``overfills`` is how many limits were exceeded when it began. ``unmatched`` has the jobs without a slot by reason, those with most
+    ``overruns`` is how many running jobs broke ``overrun_rules`` rules when it began, ``limits_exceeded`` how many limits were exceeded, and
+    ``unjudged`` how many running jobs are not known well enough to be judged by every rule. ``unmatched`` has the jobs without a slot by reason, those with most
     jobs first.
     """
 
@@ -62,7 +63,10 @@ class LastCycle:
     undelivered: int = stored_fields.integer()
     unanswered: tuple[str, ...] = stored_fields.texts()
     plugins: tuple[str, ...] = stored_fields.texts()
-    overfills: int = stored_fields.counter()
+    overruns: int = stored_fields.counter()
+    overrun_rules: int = stored_fields.counter()
+    limits_exceeded: int = stored_fields.counter()
+    unjudged: int = stored_fields.counter()
     unmatched: tuple[UnmatchedJobs, ...] = stored_fields.records(UnmatchedJobs)
 
 
@@ -150,6 +154,7 @@ def _status(values: Any) -> NegotiatorStatus:
         raise ValueError("another version of the program wrote it")
     if values.get("last") is not None:
         unmatched = tuple([UnmatchedJobs(**each) for each in values["last"].pop("unmatched")])
+        values["last"].pop("overfills", None)  # of an earlier version
         values["last"] = LastCycle(**values["last"], unmatched=unmatched)
     values["totals"] = CycleTotals(**values["totals"])
     if values.get("plugin_call") is not None:

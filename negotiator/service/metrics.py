@@ -143,8 +143,12 @@ def _of_last_cycle(status: NegotiatorStatus) -> Iterator[Metric]:
     yield _gauge("negotiator_last_cycle_unmatched_jobs", text, values, ("station", "verdict", "code"))
     text = "Daemons of the pool that did not answer in the last cycle."
     yield _gauge("negotiator_last_cycle_unanswered", text, len(last.unanswered))
+    text = "Running jobs that broke a rule when the last cycle began."
+    yield _gauge("negotiator_last_cycle_overruns", text, last.overruns)
     text = "Limits that running jobs exceeded when the last cycle began."
-    yield _gauge("negotiator_last_cycle_overfills", text, last.overfills)
+    yield _gauge("negotiator_last_cycle_limits_exceeded", text, last.limits_exceeded)
+    text = "Running jobs that not every rule could judge when the last cycle began."
+    yield _gauge("negotiator_last_cycle_unjudged", text, last.unjudged)
 
 
 def _gauge(

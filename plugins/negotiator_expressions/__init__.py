@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import attrs
+
 from negotiator.plugin import Constraint, ConstraintSide, Expression, Mode, Section, hookimpl, references
 from negotiator_expressions.settings import AppliesTo, CentralExpressions, check, one_line
 
@@ -59,9 +61,10 @@ def negotiator_constraints(settings: CentralExpressions) -> Iterator[Constraint]
         yield _constraint("NEGOTIATOR_PE_JOB_EXPR", ConstraintSide.JOB, settings.job)
     for policy in settings.policies:
         if policy.applies_to is AppliesTo.MATCH:
-            yield _constraint(
+            made = _constraint(
                 policy.name, ConstraintSide.JOB, policy.expression, policy.mode, policy.description
             )
+            yield attrs.evolve(made, overruns=policy.overruns, overrun_grace=policy.overrun_grace)
 
 
 def _constraint(

@@ -13,6 +13,7 @@ from negotiator.plugin import (
     Expression,
     Gate,
     Mode,
+    OverrunAction,
     Table,
     bind,
     evaluate_table,
@@ -40,6 +41,8 @@ class _GateRule:
     mode: Mode = Mode.ENFORCE
     description: str = ""
     outside: bool = False
+    overruns: OverrunAction | None = None
+    overrun_grace: float | None = None
 
 
 def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) -> Iterator[Gate]:
@@ -58,6 +61,8 @@ def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) 
                 source=rule.expression.source,
                 mode=rule.mode,
                 outside=rule.outside,
+                overruns=rule.overruns,
+                overrun_grace=rule.overrun_grace,
             )
 
 
@@ -91,4 +96,6 @@ def _named(policy: NamedPolicy) -> _GateRule:
         policy.expression,
         mode=policy.mode,
         description=policy.description,
+        overruns=policy.overruns,
+        overrun_grace=policy.overrun_grace,
     )

@@ -7,11 +7,21 @@ macros of the negotiator (``NEGOTIATOR_*_CONSTRAINT``).
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator.plugin import Expression, Mode, Problem, Severity, Source, printable, references
+from negotiator.plugin import (
+    Expression,
+    Mode,
+    OverrunAction,
+    Problem,
+    Severity,
+    Source,
+    printable,
+    references,
+)
 
 _LONGEST_NAME = 200  # characters; the most that the name of a rule may have
 
@@ -38,6 +48,10 @@ class NamedPolicy:
     mode: Mode = Mode.ENFORCE
     description: str = ""
     allow_unscoped: bool = False
+    overruns: OverrunAction | None = (
+        None  # what becomes of running jobs that it would deny; None for the bundle's
+    )
+    overrun_grace: float | None = None
     source: Source | None = None
 
 
@@ -141,6 +155,13 @@ def _names(policies: Iterable[NamedPolicy]) -> Iterator[Problem]:
                 policy.source or Source(""),
                 f"a policy name must have at most {_LONGEST_NAME} printable characters",
                 "put the rest into its description",
+            )
+        if policy.overrun_grace is not None and not 0 <= policy.overrun_grace < math.inf:
+            yield Problem(
+                Severity.ERROR,
+                policy.source or Source(""),
+                "overrun_grace must be a number of seconds, 0 or more",
+                "remove it for the bundle's own",
             )
         first = seen.setdefault(policy.name, policy)
         if first is not policy:

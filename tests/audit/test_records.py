@@ -24,8 +24,8 @@ from negotiator.cycle.result import (
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.overruns import Eviction, EvictionOutcome, Overrun, OverrunAction
 from negotiator.hooks.records import Match, Request
-from negotiator.hooks.summary import Overfill
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict
 
 SECRET = "<10.0.0.1:9618>#1700000000#1#secret"  # noqa: S105 - a claim id nobody has
@@ -58,8 +58,17 @@ def an_outcome(*matches, jobs=1, removals=(), owner="ada"):
     return RequestOutcome(request, matches, first, 3, tuple(removals))
 
 
-def an_overfill(subject="user ada in root"):
-    return Overfill(subject, "vcore", 3000, 2000, reason(), ("user", "ada", "root", "vcore"))
+def an_overrun(number=0, **changed):
+    """Return a running job that a rule would deny."""
+    own = {"job": f"12.{number}", "schedd": "submit1", "user": "ada", "slot": f"slot{number}@node"}
+    return Overrun(
+        **({"reason": reason(), "subject": "job 12.0 of ada on slot1@node", "since": 7.0} | own | changed)
+    )
+
+
+def an_exceeded_limit(subject="user ada in root"):
+    numbers = {"resource": "vcore", "used": 3000, "limit": 2000, "counter": ("user", "ada", "root", "vcore")}
+    return Overrun(reason=reason(), subject=subject, since=7.0, **numbers)
 
 
 def a_result(*outcomes, **changes):
@@ -286,9 +295,11 @@ def test_every_field_is_documented():
         outcome,
         discarded=discarded,
         failures=(HookFailure("calendar", "3", "hook", "broken"),),
-        overfills=(an_overfill(),),
+        overruns=(an_exceeded_limit(), an_overrun()),
+        overruns_begun=(an_exceeded_limit(), an_overrun()),
     )
-    records = [*records_of(result), *outcome_records(result, [], {})]
+    evicted = [EvictionOutcome(Eviction(overrun=an_overrun(), startd="", fast=False), accepted=True)]
+    records = [*records_of(result), *outcome_records(result, [], {}, evicted=evicted)]
     rows = {row.split("`")[1]: row for row in document.splitlines() if row.startswith("| `")}
     for record in records:
         for field in record.keys() - {"kind", "cycle", "time", "bundle"}:
@@ -298,21 +309,59 @@ def test_every_field_is_documented():
         "denial",
         "discard",
         "failure",
-        "overfill",
+        "overrun",
         "cycle",
         "outcome",
     }
 
 
-def test_of_many_overfills_a_hundred_are_recorded_and_the_others_counted():
-    found = tuple(an_overfill(f"user u{number}" + "x" * 900) for number in range(150))
-    records = records_of(a_result(overfills=found))
-    recorded = [each for each in records if each["kind"] == "overfill"]
-    assert [each["subject"].split("x")[0] for each in recorded] == [
-        f"user u{number}" for number in range(100)
+def test_what_is_to_end_comes_before_what_begins_and_ends_and_names_its_rule():
+    ending = an_overrun(1, action=OverrunAction.VACATE)
+    evictions = (Eviction(overrun=ending, startd="<10.0.0.1:9618>", fast=False),)
+    limit = an_exceeded_limit()
+    result = a_result(
+        overruns=(limit, an_overrun(), ending),
+        overruns_begun=(limit, an_overrun()),
+        overruns_ended=(an_overrun(2),),
+        evictions=evictions,
+        unjudged=4,
+    )
+    *_, first, second, third, fourth, last = records_of(result)
+    assert [each["change"] for each in (first, second, third, fourth)] == ["evict", "begun", "begun", "ended"]
+    assert (first["job"], first["slot"], first["action"]) == ("12.1", "slot1@node", "vacate")
+    assert (first["since"], first["reason"]["provenance"]["source"]) == (
+        "1970-01-01T00:00:07.000Z",
+        "pool.yaml:12:3",
+    )
+    assert (second["resource"], second["used"], second["limit"]) == ("vcore", 3000, 2000)
+    assert {"job", "slot"}.isdisjoint(second)
+    assert (last["overruns"], last["overruns_left_out"], last["unjudged"]) == (3, 0, 4)
+    assert [(each["jobs"], each["reason"]["provenance"]["rule"]) for each in last["overruns_by_rule"]] == [
+        (2, "small")
     ]
+
+
+def test_of_many_overruns_ten_thousand_changes_are_recorded_and_the_others_counted():
+    found = tuple(an_overrun(number, subject="x" * 900) for number in range(10_050))
+    records = records_of(a_result(overruns=found, overruns_begun=found))
+    recorded = [each for each in records if each["kind"] == "overrun"]
+    assert [each["job"] for each in recorded] == [f"12.{number}" for number in range(10_000)]
     assert max(len(each["subject"]) for each in recorded) == 500
-    assert (records[-1]["overfills"], records[-1]["overfills_left_out"]) == (150, 50)
+    assert (records[-1]["overruns"], records[-1]["overruns_left_out"]) == (10_050, 50)
+
+
+def test_the_outcome_has_what_became_of_jobs_that_were_asked_to_end():
+    asked = [
+        EvictionOutcome(
+            Eviction(overrun=an_overrun(number), startd="", fast=True), accepted=not text, text=text
+        )
+        for number, text in enumerate(["", "no answer"])
+    ]
+    (record,) = outcome_records(a_result(), [], {}, evicted=asked)
+    assert record["evicted"] == [
+        {"schedd": "submit1", "job": "12.0", "slot": "slot0@node", "accepted": True, "text": ""},
+        {"schedd": "submit1", "job": "12.1", "slot": "slot1@node", "accepted": False, "text": "no answer"},
+    ]
 
 
 def test_claim_ids_are_not_recorded():

@@ -48,7 +48,7 @@ def test_usage_above_a_quota_is_reported_where_it_is_a_hard_limit(groups, overru
     claimed = {"State": '"Claimed"', "RemoteUser": '"b.old@d"', "AccountingGroup": '"b.old@d"'}
     slots = [slot(number, SlotWeight="1.5", **claimed) for number in range(2)]
     own = groups(QUOTAS, f"compatible: {{group_overrun: {overrun}}}\n")
-    found = run(own, grouped_pool({"a.ann": 0}, slots)).overfills
+    found = run(own, grouped_pool({"a.ann": 0}, slots)).overruns
     assert [(each.used, each.limit) for each in found] == above
     assert {each.subject for each in found} <= {"slots of accounting group b"}
 

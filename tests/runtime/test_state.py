@@ -302,7 +302,7 @@ def test_the_state_of_another_version_is_refused(folder, store):
         db.execute("PRAGMA user_version = 99")
     db.close()
     with pytest.raises(
-        StateError, match=r"version 99, this program reads version 10: use the program that wrote it"
+        StateError, match=r"version 99, this program reads version 11: use the program that wrote it"
     ):
         StateStore.open(folder)
 

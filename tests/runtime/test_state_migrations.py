@@ -49,7 +49,7 @@ def test_a_state_of_version_9_has_all_that_it_had(folder):
     assert found.claims == {"7.1 5.0": "finger"}
     assert found.order_rows == {("submitters", "account:ann\udcff"): {"Priority": 2.5}}
     assert (found.damaged, found.time.uptime.boot, len(found.queues)) == ((), "boot", 2)
-    assert version(folder) == 10
+    assert (version(folder), found.overruns) == (11, ())
 
 
 def test_changes_after_a_migration_replace_the_rows_before_it(folder):
@@ -64,7 +64,7 @@ def test_a_migration_that_fails_changes_nothing(folder, monkeypatch):
         migrations._from_9(db)
         raise sqlite3.OperationalError("disk full")
 
-    monkeypatch.setattr(migrations, "_STEPS", {9: failing})
+    monkeypatch.setattr(migrations, "_STEPS", {9: failing, 10: migrations._from_10})
     with pytest.raises(StateError, match="cannot open the state: disk full"):
         StateStore.open(folder)
     monkeypatch.undo()
@@ -84,7 +84,7 @@ def test_a_state_that_a_negotiator_of_the_earlier_version_uses_is_not_migrated(f
 
 def test_a_reader_does_not_migrate_but_names_what_does(folder):
     with pytest.raises(
-        StateError, match="version 9, this program reads version 10: negotiator serve migrates it"
+        StateError, match="version 9, this program reads version 11: negotiator serve migrates it"
     ):
         StateStore.read(folder)
     assert version(folder) == 9
@@ -94,7 +94,7 @@ def test_a_reader_does_not_migrate_but_names_what_does(folder):
     ("number", "remedy"),
     [
         (8, "migrates versions from 9 on: migrate it with an earlier"),
-        (11, "use the program that wrote it, or a later one"),
+        (12, "use the program that wrote it, or a later one"),
     ],
 )
 @pytest.mark.parametrize("way", [StateStore.open, StateStore.read])

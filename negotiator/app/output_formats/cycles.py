@@ -105,13 +105,27 @@ class TimeStopRecord(CycleRecord):
     reason: ReasonValues
 
 
-class OverfillRecord(CycleRecord):
-    """A limit that was exceeded when the cycle began."""
+class OverrunRecord(CycleRecord):
+    """What begins or no longer breaks a rule, or is to end for it: a limit that is exceeded, or a running job that a policy would deny."""
 
+    change: str
     subject: str
-    resource: str
-    used: float | str
-    limit: float | str
+    since: str
+    reason: ReasonValues
+    resource: NotRequired[str]
+    used: NotRequired[float | str]
+    limit: NotRequired[float | str]
+    user: NotRequired[str]
+    schedd: NotRequired[str]
+    job: NotRequired[str]
+    slot: NotRequired[str]
+    action: NotRequired[str]
+
+
+class OverrunCountValues(TypedDict):
+    """A rule, and how many running jobs break it, or would if it enforced."""
+
+    jobs: int
     reason: ReasonValues
 
 
@@ -192,8 +206,10 @@ class CycleSumRecord(CycleRecord):
     placements: int
     queue_changes: int
     time_stops: int
-    overfills: int
-    overfills_left_out: int
+    overruns: int
+    overruns_by_rule: list[OverrunCountValues]
+    overruns_left_out: int
+    unjudged: int
 
 
 class CycleOutput(TypedDict):
@@ -205,7 +221,7 @@ class CycleOutput(TypedDict):
     discard: NotRequired[list[DiscardRecord]]
     failure: NotRequired[list[FailureRecord]]
     time_stop: NotRequired[list[TimeStopRecord]]
-    overfill: NotRequired[list[OverfillRecord]]
+    overrun: NotRequired[list[OverrunRecord]]
     queue_change: NotRequired[list[QueueChangeRecord]]
     placement: NotRequired[list[PlacementRecord]]
 

@@ -162,6 +162,7 @@ class RuleUseValues(TypedDict):
     mode: str
     counts: RuleCountsValues
     decisive: int
+    overruns: int
     activity: RuleActivity | None
     is_declared: bool
 

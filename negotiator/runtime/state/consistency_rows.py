@@ -11,7 +11,7 @@ import attrs
 from negotiator.errors import StateError
 from negotiator.runtime.state.connection import Connection
 
-_COUNTED: Final = ("queues", "applications", "holds", "matches", "order_rows")
+_COUNTED: Final = ("queues", "applications", "holds", "matches", "order_rows", "overruns")
 #: The name of the row among the counts that has the number of cycles.
 _CYCLES: Final = "cycles"
 _READ_CYCLES: Final = "SELECT number FROM row_counts WHERE name = ?"

@@ -10,7 +10,15 @@ import attrs
 
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.state_values import from_entry, from_queue, to_entry, to_queues
+from negotiator.cycle.state_values import (
+    from_entry,
+    from_overruns,
+    from_queue,
+    to_entry,
+    to_overruns,
+    to_queues,
+)
+from negotiator.hooks.overruns import Overrun
 from negotiator.queues import Queue, QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime, Uptime
@@ -39,6 +47,7 @@ class StoredState:
     claims: Mapping[str, str] = attrs.field(factory=dict)
     time: JournalTime | None = None
     order_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
+    overruns: tuple[Overrun, ...] = ()  # of the last cycle
 
 
 def read_rows(db: Connection, now: float) -> StoredState:
@@ -50,6 +59,7 @@ def read_rows(db: Connection, now: float) -> StoredState:
     queues = db.execute("SELECT queue FROM queues ORDER BY path")
     journal, damaged = _journal(db)
     order_rows, unreadable = read_order_rows(db)
+    overruns, unknown = _overruns(db)
     return StoredState(
         queues=tuple(to_queues(json.loads(text) for (text,) in queues)),
         applications=tuple(
@@ -64,11 +74,12 @@ def read_rows(db: Connection, now: float) -> StoredState:
         },
         journal=journal,
         last=last,
-        damaged=(*damaged, *unreadable),
+        damaged=(*damaged, *unreadable, *unknown),
         made=dict(db.execute("SELECT key, made FROM matches")),
         claims=dict(db.execute("SELECT key, claim FROM matches WHERE claim IS NOT NULL")),
         time=_read_time(db),
         order_rows=order_rows,
+        overruns=overruns,
     )
 
 
@@ -82,6 +93,28 @@ def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]
             why = f"{type(error).__name__}: {error}"[:200]
             damaged.append(f"row {number} of the table matches is damaged and was set aside ({why})")
     return tuple(entries), tuple(damaged)
+
+
+def _overruns(db: Connection) -> tuple[tuple[Overrun, ...], tuple[str, ...]]:
+    """Return the overruns of the last cycle, and a sentence on each rule whose row is damaged: what breaks it begins anew."""
+    found: list[Overrun] = []
+    damaged = []
+    for reason, jobs in db.execute("SELECT reason, jobs FROM overruns ORDER BY reason", lenient=True):
+        try:
+            found += to_overruns([[json.loads(reason), json.loads(jobs)]])
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            why = f"{type(error).__name__}: {error}"[:200]
+            damaged.append(f"a row of the table overruns is damaged and was set aside ({why})")
+    return tuple(found), tuple(damaged)
+
+
+def write_overruns(db: Connection, overruns: Iterable[Overrun]) -> None:
+    """Replace the overruns by those of another cycle."""
+    db.execute("DELETE FROM overruns")
+    db.execute_many(
+        "INSERT INTO overruns VALUES (?, ?)",
+        ((json.dumps(reason), json.dumps(jobs)) for reason, jobs in from_overruns(overruns)),
+    )
 
 
 def read_order_rows(

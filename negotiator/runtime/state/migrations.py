@@ -56,6 +56,11 @@ def _from_9(db: sqlite3.Connection) -> None:
     db.execute("UPDATE audit_mark SET manager = ''")
 
 
+def _from_10(db: sqlite3.Connection) -> None:
+    """There is a table of the overruns of the last cycle."""
+    db.execute("CREATE TABLE overruns (reason TEXT, jobs TEXT)")
+
+
 def _stored_form(raw: bytes | None) -> bytes | None:
     """Return a stored text as version 10 has it; one that is damaged stays as it is, and is reported when it is read."""
     try:
@@ -65,4 +70,4 @@ def _stored_form(raw: bytes | None) -> bytes | None:
 
 
 #: The step from each version to the next.
-_STEPS: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {9: _from_9}
+_STEPS: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {9: _from_9, 10: _from_10}

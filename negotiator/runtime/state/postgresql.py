@@ -265,6 +265,13 @@ class PostgresqlDatabase(StateDatabase):
                 ):
                     self._session.execute(statement)
                 self._session.execute("INSERT INTO state_version VALUES (?)", (VERSION,))
+            elif [*self._session.execute("SELECT version FROM state_version")] == [(10,)]:  # without overruns
+                table = next(each for each in TABLES if each.name == "overruns")
+                for statement in (
+                    *table.statements(_DIALECT),
+                    f"UPDATE state_version SET version = {VERSION}",
+                ):
+                    self._session.execute(statement)
         self.check_version()
 
     def check_version(self) -> None:

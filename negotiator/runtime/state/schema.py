@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 #: Raised with each change of the tables, together with a step of ``migrations``; the program reads no other version.
-VERSION: Final = 10
+VERSION: Final = 11
 
 
 class ColumnType(enum.Enum):
@@ -125,6 +125,7 @@ TABLES: Final = (
         indexes=(("done", "number"),),
         defaults={"done": "0"},
     ),
+    TableDefinition("overruns", _texts("reason", "jobs")),
     TableDefinition("row_counts", {"name": ColumnType.TEXT, "number": ColumnType.INTEGER}, ("name",)),
     TableDefinition("audit_mark", _texts("head", "last_match", "files", "manager")),
     TableDefinition("bundle", _texts("folder", "digest")),

@@ -12,6 +12,7 @@ import attrs
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
+from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
@@ -194,6 +195,7 @@ class StateStore:
         order_rows: Mapping[RowName, Mapping[str, Any]] = MappingProxyType({}),
         order_gone: Iterable[RowName] = (),
         shared: SharedRowsChange | None = None,
+        overruns: Iterable[Overrun] | None = None,
     ) -> None:
         """Write the changes in one transaction.
 
@@ -205,6 +207,7 @@ class StateStore:
         :param matches: journal entries to add; they need ``now``.
         :param last: the time of the last snapshot, in seconds since the epoch.
         :param order_rows: rows of allocators to add or replace; ``order_gone`` names rows to remove.
+        :param overruns: those of a cycle; None leaves them as they are.
         :param shared: a change of rows that all negotiators of the pool share.
         :param now: the proven time; None leaves it as it is.
         :param mark: the head of the audit log after the intent of a cycle, and the id of the last match.
@@ -217,6 +220,8 @@ class StateStore:
             cycle_rows.write_applications(db, changed, gone, last)
             cycle_rows.write_holds(db, held)
             cycle_rows.write_order_rows(db, order_rows, order_gone)
+            if overruns is not None:
+                cycle_rows.write_overruns(db, overruns)
             if shared is not None and self.peers is not None:
                 self.peers.write_shared(db, shared.known, shared.changed, shared.gone)
             if now is not None:

@@ -73,7 +73,8 @@ class CycleRow:
     matches: Link
     unmatched: str
     undelivered: str
-    overfills: str
+    overruns: str
+    limits_exceeded: str
     bundle: str
     failure: str
 
@@ -154,7 +155,8 @@ def _row(entry: CycleEntry) -> CycleRow:
         link(f"{entry.matches:,}", "audit", kind="match", text=f'"cycle":{entry.number},'),
         f"{entry.unmatched:,}",
         f"{entry.undelivered:,}",
-        f"{entry.overfills:,}",
+        f"{entry.overruns:,}",
+        f"{entry.limits_exceeded:,}",
         message(entry.bundle[:12]),
         message(entry.failure),
     )

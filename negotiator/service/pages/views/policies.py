@@ -28,6 +28,7 @@ class EffectRow:
     removed: str
     rejected: str
     warned: str
+    overruns: str
     decisive: str
     picture: Markup
 
@@ -102,6 +103,7 @@ def _effect(effect: RuleEffect, most: int, files: Mapping[str, bytes]) -> Effect
         _count(effect.removed),
         _count(effect.rejected),
         _count(effect.warned),
+        _count(effect.overruns),
         _count(effect.decisive),
         picture(round(effect.decisive * 100 / most, 1) if most else 0.0),
     )

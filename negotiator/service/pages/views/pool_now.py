@@ -137,7 +137,9 @@ def _cycle(overview: PoolOverview) -> CycleView | None:
         ("matches", f"{last.matches:,}"),
         ("jobs without a match", f"{sum(each.jobs for each in last.unmatched):,}"),
         ("matches not delivered", f"{last.undelivered:,}"),
-        ("limits exceeded at its beginning", f"{last.overfills:,}"),
+        ("running jobs that a policy would deny", f"{last.overruns:,}"),
+        ("running jobs that are unknown", f"{last.unjudged:,}"),
+        ("limits exceeded at its beginning", f"{last.limits_exceeded:,}"),
     )
     most = max((each.jobs for each in last.unmatched), default=0)
     reasons = (

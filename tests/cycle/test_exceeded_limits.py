@@ -64,7 +64,7 @@ def running(count, user="tester", start=0, **more):
 def overfills(chosen, jobs, slots=SLOTS, state=None):
     """Return the overfills of a cycle."""
     state = state or CycleState.new(chosen, NOW)
-    return run_cycle(snapshot(slots, jobs), chosen, Cycle(2, NOW, chosen.digest), state).overfills
+    return run_cycle(snapshot(slots, jobs), chosen, Cycle(2, NOW, chosen.digest), state).overruns
 
 
 def texts(found):
@@ -104,7 +104,7 @@ def test_a_limit_lowered_between_two_cycles_is_exceeded(two, tmp_path):
     jobs = running(1, start=5)
     waiting = app(9, 0, RequestCpus="1", RequestMemory="1024")
     first = run_cycle(snapshot(SLOTS, [*jobs, waiting]), two, Cycle(1, NOW, two.digest))
-    assert (len(first.matches), first.overfills) == (1, ())
+    assert (len(first.matches), first.overruns) == (1, ())
     lower = bundle(tmp_path / "one", limited(TWO.replace("2", "1")))
     state = attrs.evolve(first.state, queues=CycleState.new(lower, NOW).queues)
     (found,) = overfills(lower, jobs, state=state)
@@ -184,7 +184,8 @@ def test_a_limit_that_does_not_enforce_raises_none_that_does(tmp_path):
 def test_plugins_get_them_with_the_summary_of_the_cycle():
     jobs = "\n\n".join("JobStatus = 2\nRequestCpus = 1\nRequestMemory = 1" for _ in range(2))
     queues = "partitions: [{name: default, queues: [{name: root, submitacl: '*', limits: [{limit: l, users: ['*'], maxresources: {vcore: 1}}]}]}]"
-    (found,) = cycle_of_plugins("", jobs, {"queues.yaml": queues}).overfills
+    summary = cycle_of_plugins("", jobs, {"queues.yaml": queues})
+    (found,) = [each for each in summary.overruns if each.is_limit]
     assert (found.subject, found.used, found.limit) == ("user alice in root", 2000, 1000)
 
 

@@ -37,14 +37,14 @@ RUN = ("run", "pool.ads", "--bundle", "bundle")
 
 def test_the_summary_has_the_number_of_limits_and_the_most_exceeded_one(run):
     """One line."""
-    (line,) = [each for each in run(*RUN).splitlines() if "Overfilled" in each]
+    (line,) = [each for each in run(*RUN).splitlines() if "Overruns" in each]
     text = "user bob in root: vcore uses 5, may have 2 (limits: limit of user * at root (queues.yaml:7:18))"
-    assert line == f"Overfilled: 2 limits exceeded: {text}"
+    assert line == f"Overruns: 2 limits exceeded: {text}"
 
 
 def test_full_has_all_exceeded_limits(run):
     lines = run(*RUN, "--full").splitlines()
-    first = lines.index("Overfilled: limits that are exceeded by what is in use")
+    first = lines.index("Overruns: limits that are exceeded by what is in use")
     rows = [re.split("  +", line.strip()) for line in lines[first + 2 : first + 4]]
     rule = "limits: limit of user * at root (queues.yaml:7:18)"
     assert rows == [
@@ -55,20 +55,20 @@ def test_full_has_all_exceeded_limits(run):
 
 def test_json_has_their_numbers_and_places(run):
     cycle = json.loads(run(*RUN, "--json"))
-    assert [(each["used"], each["limit"]) for each in cycle["overfill"]] == [(5000, 2000), (3000, 2000)]
-    assert cycle["overfill"][0]["reason"]["provenance"]["source"] == "queues.yaml:7:18"
-    assert cycle["cycle"][0]["overfills"] == 2
+    assert [(each["used"], each["limit"]) for each in cycle["overrun"]] == [(5000, 2000), (3000, 2000)]
+    assert cycle["overrun"][0]["reason"]["provenance"]["source"] == "queues.yaml:7:18"
+    assert cycle["cycle"][0]["overruns"] == 2
 
 
-def test_cycles_that_run_on_report_a_lasting_overfill_once(run):
+def test_cycles_that_run_on_report_a_lasting_overrun_once(run):
     lines = run(*RUN, "--every", "0.01", "--cycles", "3").splitlines()
-    begun = [line for line in lines if " warning overfill change=begun " in line]
+    begun = [line for line in lines if " warning overrun change=begun " in line]
     assert [re.search('of="user (.*?) in root"', line)[1] for line in begun] == ["bob", "ann"]
     cycles = [line for line in lines if " cycle number=" in line]
-    assert len([line for line in cycles if " overfills=2 " in line]) == len(cycles) == 3
+    assert len([line for line in cycles if " overruns=2 " in line]) == len(cycles) == 3
 
 
 def test_the_status_has_their_number(run):
     run(*RUN, "--state", "state")
-    assert "Overfilled  2 limits exceeded by what is in use\n" in run("status", "--state", "state")
-    assert json.loads(run("status", "--state", "state", "--json"))["status"]["last"]["overfills"] == 2
+    assert "Overruns    2 limits exceeded\n" in run("status", "--state", "state")
+    assert json.loads(run("status", "--state", "state", "--json"))["status"]["last"]["limits_exceeded"] == 2

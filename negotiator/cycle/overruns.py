@@ -1,0 +1,565 @@
+"""Policies over what runs: which rules running jobs break, since when, and which of them are to end.
+
+A schedd starts further jobs on a claim without asking, and policies, jobs and slots change while jobs run. So each cycle
+judges every running job as if it were matched now: its ad is that of an idle job, and its slot's that of an unclaimed one,
+or a rule such as ``TARGET.State == "Unclaimed"`` would deny whatever runs. The Requirements of jobs and slots are no policy.
+
+A job that only its claimed slot shows is *unknown*: it is judged by the rules that need no more than its slot's ad has of
+it, and counted as unjudged if there are others. What a rule found before stays as it was, until the job is known again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from operator import attrgetter
+
+import attrs
+import numpy as np
+
+from negotiator.bundle.constraints import BoundConstraint
+from negotiator.bundle.folder import QUEUES
+from negotiator.bundle.model import Bundle, OverrunSettings
+from negotiator.classad import Ad, Environment, Expr, Payers, Side, Table, evaluate_table
+from negotiator.classad.syntax import fold
+from negotiator.cycle import jobs as job_columns
+from negotiator.cycle.accounting_names import not_permitted, users_of
+from negotiator.cycle.admit import Admitted
+from negotiator.cycle.autoclusters import expression_classes
+from negotiator.cycle.gates import AppliedGates
+from negotiator.cycle.jobs import names
+from negotiator.cycle.owner_gates import OwnersAsSubmitters
+from negotiator.cycle.place import PlacedPool
+from negotiator.cycle.reasons import plugin_reason
+from negotiator.cycle.recount import Recount
+from negotiator.cycle.reference_closure import ReferenceClosure
+from negotiator.cycle.text_columns import Strings
+from negotiator.cycle.work_accounts import WorkAccounts, for_policy
+from negotiator.hooks import specs
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.manager import HookFailure
+from negotiator.hooks.overruns import Eviction, Overrun, OverrunAction, OverrunCount
+from negotiator.hooks.records import Cycle, Mask
+from negotiator.ledger import Rows
+from negotiator.pool.snapshot import Snapshot
+from negotiator.records import Mode, Reason, Station, Verdict
+from negotiator.records.text import printable
+
+#: What the ad of a slot has of its claim: an unclaimed slot has none of it (HTCondor manual, Machine ClassAd Attributes).
+_OF_CLAIM = (
+    *(
+        "AccountingGroup",
+        "ClientMachine",
+        "ConcurrencyLimits",
+        "CurrentRank",
+        "GlobalJobId",
+        "JobId",
+        "JobStart",
+    ),
+    *("PreemptingConcurrencyLimits", "PreemptingOwner", "PreemptingRank", "PreemptingUser", "RemoteGroup"),
+    *("RemoteNegotiatingGroup", "RemoteOwner", "RemoteScheddName", "RemoteUser"),
+)
+#: What the ad of a job has of its run, with the value of an idle job; None removes it.
+_IDLE: Mapping[str, int | None] = {"JobStatus": job_columns.IDLE, "CurrentHosts": 0, "RemoteHost": None}
+#: What a claimed slot shows of its job as the job's ad has it.
+_SHOWN = frozenset(
+    {"owner", "user", "clusterid", "procid", "globaljobid", "jobstatus", "currenthosts", "remotehost"}
+)
+_NO_SLOT = "unknown slot"
+
+
+@attrs.frozen(eq=False)
+class _Broken:
+    """A rule, and the running jobs that break it, by row, ascending."""
+
+    reason: Reason
+    rows: Rows
+    action: OverrunAction | None = None
+    grace: float | None = None
+
+
+@attrs.frozen
+class Overruns:
+    """What breaks rules when a cycle begins: limits first, then running jobs rule by rule.
+
+    ``ended`` are those of the cycle before that are over. ``shadow`` counts what rules in mode warn or dryrun would add.
+    ``unjudged`` is how many running jobs are not known well enough for every rule.
+    """
+
+    now: tuple[Overrun, ...] = ()
+    begun: tuple[Overrun, ...] = ()
+    ended: tuple[Overrun, ...] = ()
+    shadow: tuple[OverrunCount, ...] = ()
+    unjudged: int = 0
+    evictions: tuple[Eviction, ...] = ()
+    failures: tuple[HookFailure, ...] = ()
+
+
+def overruns(
+    snapshot: Snapshot,
+    admitted: Admitted,
+    placed: PlacedPool,
+    in_use: Recount,
+    bundle: Bundle,
+    cycle: Cycle,
+    before: Sequence[Overrun],
+) -> Overruns:
+    """Judge everything in use by all policies.
+
+    :param in_use: the claims with their slots, and the limits that are exceeded.
+    :param before: the overruns of the cycle before; what is still broken keeps its time.
+    """
+    since = {each.key: each.since for each in before}
+    found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.overfills]
+    running = _RunningJobs.of(snapshot, placed, in_use, admitted.outside)
+    if not len(running):
+        return _compared(found, before)
+    judge = _Judge(running, snapshot, admitted, placed, in_use, bundle, cycle)
+    shadow: dict[tuple[str, str], OverrunCount] = {}
+    evictions: dict[tuple[str, ...], Eviction] = {}
+    keys = set[tuple[str, ...]]()
+    for broken in judge.broken():
+        if broken.reason.mode is not Mode.ENFORCE:
+            rule = rule_of(broken.reason)
+            jobs = len(broken.rows) + (shadow[rule].jobs if rule in shadow else 0)
+            shadow[rule] = OverrunCount(broken.reason, jobs)
+            continue
+        grace = bundle.overruns.grace if broken.grace is None else broken.grace
+        for overrun, startd in running.overruns(broken, bundle.overruns, since, cycle.now):
+            if overrun.key in keys:  # a gate of schedds tests submitters too
+                continue
+            keys.add(overrun.key)
+            found.append(overrun)
+            if overrun.action is not OverrunAction.REPORT and overrun.since + grace <= cycle.now:
+                fast = overrun.action is OverrunAction.REMOVE
+                job = overrun.schedd, overrun.job, overrun.slot
+                if job not in evictions or (fast and not evictions[job].fast):
+                    evictions[job] = Eviction(overrun=overrun, startd=startd, fast=fast)
+    found += judge.kept(before, keys)
+    return attrs.evolve(
+        _compared(found, before),
+        shadow=tuple(shadow.values()),
+        unjudged=int(np.count_nonzero(judge.unjudged)),
+        evictions=tuple(evictions.values()),
+        failures=tuple(judge.failures),
+    )
+
+
+def rule_of(reason: Reason) -> tuple[str, str]:
+    """Return the plugin and the name of a reason's rule."""
+    return reason.provenance.plugin, reason.provenance.rule
+
+
+def _compared(now: Sequence[Overrun], before: Sequence[Overrun]) -> Overruns:
+    known, left = {each.key for each in before}, {each.key for each in now}
+    return Overruns(
+        now=tuple(now),
+        begun=tuple(each for each in now if each.key not in known),
+        ended=tuple(sorted((each for each in before if each.key not in left), key=attrgetter("key"))),
+    )
+
+
+@attrs.frozen(eq=False)
+class _RunningJobs:
+    """The running jobs of the pool, (N,): those whose ads are known, then those that only their slots show.
+
+    ``jobs`` are the two tables; ``rows`` (N,) are the rows of the jobs' slots in ``slots``, -1 for a slot that the pool does not have.
+    ``of_placed`` has, for each table of the placed pool, the row here of each of its jobs: -1 on a slot outside of the pool.
+    """
+
+    jobs: tuple[Table, Table]
+    rows: Rows
+    of_placed: tuple[Rows, Rows]
+    slots: Table
+    schedds: Strings
+    submitters: Strings
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, placed: PlacedPool, in_use: Recount, outside: Mask) -> _RunningJobs:
+        """Return the jobs of a pool without those on slots outside of it."""
+        is_outside = np.append(outside, np.False_)
+        only = snapshot.schedds.ad(0).string("Name") if len(snapshot.schedds) == 1 else None
+        tables, rows, places = [], [], []
+        count = 0
+        for each in placed.in_use:
+            slots = in_use.slots_of(each.jobs)
+            own = np.flatnonzero(~is_outside[slots])
+            tables.append(each.jobs if len(own) == len(slots) else each.jobs.take(own))
+            rows.append(slots[own])
+            place = np.full(len(slots), -1, np.intp)
+            place[own] = np.arange(count, count + len(own))
+            places.append(place)
+            count += len(own)
+        return cls(
+            jobs=(tables[0], _of_owners(tables[1], snapshot.slots, rows[1])),
+            rows=np.concatenate(rows),
+            of_placed=(places[0], places[1]),
+            slots=snapshot.slots,
+            schedds=np.concatenate([job_columns.schedds(table, default=only) for table in tables]),
+            submitters=np.concatenate([job_columns.submitters(table) for table in tables]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def known(self) -> int:
+        """The number of jobs whose ads are known; they come first."""
+        return len(self.jobs[0])
+
+    @property
+    def is_unknown(self) -> Mask:
+        """The jobs that only their slots show, (N,)."""
+        return np.arange(len(self)) >= self.known
+
+    @cached_property
+    def ads(self) -> tuple[Table, Table]:
+        """The ads of both tables as idle jobs have them."""
+        known, unknown = (_with_values(jobs, _IDLE) for jobs in self.jobs)
+        return known, unknown
+
+    @cached_property
+    def unclaimed(self) -> Table:
+        """All slots of the pool as if nothing ran."""
+        free = {"State": "Unclaimed", "Activity": "Idle"}
+        return _with_values(self.slots, {**dict.fromkeys(_OF_CLAIM), **free})
+
+    def identities(self, rows: Rows) -> Iterator[tuple[str, str, str, str, int]]:
+        """Yield schedd, id, owner and slot of some jobs, ascending, and the slot's row."""
+        slots = self.rows[rows]
+        of_slots: list[str | None] = [None] * len(rows)
+        if len(self.slots):
+            of_slots = self.slots.take(np.maximum(slots, 0)).strings("Name").tolist()
+        found: list[tuple[str, str | None, str | None, str | None]] = []
+        for number, jobs in enumerate(self.jobs):
+            table = jobs.take(rows[(rows >= self.known) == bool(number)] - number * self.known)
+            columns = (table.strings(name).tolist() for name in ("Owner", "User", "RemoteHost"))
+            found += zip(job_columns.job_ids(table), *columns, strict=True)
+        each_row = zip(self.schedds[rows].tolist(), slots.tolist(), of_slots, found, strict=True)
+        for schedd, row, slot, (job, owner, user, host) in each_row:
+            name = (slot if row >= 0 else None) or host or _NO_SLOT
+            yield schedd, job, owner or (user or "").partition("@")[0], name, row
+
+    def overruns(
+        self, broken: _Broken, settings: OverrunSettings, since: Mapping[tuple[str, ...], float], now: float
+    ) -> Iterator[tuple[Overrun, str]]:
+        """Yield an overrun for each job that breaks a rule, with the address of its startd."""
+        action = settings.action if broken.action is None else broken.action
+        for schedd, job, user, slot, row in self.identities(broken.rows):
+            made = Overrun(
+                reason=broken.reason,
+                subject=f"job {job} of {printable(user)} on {printable(slot)}",
+                since=now,
+                job=job,
+                schedd=schedd,
+                user=user,
+                slot=slot,
+                action=action,
+            )
+            known = since.get(made.key)
+            startd = self.slots.ad(row).string("MyAddress") if row >= 0 else None
+            yield (made if known is None else attrs.evolve(made, since=known)), startd or ""
+
+
+@attrs.define(eq=False)
+class _Judge:
+    """All policies over the running jobs of one cycle, (N,).
+
+    ``unjudged`` (N,) are the jobs that some rule could not judge; ``_open`` has them by rule, and by plugin where a plugin failed.
+    """
+
+    running: _RunningJobs
+    snapshot: Snapshot
+    admitted: Admitted
+    placed: PlacedPool
+    in_use: Recount
+    bundle: Bundle
+    cycle: Cycle
+    unjudged: Mask = attrs.field(init=False)
+    failures: list[HookFailure] = attrs.field(factory=list, init=False)
+    _open: dict[tuple[str, str], Mask] = attrs.field(factory=dict, init=False)
+    _work: WorkAccounts = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        running = self.running
+        self.unjudged = np.zeros(len(running), np.bool_)
+        # Steps of their own: what is judged here takes none from the jobs that wait.
+        self._work = WorkAccounts.of(running.slots, running.jobs[0])
+        self._work.before_matching(len(running))
+
+    def broken(self) -> Iterator[_Broken]:
+        """Yield each rule that some running job breaks, in the order of the stations.
+
+        What only waits for something, such as a filter whose slots are in use, denies nothing that runs.
+        """
+        parts = (self._of_daemons, self._of_owners, self._of_names, self._of_jobs, self._of_slots)
+        for part in (*parts, self._of_placement, self._of_constraints, self._of_filters):
+            for each in part():
+                if len(each.rows) and each.reason.verdict is not Verdict.WAITING:
+                    yield each
+
+    def kept(self, before: Sequence[Overrun], found: Collection[tuple[str, ...]]) -> Iterator[Overrun]:
+        """Yield the overruns of the cycle before that may last: their rules could not judge their jobs now."""
+        if not self.unjudged.any():
+            return
+        left = [each for each in before if not each.is_limit and each.key not in found]
+        rows = np.arange(len(self.running)) if left else np.zeros(0, np.intp)
+        identities = self.running.identities(rows)
+        here = {(schedd, job, slot): row for row, (schedd, job, _, slot, _) in enumerate(identities)}
+        for each in sorted(left, key=attrgetter("key")):  # in an order that the encoding of the state keeps
+            row = here.get((each.schedd, each.job, each.slot), -1)
+            plugin, rule = rule_of(each.reason)
+            places = ((plugin, rule), (plugin, ""), ("", each.reason.provenance.station))
+            if row >= 0 and any(place in self._open and self._open[place][row] for place in places):
+                yield each
+
+    def _not_judged(self, rows: Mask, plugin: str, rule: str) -> None:
+        """Note that a rule could not judge some jobs, (N,); an empty rule stands for all of a plugin, an empty plugin for a station's."""
+        self.unjudged |= rows
+        self._open[plugin, rule] = self._open.get((plugin, rule), False) | rows
+
+    def _failed(self, failures: Iterable[HookFailure], rows: Mask) -> None:
+        for failure in failures:
+            self.failures.append(failure)
+            self._not_judged(rows, failure.plugin, "")
+
+    def _gates(self, applied: AppliedGates, ads: Rows, jobs: Rows) -> Iterator[_Broken]:
+        """Yield the gates that discard the ads of some jobs; ``ads`` (J,) are their rows, -1 for a job without one."""
+        found, missing = ads >= 0, np.zeros(len(self.running), np.bool_)
+        missing[jobs[~found]] = True
+        everyone = np.zeros_like(missing)
+        everyone[jobs] = True
+        for gate, reason in applied.reasons():
+            if gate.outside:
+                continue
+            if missing.any():
+                self._not_judged(missing, *rule_of(reason))
+            rows = jobs[found & gate.discard[ads]] if len(gate.discard) else jobs[:0]
+            yield _Broken(reason, rows, gate.overruns, gate.overrun_grace)
+        self._failed(applied.failures, everyone)
+
+    def _of_daemons(self) -> Iterator[_Broken]:
+        """Yield the gates on schedds and submitters, as the station *admit* applied them."""
+        running, everybody = self.running, np.arange(len(self.running))
+        gates, schedds, submitters = self.admitted.gates, self.snapshot.schedds, self.snapshot.submitters
+        if len(schedds):
+            rows = _rows_of(names(schedds, "Name"), running.schedds)
+            yield from self._gates(gates[AdKind.SCHEDD], rows, everybody)
+        if len(submitters):
+            pairs = _pairs(names(submitters, "Name"), names(submitters, "ScheddName"))
+            rows = _rows_of(pairs, _pairs(running.submitters, running.schedds))
+            yield from self._gates(gates[AdKind.SUBMITTER], rows, everybody)
+
+    def _of_owners(self) -> Iterator[_Broken]:
+        """Yield the gates on submitters for the owners of jobs under other names."""
+        if self.bundle.accounting.trust_names:
+            return
+        found = OwnersAsSubmitters.of(self.running.jobs[0], self.snapshot.submitters)
+        if len(found.rows):
+            cycle = self._work.for_ads(self.cycle, AdKind.SUBMITTER)
+            applied = AppliedGates.of(AdKind.SUBMITTER, found.ads, self.bundle, cycle)
+            yield from self._gates(applied, found.of_jobs, found.rows)
+
+    def _of_names(self) -> Iterator[_Broken]:
+        """Yield the accounting names that belong to others."""
+        jobs = self.running.jobs[0]
+        for mask, reason in not_permitted(jobs, self.bundle.accounting, users_of(self.snapshot.jobs)):
+            if reason.mode is Mode.ENFORCE:
+                yield _Broken(reason, np.flatnonzero(mask))
+
+    def _of_jobs(self) -> Iterator[_Broken]:
+        """Yield the gates on jobs; unknown ones are judged if all gates read only what a slot shows."""
+        running, cycle = self.running, self._work.for_ads(self.cycle, AdKind.JOB)
+        for number, ads in enumerate(running.ads):
+            if not len(ads):
+                continue
+            rows = np.arange(len(ads)) + number * running.known
+            applied = AppliedGates.of(AdKind.JOB, ads, self.bundle, cycle)
+            if number and applied.gates:
+                reads, failures = self.bundle.hooks.gate_attributes(self.bundle.settings)
+                if failures or reads is None or not reads <= _SHOWN:
+                    for _, reason in applied.reasons():
+                        self._not_judged(running.is_unknown, *rule_of(reason))
+                    continue
+            yield from self._gates(applied, rows - number * running.known, rows)
+
+    def _of_slots(self) -> Iterator[_Broken]:
+        """Yield the gates on slots."""
+        running = self.running
+        jobs = np.flatnonzero(running.rows >= 0)
+        slots, of_jobs = np.unique(running.rows[jobs], return_inverse=True)
+        if len(slots):
+            cycle = self._work.for_ads(self.cycle, AdKind.STARTD)
+            ads = running.unclaimed.take(slots)
+            yield from self._gates(AppliedGates.of(AdKind.STARTD, ads, self.bundle, cycle), of_jobs, jobs)
+
+    def _of_placement(self) -> Iterator[_Broken]:
+        """Yield why placement and access policies deny jobs.
+
+        The queue and the groups of an unknown job are its ad's: only an application that was placed before, and that its user may
+        still submit, is known to be permitted.
+        """
+        running = self.running
+        for number, (placed, places) in enumerate(zip(self.placed.in_use, running.of_placed, strict=True)):
+            permitted = np.ones(len(places), np.bool_)
+            for rows, reason in placed.denied:
+                permitted[rows] = False
+                rows = places[rows]
+                rows = rows[rows >= 0]
+                if not number and reason.verdict is not Verdict.BROKEN_PLUGIN:
+                    yield _Broken(reason, rows)
+                elif not number:
+                    mask = np.zeros(len(running), np.bool_)
+                    mask[rows] = True
+                    self._not_judged(mask, "", Station.PLACE)
+            if number and placed.kinds is not None and QUEUES in self.bundle.files:
+                mask = np.zeros(len(running), np.bool_)
+                mask[places[(places >= 0) & ~(permitted & (placed.kinds < 0))]] = True
+                self._not_judged(mask, "", Station.PLACE)
+
+    def _of_constraints(self) -> Iterator[_Broken]:
+        """Yield the conjuncts of central constraints that are not true of a job and its slot; of each constraint the first one."""
+        running = self.running
+        for constraint in self.bundle.constraints:
+            record = constraint.record
+            for number in range(2):
+                left = np.flatnonzero((running.rows >= 0) & (running.is_unknown == bool(number)))
+                missing = (running.rows < 0) & (running.is_unknown == bool(number))
+                for conjunct in constraint.conjuncts:
+                    rule = rule_of(conjunct.reason)
+                    if missing.any():
+                        self._not_judged(missing, *rule)
+                    if not len(left):
+                        break
+                    if number and not self._is_shown(constraint, conjunct.expression):
+                        self._not_judged(running.is_unknown, *rule)
+                        continue
+                    rows = self._not_true(constraint, conjunct.expression, left, number)
+                    yield _Broken(conjunct.reason, rows, record.overruns, record.overrun_grace)
+                    left = np.setdiff1d(left, rows, assume_unique=True)
+
+    def _is_shown(self, constraint: BoundConstraint, expression: Expr) -> bool:
+        """True if an expression reads nothing of jobs but what their slots show."""
+        closure = ReferenceClosure.over(self._claimed, self.running.ads[1])
+        owner = Side.TARGET if constraint.slot_side is Side.MY else Side.MY
+        reads = closure.of_expression(owner, expression)
+        return reads is not None and reads <= _SHOWN
+
+    @cached_property
+    def _claimed(self) -> Table:
+        """The slots of the running jobs, each once."""
+        rows = self.running.rows
+        return self.running.unclaimed.take(np.unique(rows[rows >= 0]))
+
+    def _not_true(self, constraint: BoundConstraint, expression: Expr, rows: Rows, number: int) -> Rows:
+        """Return the jobs, of some of one table, on whose slots an expression is not true.
+
+        Pairs are evaluated by classes of jobs that the expression cannot tell apart, each with its own slots alone; by classes of
+        slots where there are fewer of these.
+        """
+        running = self.running
+        jobs = running.ads[number].take(rows - number * running.known)
+        slots = running.unclaimed.take(running.rows[rows])
+        slot_side = constraint.slot_side
+        by_jobs = True
+        classes = expression_classes(slots, jobs, expression, _other(slot_side))
+        if len(classes.significant) > _FEW:
+            of_slots = expression_classes(jobs, slots, expression, slot_side)
+            by_jobs = len(classes.significant) <= len(of_slots.significant)
+            classes = classes if by_jobs else of_slots
+        ones, many, side = (jobs, slots, slot_side) if by_jobs else (slots, jobs, _other(slot_side))
+        found = np.zeros(len(rows), np.bool_)
+        order = np.argsort(classes.ids, kind="stable")
+        for members in np.split(order, np.flatnonzero(np.diff(classes.ids[order])) + 1):
+            one = ones.ad(int(members[0]))
+            env = self._environment(one, by_jobs=by_jobs)
+            true = evaluate_table(expression, many.take(members), one, side=side, env=env).is_true()
+            found[members] = ~np.broadcast_to(true, (len(members),))
+        return rows[found]
+
+    def _environment(self, one: Ad, *, by_jobs: bool) -> Environment:
+        """Return the environment for an ad with several of the other side: each pays for its own expressions."""
+        if by_jobs:
+            return for_policy(self._work.for_job(self.cycle, one)).environment
+        payers = Payers(self._work.owner, self._work.machine(one))
+        return for_policy(attrs.evolve(self.cycle, payers=payers)).environment
+
+    def _of_filters(self) -> Iterator[_Broken]:
+        """Yield what filters of plugins deny, claims that are alike together."""
+        if not self.bundle.hooks.uses(specs.negotiator_filter_slots):
+            return
+        running = self.running
+        for claims in self.in_use.claims:
+            if claims.pending:
+                continue
+            number = int(claims.jobs is not self.placed.running.jobs)
+            rows = running.of_placed[number][claims.rows]
+            mask = np.zeros(len(running), np.bool_)
+            mask[rows[rows >= 0]] = True
+            on_slots = (rows >= 0) & (claims.slot_rows >= 0)
+            rows, slots = rows[on_slots], claims.slot_rows[on_slots]
+            if not mask.any():
+                continue
+            request = claims.request.as_idle()
+            answers = self.bundle.hooks.ask(
+                specs.negotiator_filter_slots,
+                request=request,
+                slots=running.unclaimed.take(slots),
+                cycle=self._work.for_job(self.cycle, request.ad),
+                settings=self.bundle.settings,
+            )
+            self._failed(answers.failures, mask)
+            judged = np.zeros_like(mask)
+            judged[rows] = not number
+            for attributed in answers.records:
+                reason = plugin_reason(Station.MATCH, attributed)
+                if (mask & ~judged).any():
+                    self._not_judged(mask & ~judged, *rule_of(reason))
+                if not number:
+                    yield _Broken(reason, np.sort(rows[~attributed.record.allow]))
+
+
+#: The number of classes that is not worth looking for fewer ones.
+_FEW = 50
+
+
+def _other(side: Side) -> Side:
+    return Side.TARGET if side is Side.MY else Side.MY
+
+
+def _with_values(ads: Table, values: Mapping[str, int | str | None]) -> Table:
+    """Return ads with other values of some attributes; None removes an attribute."""
+    if not len(ads):
+        return ads
+    there, codes = ads.names(), np.zeros(len(ads), np.int64)
+    changed = {
+        name: (codes, [value]) for name, value in values.items() if value is not None or fold(name) in there
+    }
+    return ads.with_attributes(changed)
+
+
+def _of_owners(jobs: Table, slots: Table, rows: Rows) -> Table:
+    """Return what slots show of their jobs, with the owners: RemoteUser can be an accounting group."""
+    if not len(jobs):
+        return jobs
+    users = [user or "" for user in slots.take(rows).strings("RemoteOwner")]
+    own = zip(users, jobs.strings("User"), jobs.strings("Owner"), strict=True)
+    pairs = [(user, user.partition("@")[0]) if user else (known, owner) for user, known, owner in own]
+    codes = np.arange(len(jobs))
+    return jobs.with_attributes(
+        {"User": (codes, [user for user, _ in pairs]), "Owner": (codes, [owner for _, owner in pairs])}
+    )
+
+
+def _pairs(first: Strings, second: Strings) -> Strings:
+    found = np.empty(len(first), np.object_)
+    found[:] = list(zip(first.tolist(), second.tolist(), strict=True))
+    return found
+
+
+def _rows_of(keys: Strings, wanted: Strings) -> Rows:
+    """Return the row of the first ad with each key, -1 if there is none."""
+    rows: dict[object, int] = {}
+    for row, key in enumerate(keys.tolist()):
+        rows.setdefault(key, row)
+    return np.fromiter((rows.get(key, -1) for key in wanted.tolist()), np.intp, len(wanted))
