@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.declarations import DeclaredRule as DeclaredRule
     from negotiator.hooks.declarations import EvaluatedWith as EvaluatedWith
     from negotiator.hooks.declarations import Expression as Expression
+    from negotiator.hooks.declarations import GateTest as GateTest
     from negotiator.hooks.declarations import RankExpression as RankExpression
     from negotiator.hooks.declarations import Section as Section
     from negotiator.hooks.delivery import Delivery as Delivery
@@ -233,7 +234,7 @@ else:
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",
         "negotiator.hooks.declarations": (
-            "Constraint ConstraintSide DeclaredRule EvaluatedWith Expression RankExpression Section"
+            "Constraint ConstraintSide DeclaredRule EvaluatedWith Expression GateTest RankExpression Section"
         ),
         "negotiator.hooks.delivery": "Delivery DeliveryStatus",
         "negotiator.hooks.known_settings": "KnownSetting",

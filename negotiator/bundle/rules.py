@@ -86,13 +86,19 @@ def _of_matches(bundle: Bundle) -> Iterator[BundleRule]:
 
 def _of_sections(bundle: Bundle, failures: list[HookFailure]) -> Iterator[tuple[BundleRule, bool]]:
     """Yield the rules that plugins name, and whether they grant something."""
+    for plugin, each in declared_rules(bundle, failures):
+        if each.source is not None:
+            rule = BundleRule(
+                plugin=plugin, rule=each.rule, text=each.text, source=each.source, mode=each.mode
+            )
+            yield rule, each.grants
+
+
+def declared_rules(bundle: Bundle, failures: list[HookFailure]) -> Iterator[tuple[str, DeclaredRule]]:
+    """Yield the rules that plugins name, with the plugin's name; a plugin that fails is added to ``failures``."""
     for section in bundle.sections:
         for each in _declared(section, bundle, failures):
-            if each.source is not None:
-                rule = BundleRule(
-                    plugin=section.plugin, rule=each.rule, text=each.text, source=each.source, mode=each.mode
-                )
-                yield rule, each.grants
+            yield section.plugin, each
 
 
 def _declared(

@@ -67,10 +67,10 @@ class Consumption:
         return attrs.evolve(allowance, weights=weights)
 
 
-def undivided_slots(slots: Table, env: Environment, *, fill: bool) -> Mask:
+def undivided_slots(slots: Table, env: Environment, *, fill: Mask | None) -> Mask:
     """Return the partitionable slots that give one match a cycle, (N,): the schedd that gets one divides it.
 
-    :param fill: several jobs of a request share a partitionable slot (``match: fill``).
+    :param fill: slots that several jobs of a request share if they are partitionable, (N,): ``filled_slots``.
     """
     partitionable = evaluate_table(_PARTITIONABLE, slots, env=env).is_true()
     divisible = DivisibleSlots.of(slots, env, fill=fill)
@@ -102,8 +102,11 @@ class DivisibleSlots:
         self.slots, self.part = slots, slots.take(self.rows)
 
     @classmethod
-    def of(cls, slots: Table, env: Environment, *, fill: bool) -> Self | None:
-        """Return the divisible slots; None if there are none."""
+    def of(cls, slots: Table, env: Environment, *, fill: Mask | None) -> Self | None:
+        """Return the divisible slots; None if there are none.
+
+        :param fill: as in ``undivided_slots``.
+        """
         partitionable = evaluate_table(_PARTITIONABLE, slots, env=env).is_true()
         if not partitionable.any():
             return None
@@ -112,7 +115,7 @@ class DivisibleSlots:
         texts = sorted({text for text in listed[partitionable].tolist() if text})
         for text in texts:
             policies |= partitionable & (listed == text) & _has_policy(slots, text)
-        rows = np.flatnonzero(partitionable if fill else policies)
+        rows = np.flatnonzero(policies if fill is None else policies | (partitionable & fill))
         if not len(rows):
             return None
         named = {name.lower(): name for text in texts for name in _names(text)}

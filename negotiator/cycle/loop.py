@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from negotiator.bundle.model import Bundle, MatchMode
+from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.candidate_lists import CandidateLists
@@ -21,6 +21,7 @@ from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
+from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.conditions import SharedWorkError
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, RecordedTime
@@ -119,7 +120,7 @@ def _run_cycle(
     watch(CycleProgress(Station.ORDER))
     begin(Station.ORDER)
     kind = BY_NAME if bundle.ordering.chosen is None else bundle.ordering.chosen.record
-    fill = bundle.match is MatchMode.FILL
+    fill = filled_slots(bundle, admitted.slots)
     divisible = DivisibleSlots.of(admitted.slots, cycle.environment, fill=fill)
     requests = queued_requests(
         *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment),

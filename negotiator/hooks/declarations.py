@@ -12,7 +12,7 @@ import attrs
 from negotiator.classad import Expr
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.known_settings import KnownSetting
-from negotiator.hooks.overruns import OverrunAction
+from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.records import Mode, Problem, Source
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class Constraint:
 
     The expression is the administrator's: ``MY`` and ``TARGET`` in it are the two ads themselves, whatever attributes the
     ads define. ``overruns`` and ``overrun_grace`` are what becomes of running jobs that it would deny, and after how many
-    seconds; None for the bundle's.
+    seconds, and ``reuse`` is for which further jobs a schedd may use a claim without this rule being asked; None for what
+    the bundle says.
     """
 
     rule: str
@@ -43,6 +44,7 @@ class Constraint:
     mode: Mode = Mode.ENFORCE
     overruns: OverrunAction | None = None
     overrun_grace: float | None = None
+    reuse: Reuse | None = None
 
 
 @attrs.frozen
@@ -70,12 +72,26 @@ class RankExpression(Expression):
 
 
 @attrs.frozen(kw_only=True)
+class GateTest:
+    """The expression of a gate: an ad of one of these kinds is discarded where it is true; if ``keeps``, where it is not.
+
+    ``reason`` is the text that users read of a job that is discarded.
+    """
+
+    kinds: tuple[AdKind, ...]
+    expression: Expr
+    keeps: bool = False
+    reason: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class DeclaredRule:
     """A rule of a plugin that may deny something, as the bundle configures it.
 
     ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is its whole content, such as its limits: a rule with another
     text is another rule. ``grants`` is true for a rule that permits something instead, such as an access control list; its name and place are those of
-    its answers.
+    its answers. ``gate`` is the expression of a gate: with it a match can carry the rule to the schedd that reuses its claim, and
+    ``negotiator export`` can write it. ``reuse`` is as in a ``Constraint``.
     """
 
     rule: str
@@ -83,6 +99,8 @@ class DeclaredRule:
     source: Source | None = None
     mode: Mode = Mode.ENFORCE
     grants: bool = False
+    gate: GateTest | None = None
+    reuse: Reuse | None = None
 
 
 @attrs.frozen(kw_only=True)

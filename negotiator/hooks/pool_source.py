@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from negotiator.hooks.overruns import EvictionOutcome
+from negotiator.hooks.overruns import EvictionOutcome, Reuse
 
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
@@ -27,12 +27,17 @@ class Decisions:
     ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of
     jobs that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim id once:
     ``claims.take(slot, address, match.id)``. Nothing may write a claim id into a log, a message or a file.
+
+    ``reuse`` has the matches, by id, whose claims a schedd may not use for any further job. Under ``SAME`` it may for those jobs
+    for which ``policy`` is true, an expression of the slot (MY) and the job (TARGET), empty if there is none.
     """
 
     matches: Sequence[Match]
     rejections: Sequence[Rejection]
     discarded: Mapping[tuple[str, str], Reason]
     claims: ClaimVault
+    reuse: Mapping[str, Reuse] = attrs.field(factory=dict)
+    policy: str = ""
 
 
 class LivePool(ABC):

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import attrs
 
+from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
@@ -33,11 +34,13 @@ class CyclePool(ABC):
     """The pool of a running negotiator.
 
     ``is_shadow``: another negotiator serves the pool, so this one hands out nothing and charges nobody. ``unanswered`` are the
-    parts of the pool that did not answer when it was last read.
+    parts of the pool that did not answer when it was last read. ``reuse`` is what its schedds may do with claims; None if nobody
+    claims anything.
     """
 
     is_shadow: ClassVar[bool] = False
     unanswered: Sequence[Problem] = ()
+    reuse: ReuseReport | None = None
 
     @abstractmethod
     def read(self) -> tuple[Snapshot, ClaimVault]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 
 from negotiator.bundle import Bundle
 from negotiator.bundle.rules import bundle_rules
+from negotiator.bundle.reuse import ReusePlan
+from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.significant_attributes import significant_attributes
 from negotiator.hooks.answers import HookFailure
@@ -38,6 +40,7 @@ class ServedPool(CyclePool):
         self._bundle = bundle
         self._pool = OpenedPool(bundle, LivePool, lambda source, settings: source.open(settings, control))
         self._before: tuple[LivePool, PoolReading] | None = None
+        self._plan: tuple[Bundle, ReusePlan] | None = None
 
     def read(self) -> tuple[Snapshot, ClaimVault]:
         """Return the ads of the pool at present, and the claim ids of its slots.
@@ -57,14 +60,20 @@ class ServedPool(CyclePool):
         called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading
         self.unanswered = tuple(ads.unanswered)
-        return ads.snapshot(), ads.claims
+        snapshot = ads.snapshot()
+        self.reuse = ReuseReport.of(self._reuse_plan(), snapshot)
+        return snapshot, ads.claims
 
     def settle(self, result: CycleResult, vault: ClaimVault, shown: Shown) -> Sequence[Delivery]:  # noqa: ARG002 - the pool gets them in any case
         """Hand out the matches of a cycle, in their order, and return what became of each."""
         source, pool = self._pool.get()
         found: dict[str, Delivery] = {}
         discarded = {job: each.reason for each in result.discarded for job in each.jobs}
-        decisions = Decisions(result.matches, result.rejections, discarded, vault)
+        plan = self._reuse_plan()
+        reuse = reuse_of_matches(plan, result.matches)
+        decisions = Decisions(
+            result.matches, result.rejections, discarded, vault, reuse=reuse, policy=plan.policy
+        )
         failure = "the plugin returned no Delivery of the match"
         try:
             for each in pool.deliver(decisions):
@@ -115,6 +124,13 @@ class ServedPool(CyclePool):
             hook = f"cycle_ended of the source {source.record.name}"
             return (HookFailure(source.plugin, source.version, hook, describe_error(error), line),)
         return ()
+
+    def _reuse_plan(self) -> ReusePlan:
+        """Return what the bundle in force means for claims."""
+        bundle = self._bundle()
+        if self._plan is None or self._plan[0] is not bundle:
+            self._plan = bundle, ReusePlan.of(bundle)
+        return self._plan[1]
 
     def close_if_changed(self) -> bool:
         """Close the pool if the bundle in force has another one, or other settings for it; return whether it did."""

@@ -17,6 +17,7 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
+from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import MeasuredTime
 from negotiator.cycle.engine import LOCAL, Engine
@@ -70,6 +71,7 @@ class CycleReport:
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
     evicted: tuple[EvictionOutcome, ...] = ()  # what became of the running jobs that were asked to end
+    reuse: ReuseReport | None = None  # what schedds may do with claims; None if the pool has none
     seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
 
 
@@ -201,6 +203,7 @@ class Runtime:
             clock_jump=jump,
             slow=slow,
             evicted=evicted,
+            reuse=self.pool.reuse,
             seconds=seconds.of,
         )
 

@@ -64,7 +64,9 @@ def negotiator_constraints(settings: CentralExpressions) -> Iterator[Constraint]
             made = _constraint(
                 policy.name, ConstraintSide.JOB, policy.expression, policy.mode, policy.description
             )
-            yield attrs.evolve(made, overruns=policy.overruns, overrun_grace=policy.overrun_grace)
+            yield attrs.evolve(
+                made, overruns=policy.overruns, overrun_grace=policy.overrun_grace, reuse=policy.reuse
+            )
 
 
 def _constraint(

@@ -12,8 +12,10 @@ from negotiator.plugin import (
     DeclaredRule,
     Expression,
     Gate,
+    GateTest,
     Mode,
     OverrunAction,
+    Reuse,
     Table,
     bind,
     evaluate_table,
@@ -43,6 +45,14 @@ class _GateRule:
     outside: bool = False
     overruns: OverrunAction | None = None
     overrun_grace: float | None = None
+    reuse: Reuse | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of its reason."""
+        return one_line(
+            self.description or f"{self.name} is {'not ' if self.keeps else ''}true: {self.expression.text}"
+        )
 
 
 def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) -> Iterator[Gate]:
@@ -54,10 +64,7 @@ def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) 
                 rule=rule.name,
                 discard=~true if rule.keeps else true,
                 code="constraint" if rule.keeps else "policy_gate",
-                text=one_line(
-                    rule.description
-                    or f"{rule.name} is {'not ' if rule.keeps else ''}true: {rule.expression.text}"
-                ),
+                text=rule.text,
                 source=rule.expression.source,
                 mode=rule.mode,
                 outside=rule.outside,
@@ -69,8 +76,15 @@ def gates(kind: AdKind, ads: Table, settings: CentralExpressions, cycle: Cycle) 
 def declared_rules(settings: CentralExpressions) -> Iterator[DeclaredRule]:
     """Yield the gates as rules."""
     for each in _rules(settings):
-        text, source = each.expression.text, each.expression.source
-        yield DeclaredRule(rule=each.name, text=text, source=source, mode=each.mode)
+        gate = GateTest(kinds=each.kinds, expression=each.expression.tree, keeps=each.keeps, reason=each.text)
+        yield DeclaredRule(
+            rule=each.name,
+            text=each.expression.text,
+            source=each.expression.source,
+            mode=each.mode,
+            gate=gate,
+            reuse=each.reuse,
+        )
 
 
 def _rules(settings: CentralExpressions) -> Iterator[_GateRule]:
@@ -98,4 +112,5 @@ def _named(policy: NamedPolicy) -> _GateRule:
         description=policy.description,
         overruns=policy.overruns,
         overrun_grace=policy.overrun_grace,
+        reuse=policy.reuse,
     )

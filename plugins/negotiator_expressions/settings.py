@@ -17,6 +17,7 @@ from negotiator.plugin import (
     Mode,
     OverrunAction,
     Problem,
+    Reuse,
     Severity,
     Source,
     printable,
@@ -52,6 +53,7 @@ class NamedPolicy:
         None  # what becomes of running jobs that it would deny; None for the bundle's
     )
     overrun_grace: float | None = None
+    reuse: Reuse | None = None  # None: as the bundle says
     source: Source | None = None
 
 

@@ -15,8 +15,8 @@ from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.app.why.last_decisions import last_decisions
 from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
-from negotiator.bundle.model import MatchMode
 from negotiator.classad import Ad
+from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.divisible_slots import undivided_slots
 from negotiator.cycle.jobs import job_ids
@@ -82,7 +82,7 @@ def why_slot(view: PoolView, name: str) -> WhySlot:
     require_pool(view.targets)
     row = find_slot(view.snapshot.slots, name)
     ad, slot = view.snapshot.slots.ad(row), view.snapshot.slots.take([row])
-    fill = view.bundle.match is MatchMode.FILL
+    fill = filled_slots(view.bundle, slot)
     state = view.cycle_state
     with activity("explaining the slot"):
         alone = explain_jobs(view.snapshot, view.bundle, view.cycle, state, row)

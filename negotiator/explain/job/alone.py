@@ -8,8 +8,9 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.bundle.model import Bundle, MatchMode
+from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Table
+from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.divisible_slots import undivided_slots
@@ -55,7 +56,7 @@ def explain_alone(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: Cycle
     found = attrs.evolve(found, queue=outcome.request.queue)
     if candidates is None:
         return found
-    fill = bundle.match is MatchMode.FILL
+    fill = filled_slots(bundle, candidates.slots)
     found = _explained(found, outcome, candidates, snapshot.jobs.ad(row), cycle.environment, fill=fill)
     busy = candidates.slots.take(np.flatnonzero(_only_in_use(candidates)))
     running = snapshot.running
@@ -136,7 +137,7 @@ def _explained(
     job: Ad,
     env: Environment,
     *,
-    fill: bool,
+    fill: Mask | None,
 ) -> JobAlone:
     reasons = merged(candidates.rejected)
     rejections = np.array([mask for _, mask in reasons], np.bool_).reshape(

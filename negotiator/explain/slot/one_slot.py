@@ -10,10 +10,11 @@ from typing import Final
 import attrs
 import numpy as np
 
-from negotiator.bundle.model import Bundle, MatchMode
+from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.charge import charge
+from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
@@ -126,7 +127,7 @@ class _Steps:
             recorded[:] = [RecordedCandidates(slots)]
             return recorded[0]
 
-        divisible = DivisibleSlots.of(slot, cycle.environment, fill=bundle.match is MatchMode.FILL)
+        divisible = DivisibleSlots.of(slot, cycle.environment, fill=filled_slots(bundle, slot))
         if divisible is not None:
             divisible.offered(slot)
         matcher = SlotMatcher.of(

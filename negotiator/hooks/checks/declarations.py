@@ -11,7 +11,15 @@ import click
 
 from negotiator.classad import Expr
 from negotiator.hooks.accounts import OrderAccounts
-from negotiator.hooks.declarations import Constraint, ConstraintSide, DeclaredRule, EvaluatedWith, Section
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.declarations import (
+    Constraint,
+    ConstraintSide,
+    DeclaredRule,
+    EvaluatedWith,
+    GateTest,
+    Section,
+)
 from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
@@ -25,6 +33,7 @@ from negotiator.hooks.fields import (
 )
 from negotiator.hooks.known_settings import KnownSetting
 from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.overruns import Reuse
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pool_source import PoolSource
 from negotiator.hooks.shared_rows import SharedRows
@@ -79,6 +88,15 @@ def checked_declared_rule(record: Any) -> DeclaredRule:
     """Return a DeclaredRule whose every field is of its type."""
     check_exactly(record, DeclaredRule, "a DeclaredRule")
     check_exactly(record.grants, bool, "a bool as grants of a DeclaredRule")
+    _check_reuse(record)
+    if record.gate is not None:
+        check_exactly(record.gate, GateTest, "a GateTest or None as gate of a DeclaredRule")
+        check_instance(record.gate.expression, Expr, "an expression in a GateTest")
+        if type(record.gate.kinds) is not tuple or not all(
+            type(each) is AdKind for each in record.gate.kinds
+        ):
+            raise WrongAnswerError("expected a tuple of kinds of ads in a GateTest")
+        checked_text(record.gate.reason, "reason of a GateTest")
     rule: DeclaredRule = attrs.evolve(record, **checked_rule(record, "DeclaredRule"))
     return rule
 
@@ -98,6 +116,7 @@ def checked_constraint(record: Any, arguments: Mapping[str, Any]) -> Constraint:
     check_instance(record.side, ConstraintSide, "a ConstraintSide as side of a Constraint")
     check_instance(record.expression, Expr, "an expression (negotiator.plugin.parse) in a Constraint")
     check_overruns(record, "Constraint")
+    _check_reuse(record)
     constraint: Constraint = attrs.evolve(record, **checked_rule(record, "Constraint"))
     return constraint
 
@@ -175,6 +194,11 @@ def checked_pool_source(record: Any, arguments: Mapping[str, Any]) -> PoolSource
                 f"expected a function or None as {name} of a PoolSource, got {kind_of(function)}"
             )
     return record  # type: ignore[no-any-return]
+
+
+def _check_reuse(record: Any) -> None:
+    if record.reuse is not None:
+        check_exactly(record.reuse, Reuse, "a Reuse or None as reuse of a rule")
 
 
 def _configured_name(name: Any, record: str) -> str:

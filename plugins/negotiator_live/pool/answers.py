@@ -19,12 +19,13 @@ from negotiator.plugin import (
     Match,
     Reason,
     Rejection,
+    Reuse,
     unparse_old,
 )
 from negotiator_live.ads.literals import literals
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_count, job_id
-from negotiator_live.wire.ads import WireAd
+from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.errors import DaemonError
 
 _NO_SLOT: Final = "no slot remains for the job in this cycle"
@@ -35,6 +36,14 @@ _OF_GROUP: Final = {
     "RemoteNegotiatingGroup": "SubmitterNegotiatingGroup",
     "RemoteAutoregroup": "SubmitterAutoregroup",
 }
+#: A schedd gives the claim of a slot that was attached for one user to jobs of this user alone, and there is none of this name. The
+#: job that was matched starts without this test, and keeps the claim until it ends. HTCondor 10.3 or later
+#: (``FindRunnableJob``, ``qmgmt.cpp``).
+_FOR_ONE_JOB: Final = {
+    "RestrictToAuthenticatedIdentity": "true",
+    "AuthenticatedIdentity": quoted("policy@negotiator"),
+}
+_POLICY: Final = "NegotiatorMatchExprPolicy"
 _REPLACED: Final = frozenset(map(str.lower, _OF_GROUP))
 
 
@@ -121,13 +130,23 @@ class NegotiationAnswers:
             return  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
         if slot.evaluate("PartitionableSlot") is True:
             self._divisible.add(key)
-        self.negotiation.match(request, _slot_texts(slot) | _group_texts(match), claim)
+        added = _group_texts(match) | self._reuse_texts(match)
+        names = {name.lower() for name in added}
+        own = {name: text for name, text in _slot_texts(slot).items() if name.lower() not in names}
+        self.negotiation.match(request, own | added, claim)
 
     def _claim_id(self, match: Match, address: str) -> str | None:
         """Return the next claim id of a match's slot; None without further ones."""
         if match.slot_ad.evaluate("WantClaiming") is False or is_offline(match):
             return _UNCLAIMED
         return self.decisions.claims.take(match.slot, address or None, match.id)
+
+    def _reuse_texts(self, match: Match) -> dict[str, str]:
+        """Return the attributes by which a schedd and a startd find out for which further jobs the claim may be used."""
+        reuse = self.decisions.reuse.get(match.id, Reuse.ALLOW)
+        if reuse is Reuse.NEVER:
+            return _FOR_ONE_JOB
+        return {_POLICY: self.decisions.policy} if reuse is Reuse.SAME else {}
 
     def _reason(self, request: WireAd) -> str:
         """Return the reason why jobs of a request got no slot, or took no part."""

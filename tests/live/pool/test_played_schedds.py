@@ -72,6 +72,46 @@ def test_a_match_names_the_concurrency_limits_of_its_job(served):
     assert ad.string("MatchedConcurrencyLimits") == "sw1:2, sw2"
 
 
+TESTING = "(true) && (NegotiatorMatchExprPolicy =!= false)"
+
+
+def test_a_match_says_for_which_further_jobs_its_claim_may_be_used(served):
+    """The policy goes to slots that test it; the claim of any other slot is for one job."""
+    schedd = PlayedSchedd("s", [request(1, count=2)])
+    slots = [
+        slot(1, Requirements="START", Start=TESTING, AuthenticatedIdentity='"condor@family"'),
+        slot(2, Requirements="START", Start="true", authenticatedidentity='"condor@family"'),
+    ]
+    served(slots, [schedd], more="NEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked =?= true\n")
+    tested, untested = sorted((ad for _, ad in schedd.matches), key=lambda ad: ad["Name"])
+    assert "(TARGET.Blocked =?= true) =!= true" in tested["NegotiatorMatchExprPolicy"]
+    assert (tested.get("RestrictToAuthenticatedIdentity"), tested.string("AuthenticatedIdentity")) == (
+        None,
+        "condor@family",
+    )
+    assert untested.get("NegotiatorMatchExprPolicy") is None
+    assert untested["RestrictToAuthenticatedIdentity"] == "true"
+    assert untested.string("AuthenticatedIdentity") == "policy@negotiator"
+
+
+@pytest.mark.parametrize("more", ["", "NEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked\nreuse: allow\n"])
+def test_a_match_says_nothing_where_nothing_can_be_bypassed_or_allow_is_written(served, more):
+    schedd = PlayedSchedd("s", [request(1)])
+    served([slot(1, Start=TESTING, Requirements="START")], [schedd], more=more)
+    [(_, ad)] = schedd.matches
+    assert not {"NegotiatorMatchExprPolicy", "RestrictToAuthenticatedIdentity"} & ad.keys()
+
+
+@pytest.mark.parametrize(("start", "matches"), [("true", 1), (TESTING, 2)])
+def test_a_slot_is_filled_only_if_its_schedd_may_divide_it(served, start, matches):
+    schedd = PlayedSchedd("s", [request(1, count=2, RequestCpus="1")])
+    whole = slot(1, Cpus="2", PartitionableSlot="true", Requirements="START", Start=start)
+    whole["MachineResources"] = '"Cpus Memory Disk"'
+    policy = "match: fill\nNEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked\n"
+    code, output = served([whole], [schedd], more=policy)
+    assert output.count(" match ") == matches
+
+
 @pytest.mark.parametrize(
     ("groups", "group"), [("", None), ("GROUP_NAMES: a\nGROUP_QUOTA_a: 0\n", '"<none>"')]
 )

@@ -1,0 +1,171 @@
+"""What the rules of a bundle mean for the reuse of claims: the policy that a match carries, and which rules it leaves out."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from negotiator.bundle import load_bundle
+from negotiator.bundle.reuse import ReusePlan
+from negotiator.classad import evaluate, is_true, parse, parse_ad
+from negotiator.hooks.overruns import Reuse
+
+PE = "NEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked =?= true\nNEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Big =!= true\n"
+LIMIT = "concurrency_limits: {matlab: 3}\n"
+SLOTS = "NEGOTIATOR_PE_STARTD_ONLY_EXPR: {}\n"
+FILTER = """
+from negotiator.plugin import Filter, hookimpl
+
+@hookimpl
+def negotiator_job_attributes():
+    return ["Night"]
+
+@hookimpl
+def negotiator_filter_slots(request, slots):
+    return ()
+"""
+VALUES = [None, "undefined", "true", "false", "1", "0", "2.5", '"a"', '"B"', "error"]
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Return a function: the plan of a bundle with this pool.yaml."""
+
+    def of(text, plugin=None):
+        folder = tmp_path / "bundle"
+        (folder / "plugins").mkdir(parents=True, exist_ok=True)
+        if plugin:
+            (folder / "plugins" / "night.py").write_text(plugin)
+            text += "plugins:\n  folders: [plugins]\n"
+        (folder / "pool.yaml").write_text(text)
+        return ReusePlan.of(load_bundle(folder))
+
+    return of
+
+
+def named(policy, **keys):
+    lines = [f"  - {{name: p, expression: '{policy}'"] + [f", {key}: {value}" for key, value in keys.items()]
+    return "policies:\n" + "".join(lines) + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "tested", "untested"),
+    [
+        ("", Reuse.ALLOW, Reuse.ALLOW),
+        (PE, Reuse.SAME, Reuse.NEVER),
+        (PE + "reuse: same\n", Reuse.SAME, Reuse.NEVER),
+        (PE + "reuse: allow\n", Reuse.ALLOW, Reuse.ALLOW),
+        (PE + "reuse: never\n", Reuse.NEVER, Reuse.NEVER),
+        ("reuse: never\n", Reuse.NEVER, Reuse.NEVER),
+        (LIMIT, Reuse.ALLOW, Reuse.ALLOW),
+        (LIMIT + PE, Reuse.SAME, Reuse.NEVER),
+        # A slot or a schedd that passed a gate has passed it for all jobs, unless the gate reads what a match takes of a slot.
+        (SLOTS.format("Mips < 10"), Reuse.ALLOW, Reuse.ALLOW),
+        (SLOTS.format("Cpus < 2"), Reuse.SAME, Reuse.NEVER),
+        ("NEGOTIATOR_PE_SCHEDD_ONLY_EXPR: Busy\n", Reuse.ALLOW, Reuse.ALLOW),
+        ("NEGOTIATOR_PE_JOB_EXPR: TARGET.Mips > 9\n", Reuse.ALLOW, Reuse.ALLOW),
+        (named("MY.A", applies_to="match"), Reuse.SAME, Reuse.NEVER),
+        (named("MY.A", applies_to="match", reuse="allow"), Reuse.ALLOW, Reuse.ALLOW),
+        (named("MY.A", applies_to="match", reuse="never"), Reuse.NEVER, Reuse.NEVER),
+        (named("MY.A", applies_to="job", reuse="never"), Reuse.NEVER, Reuse.NEVER),
+        (named("MY.A", applies_to="job", reuse="same") + "reuse: allow\n", Reuse.SAME, Reuse.NEVER),
+        (named("MY.A", applies_to="job", mode="warn"), Reuse.ALLOW, Reuse.ALLOW),
+        # No expression for a schedd can say these.
+        (named("MY.SubmitterUserPrio > 1", applies_to="match"), Reuse.NEVER, Reuse.NEVER),
+        (named('eval("MY.A")', applies_to="match", allow_unscoped="true"), Reuse.NEVER, Reuse.NEVER),
+        (named("[a = MY.A].a", applies_to="match"), Reuse.NEVER, Reuse.NEVER),
+        (named(f'MY.A == "{"x" * 9000}"', applies_to="job"), Reuse.NEVER, Reuse.NEVER),
+    ],
+)
+def test_a_claim_is_used_within_the_tests_of_the_bundle_unless_allow_is_written(plan, text, tested, untested):
+    found = plan(text)
+    assert (found.tested, found.untested) == (tested, untested)
+    assert bool(found.policy) == (tested is Reuse.SAME)
+
+
+def test_the_code_of_a_filter_leaves_each_claim_to_one_job(plan):
+    found = plan("", FILTER)
+    assert (found.tested, found.untested) == (Reuse.NEVER, Reuse.NEVER)
+    assert plan("reuse: allow\n", FILTER).untested is Reuse.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("text", "bypassed"),
+    [
+        (PE, []),
+        (PE + "reuse: allow\n", ["pool.yaml:2:30", "pool.yaml:1:30"]),
+        (LIMIT + PE, ["pool.yaml:1:22"]),
+        (LIMIT + PE + "reuse: never\n", []),
+        (named("MY.A", applies_to="match", reuse="allow") + PE, ["pool.yaml:2:28"]),
+    ],
+)
+def test_what_can_be_bypassed_is_named_with_its_place(plan, text, bypassed):
+    assert [str(each.source) for each in plan(text).bypasses] == bypassed
+
+
+def ad(values):
+    texts = [f"{name} = {value}" for name, value in values.items() if value is not None]
+    return parse_ad(f"[{'; '.join(texts)}]")
+
+
+ADS = st.fixed_dictionaries({name: st.sampled_from(VALUES) for name in "AB"})
+PAIRS = ["MY.A == TARGET.A", "MY.A > TARGET.B", "MY.A =?= TARGET.B || TARGET.A", "MY.A", "TARGET.B ?: MY.A"]
+PAIRS += ["!(MY.A && TARGET.B)", "isUndefined(MY.A)", 'regexp("^b", MY.B, "i")', "MY.A ? TARGET.A : MY.B"]
+GATES = ["A", "MY.A =?= true", "A == B", "TARGET.A =?= undefined && B", "A ?: B", "OTHER.A || SELF.B"]
+
+
+@pytest.mark.parametrize("text", PAIRS)
+@given(job=ADS, slot=ADS)
+def test_the_policy_is_true_where_a_match_expression_is(plan_of, text, job, slot):
+    """The schedd evaluates it in its ad of the slot, with the job as TARGET; the two expressions have MY on either side."""
+    job, slot = ad({**job, "ClusterId": "7"}), ad(slot)
+    for kind, my, target in (
+        ("NEGOTIATOR_PE_JOB_EXPR", job, slot),
+        ("NEGOTIATOR_PE_RESOURCE_EXPR", slot, job),
+    ):
+        found = plan_of(f"{kind}: '{text}'\nreuse: same\n")
+        if found.policy:
+            permitted = is_true(evaluate(parse(text), my, target))
+            assert evaluate(parse(found.policy), slot, job) is permitted
+
+
+@pytest.mark.parametrize("text", GATES)
+@given(job=ADS, slot=ADS)
+def test_the_policy_is_true_where_a_gate_keeps_the_job(plan_of, text, job, slot):
+    job, slot = ad({**job, "ClusterId": "7"}), ad(slot)
+    is_discarded = is_true(evaluate(parse(text), job))
+    discards = plan_of(f"NEGOTIATOR_PE_JOB_ONLY_EXPR: '{text}'\n")
+    keeps = plan_of(f"NEGOTIATOR_JOB_CONSTRAINT: '{text}'\n")
+    assert evaluate(parse(discards.policy), slot, job) is not is_discarded
+    assert evaluate(parse(keeps.policy), slot, job) is is_discarded
+
+
+def test_the_policy_permits_everything_where_the_two_ads_are_exchanged(plan):
+    """A startd that has no such attribute finds it in the ad of the job."""
+    policy = parse(plan(PE).policy)
+    slot, denied = ad({}), ad({"ClusterId": "7", "Blocked": "true", "Big": "true"})
+    assert evaluate(policy, slot, denied) is False
+    assert evaluate(policy, denied, slot) is True
+
+
+def test_a_name_without_scope_is_looked_up_in_the_ad_of_the_expression_first(plan):
+    policy = plan("NEGOTIATOR_PE_ALLOW_UNSCOPED: true\nNEGOTIATOR_PE_JOB_EXPR: A == 1 && MY.B\n").policy
+    for job, slot in itertools.product((None, "1", "2"), repeat=2):
+        my, target = ad({"ClusterId": "7", "A": job, "B": "true"}), ad({"A": slot})
+        assert evaluate(parse(policy), target, my) is ((job or slot) == "1")
+
+
+@pytest.fixture(scope="module")
+def plan_of(tmp_path_factory):
+    """Return a function: the plan of a bundle, each loaded once."""
+    found = {}
+
+    def of(text):
+        if text not in found:
+            folder = tmp_path_factory.mktemp("bundle")
+            (folder / "pool.yaml").write_text(text)
+            found[text] = ReusePlan.of(load_bundle(folder))
+        return found[text]
+
+    return of
