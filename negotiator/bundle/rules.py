@@ -11,7 +11,9 @@ import attrs
 
 from negotiator.bundle.expressions import match_expressions
 from negotiator.bundle.model import Bundle
+from negotiator.classad import unparse_old
 from negotiator.hooks import specs
+from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.checks.declarations import checked_declared_rule
 from negotiator.hooks.declarations import DeclaredRule, Section
@@ -122,3 +124,14 @@ def _declared(
                 failed_line(error, rules),
             )
         )
+
+
+def job_conditions(bundle: Bundle) -> tuple[str, ...]:
+    """Return the conditions of gates that test jobs alone, true where they discard a job: MY is the job, in one line each."""
+    gates = [each.gate for _, each in declared_rules(bundle, []) if each.gate is not None]
+    found = [
+        f"({text}) =!= true" if gate.keeps else f"({text})"
+        for gate in gates
+        if AdKind.JOB in gate.kinds and "\n" not in (text := unparse_old(gate.expression))
+    ]
+    return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -74,7 +74,7 @@ class SlotChanges:
 class RunningJob:
     """A job that a claimed slot names: its id and schedd, the slot, and what the startd says of its accounting group.
 
-    ``schedd`` is spelled as in the GlobalJobId.
+    ``schedd`` is spelled as in the GlobalJobId. ``is_known``: its ad was read in an earlier cycle.
     """
 
     global_id: str
@@ -83,6 +83,7 @@ class RunningJob:
     proc: int
     slot: str
     group: str
+    is_known: bool = False
 
     def identity(self) -> str:
         """Return the attributes that its ad has whatever its user or schedd wrote, in long form."""
@@ -157,15 +158,12 @@ class PoolReading:
         counts = Counter(each.global_id for each in found)
         return [each for each in found if counts[each.global_id] == 1]
 
-    def carry_running(self, before: PoolReading, running: Iterable[RunningJob]) -> None:
-        """Take over the ads of jobs that run on the same slots as when they were read."""
-        same = {
-            each.global_id: each.slot for each in running if before.running.get(each.global_id) == each.slot
-        }
+    def carry_running(self, before: PoolReading, unchanged: Mapping[str, str]) -> None:
+        """Take over the ads of running jobs, by their ids with their slots."""
         jobs = before.builder.ads[PoolAdKind.JOB]
-        keys = [key for key in jobs.keys if len(key) > 1 and key[1] in same]
+        keys = [key for key in jobs.keys if len(key) > 1 and key[1] in unchanged]
         self.builder.ads[PoolAdKind.JOB] = jobs.continued(self.builder.dictionary, frozenset(keys))
-        self.running = {str(key[1]): same[str(key[1])] for key in keys}
+        self.running = {str(key[1]): unchanged[str(key[1])] for key in keys}
 
 
 class PoolAds:
@@ -181,6 +179,7 @@ class PoolAds:
         that is observed only, none.
     :param before: that of the last cycle; None if there is none.
     :param judged: returns, of the significant attributes, those that policies over running jobs need; empty: there are none.
+    :param conditions: of rules over jobs alone, true where they deny a job.
     """
 
     SUBMITTER: Final = SUBMITTER
@@ -190,8 +189,9 @@ class PoolAds:
         significant: Callable[[Table], frozenset[str]] = lambda _: frozenset(),
         before: PoolReading | None = None,
         judged: Callable[[frozenset[str]], frozenset[str]] = lambda _: frozenset(),
+        conditions: tuple[str, ...] = (),
     ) -> None:
-        self._significant, self._judged = significant, judged
+        self._significant, self._judged, self._conditions = significant, judged, conditions
         self.unanswered: list[Problem] = []
         self._before = self._carried = before if before is not None and before.can_continue else None
         self.reading = PoolReading.begin()
@@ -257,30 +257,45 @@ class PoolAds:
         self.reading.projection = found | _IDENTITY if found else found
         return self.reading.projection
 
-    def unknown_running(self) -> tuple[RunningJob, ...]:
-        """Begin with the ads of running jobs that the last cycle knew; return the jobs whose ads must be added.
+    @property
+    def running_conditions(self) -> tuple[str, ...]:
+        """The conditions, over the ad of a job alone, that are true where a rule denies it whatever its slot is."""
+        return self._conditions
 
-        An ad is known while its job stays on its slot, until all is read anew. Call this after ``running_attributes``, before
-        any job is added. A job whose ad is not added is judged by what its slot tells of it.
+    def running_jobs(self) -> tuple[RunningJob, ...]:
+        """Return the jobs that the slots run. Call this after ``running_attributes``.
+
+        A job on several slots is left out: it is judged by what its slots tell of it.
         """
-        running, before = self.reading.running_jobs(), self._carried
+        before = self._carried
+        known: Mapping[str, str] = {}
         if before is not None and before.projection == self.reading.projection:
-            self.reading.carry_running(before, running)
-        known = self.reading.running
-        return tuple(each for each in running if each.global_id not in known)
+            known = before.running
+        running = self.reading.running_jobs()
+        return tuple(attrs.evolve(each, is_known=known.get(each.global_id) == each.slot) for each in running)
 
-    def add_running(self, daemon: str, jobs: Iterable[tuple[RunningJob, str]]) -> None:
-        """Add the ads of running jobs, as their schedd sent them; what identifies them is the slot's.
+    def put_running(
+        self, running: Iterable[RunningJob], answers: Iterable[tuple[str, RunningJob, str]]
+    ) -> None:
+        """Add the ads of running jobs, before any other job: those that schedds sent, and the known ones of the last cycle.
 
-        :param daemon: the schedd that sent them, for messages.
-        :param jobs: each job, and the attributes of its ad in long form.
+        :param running: what ``running_jobs`` returned.
+        :param answers: the daemon that sent it, for messages, the job, and its attributes in long form. What identifies the job is
+            the slot's.
         """
-        texts = []
-        for job, text in jobs:
-            texts.append(f"{_OWN_IDENTITY.sub('', text.rstrip(chr(10)) + chr(10))}{job.identity()}\n")
+        sent = {job.global_id: (daemon, job, text) for daemon, job, text in answers}
+        if self._carried is not None:
+            unchanged = {
+                each.global_id: each.slot for each in running if each.is_known and each.global_id not in sent
+            }
+            self.reading.carry_running(self._carried, unchanged)
+        texts: dict[str, list[str]] = defaultdict(list)
+        for daemon, job, text in sent.values():
+            own = _OWN_IDENTITY.sub("", text.rstrip("\n") + "\n")
+            texts[daemon].append(f"{own}{job.identity()}\n")
             self.reading.running[job.global_id] = job.slot
-        if texts:
-            self.add(daemon, texts)
+        for daemon, ads in texts.items():
+            self.add(daemon, ads)
 
     def add_problem(self, problem: Problem) -> None:
         """Report what could not be fetched."""

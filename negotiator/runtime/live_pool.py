@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 
 from negotiator.bundle import Bundle
-from negotiator.bundle.rules import bundle_rules
 from negotiator.bundle.reuse import ReusePlan
+from negotiator.bundle.rules import bundle_rules, job_conditions
 from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.significant_attributes import significant_attributes
@@ -56,6 +56,7 @@ class ServedPool(CyclePool):
             lambda slots: significant_attributes(slots, bundle),
             reading,
             lambda attributes: attributes if bundle_rules(bundle).rules else frozenset(),
+            job_conditions(bundle),
         )
         called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading

@@ -9,7 +9,7 @@ Source: ``command_query_job_ads`` (``schedd.cpp``); ``DCStartd::vacateClaim`` (`
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -47,9 +47,10 @@ class RunningJobs:
     collector: Collector
     timeout: float
     _schedds: Mapping[str, JobQuery] = attrs.field(factory=dict, init=False)  # by name in lower case
+    _denied: set[str] = attrs.field(factory=set, init=False)  # ids of the known jobs that a condition found
 
     def fetch(self, schedds: Iterable[WireAd], ads: PoolAds) -> None:
-        """Add the ads of the running jobs that policies need and the last cycle did not know.
+        """Add the ads of the running jobs that policies need: of those that run since the last cycle, and that a rule denies.
 
         A schedd that does not answer is a problem: of its jobs nothing is known but what their slots tell.
         """
@@ -60,22 +61,31 @@ class RunningJobs:
         attributes = ads.running_attributes()
         if not attributes:
             return
-        wanted: dict[str, dict[tuple[int, int], RunningJob]] = defaultdict(dict)
-        for job in ads.unknown_running():
-            wanted[job.schedd.lower()][job.cluster, job.proc] = job
-        projection = tuple(sorted(attributes))
-        asked = [
-            attrs.evolve(self._schedds[schedd], constraint=_constraint(jobs), projection=projection)
-            for schedd, jobs in wanted.items()
-            if schedd in self._schedds
-        ]
+        running = ads.running_jobs()
+        by_schedd: dict[str, dict[tuple[int, int], RunningJob]] = defaultdict(dict)
+        for job in running:
+            by_schedd[job.schedd.lower()][job.cluster, job.proc] = job
+        asked = []
+        for schedd, jobs in by_schedd.items():
+            named = {
+                each.cluster for each in jobs.values() if not each.is_known or each.global_id in self._denied
+            }
+            if schedd in self._schedds and (named or ads.running_conditions):
+                constraint = _constraint(named, ads.running_conditions)
+                query = attrs.evolve(
+                    self._schedds[schedd], constraint=constraint, projection=tuple(sorted(attributes))
+                )
+                asked.append(query)
+        answers = []
         for query, error in concurrently(asked, JobQuery.fetch):
             if error is not None:
                 report(ads, f"schedd {query.schedd}", error)
                 continue
-            jobs = wanted[query.schedd.lower()]
-            found = ((jobs[job], ad) for job, ad in query.ads() if job in jobs)
-            ads.add_running(f"schedd {query.schedd}", found)
+            jobs = by_schedd[query.schedd.lower()]
+            answers += [(f"schedd {query.schedd}", jobs[job], ad) for job, ad in query.ads() if job in jobs]
+        # What a condition found is asked for again: it may be permitted by then.
+        self._denied = {job.global_id for _, job, _ in answers if job.is_known}
+        ads.put_running(running, answers)
 
     def evict(self, evictions: Sequence[Eviction]) -> Iterator[EvictionOutcome]:
         """Let startds end jobs that still run on their slots; yield what became of each request, in any order."""
@@ -180,8 +190,10 @@ class _Vacating:
                 return
 
 
-def _constraint(jobs: Mapping[tuple[int, int], RunningJob]) -> str:
-    clusters = sorted({cluster for cluster, _ in jobs})
+def _constraint(clusters: Collection[int], conditions: Sequence[str]) -> str:
+    """Return the condition of the running jobs of some clusters, and of those that a rule denies."""
     if len(clusters) > _MAX_CLUSTERS:
         return _HAS_SLOT
-    return f"{_HAS_SLOT} && member(ClusterId, {{{', '.join(map(str, clusters))}}})"
+    parts = [f"member(ClusterId, {{{', '.join(map(str, sorted(clusters)))}}})"] if clusters else []
+    parts += [f"(ifThenElse({each}, true, false) =?= true)" for each in conditions]
+    return f"{_HAS_SLOT} && ({' || '.join(parts)})"

@@ -30,6 +30,14 @@ def test_jobs_that_a_policy_denies_run_on_a_claim_until_they_are_to_end(site_of)
             site.pool.inside("tester", "condor_rm", f"{permitted}.0", f"{permitted}.1")
             process.wait_for(lambda: site.running(closed) == site.running(elsewhere) == 1)
             process.wait_for(lambda: rules(site, "begun") == {GATE, RESOURCE})
+            # What a user changes of a running job counts at once, in both directions.
+            edited = f"{permitted}.2"
+            site.pool.inside("tester", "condor_qedit", edited, "Project", '"closed"')
+            process.wait_for(
+                lambda: jobs(site, "begun") > jobs(site, "ended") and edited in jobs(site, "begun")
+            )
+            site.pool.inside("tester", "condor_qedit", edited, "Project", '"open"')
+            process.wait_for(lambda: jobs(site, "ended") == {edited})
             site.write("reuse: never\noverruns: vacate\noverrun_grace: 0\n", central_conf=POLICIES)
             process.reload()
             # Retirement and vacate time are the startd's to grant.
@@ -41,7 +49,8 @@ def test_jobs_that_a_policy_denies_run_on_a_claim_until_they_are_to_end(site_of)
             process.wait_for(lambda: any(GATE in each for each in site.reasons(closed)))
             assert site.running(permitted) == 2
             assert site.queue(closed, "VacateReason") == ["Claim vacated by the administrator"]
-        assert {each["job"] for each in site.records("overrun")} == {f"{closed}.0", f"{elsewhere}.0"}
+        assert jobs(site, "begun") == jobs(site, "ended") == {edited, f"{closed}.0", f"{elsewhere}.0"}
+        assert jobs(site, "evict") == {f"{closed}.0", f"{elsewhere}.0"}
         outcomes = [each for each in site.records("outcome") if each.get("evicted")]
         assert outcomes
 
@@ -51,3 +60,8 @@ def rules(site, change):
     return {
         each["reason"]["provenance"]["rule"] for each in site.records("overrun") if each["change"] == change
     }
+
+
+def jobs(site, change):
+    """Return the jobs of the overruns that began, ended, or were to end."""
+    return {each["job"] for each in site.records("overrun") if each["change"] == change}
