@@ -33,7 +33,7 @@ from negotiator.pool import Snapshot
 from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
 from negotiator.runtime.bundle_identity import check_bundle, use_bundle
-from negotiator.runtime.collector import collect_unreachable, rare_collections
+from negotiator.runtime.collector import collect_unreachable, exempt_reachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_pool import CyclePool, FilePool
 from negotiator.runtime.cycle_recorder import CycleRecorder
@@ -103,7 +103,9 @@ class Runner:
         with rare_collections(), timer:
             for number in timer.cycles(lambda: self._between_cycles(observer)):
                 complete = self._cycle(observer, status) and (complete or total is None)
-                if number != total:
+                if number == 1 != total:
+                    exempt_reachable()  # modules, the bundle, and what the first cycle loaded
+                elif number != total:
                     collect_unreachable()
         self._report_peers(observer, finish=True)
         self._notify(observer, finish=True)
@@ -204,6 +206,7 @@ class Runner:
             observer.admin(done)
         for reload in reloads:
             observer.reload(reload)
+            exempt_reachable()
         if self.runtime.pool.close_if_changed():
             self.trigger.start_cycle()  # which opens the pool as the new bundle says
 

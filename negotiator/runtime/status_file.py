@@ -129,10 +129,13 @@ class NegotiatorStatus:
 def write_status(folder: Path, status: NegotiatorStatus) -> None:
     """Replace the status in the folder of a state.
 
+    It is of a process that runs: after a crash of the machine nobody needs it, so it is not worth the time to wait for the disk.
+
     :raises OSError: it cannot be written; the old one is unchanged.
     """
     values = {"version": _VERSION, **attrs.asdict(status)}
-    replace_file(folder / STATUS_FILE, json.dumps(values, sort_keys=True).encode() + b"\n", mode=_MODE)
+    content = json.dumps(values, sort_keys=True).encode() + b"\n"
+    replace_file(folder / STATUS_FILE, content, mode=_MODE, durable=False)
 
 
 def read_status(folder: Path) -> NegotiatorStatus | None:

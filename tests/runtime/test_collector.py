@@ -58,7 +58,7 @@ class Observer:
 
     def __init__(self, pool):
         self.pool = pool
-        self.thresholds, self.alive, self.snapshots = [], [], []
+        self.thresholds, self.alive, self.snapshots, self.exempt = [], [], [], []
 
     def problems(self, problems):
         pass
@@ -68,6 +68,7 @@ class Observer:
 
     def decisions(self, *_):
         self.thresholds.append(gc.get_threshold())
+        self.exempt.append(gc.get_freeze_count() > 0)
         self.alive.append(sum(each() is not None for each in self.snapshots))
         return True
 
@@ -111,6 +112,12 @@ def test_collections_are_rare_while_cycles_run_and_as_before_afterwards(run, thr
 def test_reference_cycles_of_a_cycle_are_freed_before_the_next(run, tmp_path):
     run(4)
     assert (tmp_path / "alive").read_text().split() == ["1"] * 4
+
+
+def test_what_the_first_cycle_loaded_is_traversed_no_more_until_the_last_has_ended(run):
+    assert run(3).exempt == [False, True, True]
+    assert gc.get_freeze_count() == 0
+    assert run(1).exempt == [False]
 
 
 def test_the_pool_of_a_cycle_is_freed_before_the_next_is_read(run):
