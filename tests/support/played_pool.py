@@ -22,7 +22,7 @@ def daemon(serve):
 
         def answer(connection):
             with Channel(connection, EXCHANGE, Deadline(_SECONDS)) as channel:
-                handshake = HandshakeServer(channel, result={"ValidCommands": '""'})
+                handshake = HandshakeServer(channel, {"SessionDuration": '"0"'}, {"ValidCommands": '""'})
                 try:
                     handshake.serve()
                     serve(channel, handshake.wishes.integer("Command"))
@@ -64,7 +64,7 @@ class PlayedSchedd:
     def __call__(self, channel, _command):
         """Negotiate on a connection."""
         self.called.set()
-        if self.hangs is not None:
+        if self.hangs is not None and not self.hangs.is_set():
             self.hangs.wait(_SECONDS)
             return
         self.header = channel.get_ad()

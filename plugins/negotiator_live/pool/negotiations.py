@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, zip_longest
+
+import attrs
 
 from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds, PoolControl
 from negotiator_live.ads.statistics import NegotiatedSubmitters
@@ -12,43 +16,100 @@ from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.daemons import report
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
+from negotiator_live.pool.slow_schedds import SlowSchedds
 from negotiator_live.pool.submitters import Submitter
 from negotiator_live.security.client import SecureClient
+from negotiator_live.wire.errors import DaemonError, TimedOutError
 
 
 class Negotiations:
     """The negotiations of the present cycle. Connections to schedds are kept from cycle to cycle."""
 
-    def __init__(self, client: SecureClient, control: PoolControl) -> None:
-        """Begin without submitters."""
-        self._client, self._control = client, control
+    def __init__(
+        self, client: SecureClient, control: PoolControl, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin without submitters.
+
+        :param clock: returns seconds that only increase.
+        """
+        self._client, self._control, self._clock = client, control, clock
         self._by_submitter: dict[Submitter, Negotiation] = {}
+        self._slow = SlowSchedds(control, clock)
+        self._in_cycle: list[Negotiation] = []  # that wait for the outcome of this cycle
         self._failed: set[str] = set()  # submitters of this cycle
         self._seconds = 0.0
 
     def fetch(self, submitters: Sequence[Submitter], terms: NegotiationTerms, ads: PoolAds) -> None:
         """Negotiate with these submitters from now on, and add their requests; a schedd that fails is a problem.
 
+        A schedd that was slow is asked in the background, and adds what it has answered since the last cycle.
         No further negotiation begins once the negotiator is to end.
         """
-        begun = time.monotonic()
+        begun = self._clock()
+        self._slow.begin_cycle()
         self._take_over(submitters, terms)
         self._failed.clear()
-        for negotiation, error in concurrently(list(self._by_submitter.values()), self._fetch_one):
-            self._control.note_progress()
-            submitter = negotiation.submitter
-            if error is not None:
-                self._failed.add(submitter.name)
-                report(ads, f"schedd {submitter.schedd}", error)
-            elif negotiation.requests:
-                ads.add(
-                    f"schedd {submitter.schedd}", (job_text(each, submitter) for each in negotiation.requests)
-                )
-        self._seconds = time.monotonic() - begun
+        self._in_cycle = []
+        problems: dict[tuple[str, str], None] = {}  # each schedd's once, whatever number of submitters it has
+        by_address: dict[str, list[Negotiation]] = defaultdict(list)
+        for each in self._by_submitter.values():
+            by_address[str(each.submitter.address)].append(each)
+        slow = {address for address in by_address if not self._slow.is_waited_for(address)}
+        asked = [found for address, found in by_address.items() if address not in slow]
+        # The first submitter of each schedd first: one that hangs must not keep the threads from the others.
+        calls = [_Call(each, each.fetch) for each in chain.from_iterable(zip_longest(*asked)) if each]
+        hanging: dict[str, DaemonError] = {}
+        answered: set[Negotiation] = set()
+        for call, error in concurrently(calls, lambda call: self._fetch_one(call, hanging)):
+            self._note(call, error)
+            if error is None:
+                answered.add(call.negotiation)
+            else:
+                problems[call.negotiation.submitter.schedd, str(error)] = None
+        for address in sorted(slow):
+            found = by_address[address]
+            late, why = self._slow.ask(address, found, terms.timeout)
+            answered.update(late)
+            if why:
+                self._failed.update(each.submitter.name for each in found)
+                problems[found[0].submitter.schedd, why] = None
+        for negotiation in self._by_submitter.values():
+            if negotiation in answered and negotiation.is_open:
+                submitter = negotiation.submitter
+                self._in_cycle.append(negotiation)
+                texts = (job_text(each, submitter) for each in negotiation.requests)
+                ads.add(f"schedd {submitter.schedd}", texts)
+        for schedd, text in problems:
+            report(ads, f"schedd {schedd}", text)
+        self._seconds = self._clock() - begun
 
-    def _fetch_one(self, negotiation: Negotiation) -> None:
-        if not self._control.is_ending:
-            negotiation.fetch()
+    def _carry_out(self, call: _Call) -> None:
+        """Carry out a part of a negotiation, and measure it."""
+        begun = self._clock()
+        try:
+            call.function()
+        finally:
+            call.seconds = self._clock() - begun
+
+    def _note(self, call: _Call, error: DaemonError | None) -> None:
+        self._control.note_progress()
+        submitter, terms = call.negotiation.submitter, call.negotiation.terms
+        self._slow.note(str(submitter.address), call.seconds, terms.timeout, error)
+        if error is not None:
+            self._failed.add(submitter.name)
+
+    def _fetch_one(self, call: _Call, hanging: dict[str, DaemonError]) -> None:
+        """Fetch the requests of a submitter, unless its schedd has let the time limit of another one pass in this cycle."""
+        address = str(call.negotiation.submitter.address)
+        if self._control.is_ending:
+            return
+        if address in hanging:
+            raise hanging[address]
+        try:
+            self._carry_out(call)
+        except TimedOutError as error:
+            hanging[address] = error
+            raise
 
     def deliver(self, decisions: Decisions) -> Iterator[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time; yield what became of each match."""
@@ -60,10 +121,9 @@ class Negotiations:
         for rejection in decisions.rejections:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
                 answer.add_rejection(rejection)
-        for answer, error in concurrently(list(answers.values()), NegotiationAnswers.send):
-            self._control.note_progress()
-            if error is not None:
-                self._failed.add(answer.negotiation.submitter.name)
+        calls = [_Call(answer.negotiation, answer.send) for answer in answers.values()]
+        for (call, error), answer in zip(concurrently(calls, self._carry_out), answers.values(), strict=True):
+            self._note(call, error)
             yield from answer.deliveries()
 
     def statistics(self) -> NegotiatedSubmitters:
@@ -79,24 +139,28 @@ class Negotiations:
 
     def close(self) -> None:
         """Close the connections to all schedds; they take back what was not answered."""
-        for negotiation in self._by_submitter.values():
-            negotiation.close()
+        self._slow.close(self._by_submitter.values())
         self._by_submitter = {}
 
     def _take_over(self, submitters: Sequence[Submitter], terms: NegotiationTerms) -> None:
-        """Keep the connections of these submitters only."""
+        """Keep the connections of these submitters only. A thread that uses a negotiation goes on with the terms that it has."""
         before, self._by_submitter = self._by_submitter, {}
         for each in submitters:
             negotiation = before.pop(each, None) or Negotiation(each, terms, self._client)
-            negotiation.submitter, negotiation.terms = each, terms
+            if not self._slow.is_asked(negotiation):
+                negotiation.submitter, negotiation.terms = each, terms
             self._by_submitter[each] = negotiation
-        for negotiation in before.values():
-            negotiation.close()
+        self._slow.close(before.values())
 
     def _by_name(self) -> dict[tuple[str, str], Negotiation]:
-        """Return the negotiations that wait for an answer, by schedd and submitter in lower case."""
-        return {
-            (each.submitter.schedd.lower(), each.submitter.name.lower()): each
-            for each in self._by_submitter.values()
-            if each.is_open
-        }
+        """Return the negotiations that wait for the outcome of the cycle, by schedd and submitter in lower case."""
+        return {(each.submitter.schedd.lower(), each.submitter.name.lower()): each for each in self._in_cycle}
+
+
+@attrs.define(eq=False)
+class _Call:
+    """A part of a negotiation, and the seconds that it took."""
+
+    negotiation: Negotiation
+    function: Callable[[], None]
+    seconds: float = 0.0

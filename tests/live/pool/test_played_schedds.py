@@ -1,14 +1,17 @@
 """Cycles with schedds that a test plays: what each receives, and that none delays the others."""
 
+import operator
 import subprocess
 import sys
 import threading
 import time
+from datetime import datetime
 
 import pytest
 
 from negotiator_live.wire.commands import DaemonCommand
 from played_pool import PlayedSchedd, played_pool
+from processes import LongCommand
 from queueing import records
 
 SLOT = {
@@ -241,6 +244,25 @@ def test_of_a_hundred_schedds_one_that_never_answers_delays_none(served, tmp_pat
     [line] = [line for line in printed.splitlines() if "silent" in line]
     assert f"schedd silent at <{silent.address}>, command NEGOTIATE" in line
     assert len(records(tmp_path / "var" / "audit", "match")) == 99
+
+
+def test_a_schedd_that_hangs_keeps_one_cycle_waiting_and_its_jobs_run_once_it_answers(tmp_path):
+    """The cycles after the first go on without it: with two seconds for each schedd, they are less than two seconds apart."""
+    answers = threading.Event()
+    silent = PlayedSchedd("silent", [request(1)], answers)
+    good = PlayedSchedd("good", [request(2, Requirements="false")])
+    (tmp_path / "bundle").mkdir()
+    with played_pool([slot(1)], [silent, good]) as collector:
+        (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, 2))
+        with LongCommand("serve", "--bundle", "bundle", "--every", "0.3", cwd=tmp_path) as negotiator:
+            negotiator.wait_for("schedd silent at .* no answer within 2 s")
+            negotiator.wait_for("schedd silent at .*; no cycle waits for it any more")
+            lines = [negotiator.wait_for("^(.*)Z info +cycle .* jobs=1 matched=0") for _ in range(4)]
+            times = [datetime.fromisoformat(line[1]) for line in lines]
+            assert min(map(operator.sub, times[1:], times)).total_seconds() < 2
+            answers.set()
+            negotiator.wait_for("cycle .* jobs=2 matched=1")
+    assert [claim for claim, _ in silent.matches] == ["claim of slot1@h"]
 
 
 def closes(_channel):
