@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
     from negotiator.hooks.pool_source import ObservedPool as ObservedPool
+    from negotiator.hooks.pool_source import PoolSetting as PoolSetting
     from negotiator.hooks.pool_source import PoolSource as PoolSource
     from negotiator.hooks.records import Cycle as Cycle
     from negotiator.hooks.records import Filter as Filter
@@ -249,7 +250,7 @@ else:
         "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction OverrunCount Reuse",
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
-        "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSource",
+        "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSetting PoolSource",
         "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request Score SlotScore",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",
         "negotiator.hooks.setting_values": "boolean_setting real_setting",

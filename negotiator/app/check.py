@@ -13,6 +13,7 @@ from negotiator.app.lint_resources import lint_resources
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.loader import in_order
+from negotiator.bundle.pool_configuration import AskPool
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
@@ -34,7 +35,7 @@ def check_bundle(
     :param list_ignored: report each setting of HTCondor without effect, beside their summary.
     :param extra_plugins: further plugins by name, as modules or objects.
     """
-    examination = examine(targets, extra_plugins=extra_plugins)
+    examination = examine(targets, extra_plugins=extra_plugins, ask_pool=AskPool.CHECK)
     now = current_time(targets)
     found = lint_bundle(examination, pool, now)
     if examination.bundle is not None:

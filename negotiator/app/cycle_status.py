@@ -29,6 +29,7 @@ from negotiator.runtime.cycle_history import (
     read_history,
     write_history,
 )
+from negotiator.runtime.reload import Reload
 from negotiator.runtime.rule_activity import RuleActivity, with_cycle
 from negotiator.runtime.run import CycleReport
 from negotiator.runtime.status_file import (
@@ -75,6 +76,7 @@ class CycleStatus:
         """Return the status at the start, and write it."""
         started = clock()
         status = NegotiatorStatus.of_this_process(started, bundle.digest, _limit(bundle))
+        status = attrs.evolve(status, differences=_texts(map(str, bundle.differences)))
         found = cls(folder, clock, intervals, report, status, _earlier_cycles(folder, report))
         found._write(next_cycle=started)
         return found
@@ -141,6 +143,15 @@ class CycleStatus:
             ),
             *self._details(result, last.ended, bundle),
         )
+
+    def reloaded(self, reload: Reload) -> None:
+        """Write what became of a reload: the reason why the bundle was rejected, and the differences of one that was not."""
+        if reload.bundle is None:
+            errors = _texts(map(str, reload.errors))
+            self._write(rejected=self.clock(), rejection=errors)
+        else:
+            differences = _texts(map(str, reload.bundle.differences))
+            self._write(rejected=None, rejection=(), differences=differences)
 
     def plugin_call(self, call: LongCall) -> None:
         """Write that a call of a plugin goes on for long, until it has ended; any thread may call this."""

@@ -21,6 +21,7 @@ from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded,
 from negotiator.audit.errors import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, store_configuration
 from negotiator.cycle.progress import CycleProgress
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.engines.choice import engine_of
@@ -98,6 +99,7 @@ class Runner:
         folder = self.runtime.store.folder if self.runtime.store else None
         bundle, clock = self.runtime.bundle, self.runtime.clock
         self.status = status = CycleStatus.begin(folder, bundle, clock, intervals, observer.notice)
+        self._store_configuration(observer)
         stop, trigger = self.runtime.stop, self.trigger
         timer = CycleTimer(self.reloader.request, intervals, total, stop=stop, trigger=trigger)
         with rare_collections(), timer:
@@ -207,8 +209,21 @@ class Runner:
         for reload in reloads:
             observer.reload(reload)
             exempt_reachable()
+            if self.status is not None:
+                self.status.reloaded(reload)
+            self._store_configuration(observer)
         if self.runtime.pool.close_if_changed():
             self.trigger.start_cycle()  # which opens the pool as the new bundle says
+
+    def _store_configuration(self, observer: RunObserver) -> None:
+        """Write the pool's configuration that is in force for other processes, which load the same bundle."""
+        folder = self.runtime.store.folder if self.runtime.store else None
+        if self.driver is None or folder is None:
+            return
+        try:
+            store_configuration(folder, self.runtime.bundle.files.get(POOL_FILE))
+        except OSError as error:
+            observer.notice(f"{folder}: cannot write the pool's configuration: {error.strerror or error}")
 
     def _progress(self, observer: RunObserver, progress: CycleProgress) -> None:
         self.trigger.work.note()
@@ -282,7 +297,8 @@ def run_cycles(
     if driver is None or location is None or location.database is None:
         return run()
     # The errors of a bundle are reported now, not when this negotiator is needed.
-    bundle = loaded(bound(examine(targets, tracer), bind), bundle_folder(targets))
+    examination = examine(targets, tracer, ask_pool=_ask_pool(driver))
+    bundle = loaded(bound(examination, bind), bundle_folder(targets))
     return Standby(location, bundle, clock(targets), observer.notice, trigger).run(run)
 
 
@@ -338,13 +354,13 @@ def open_runner(
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
         bundle_folder(targets),
-        lambda: bound(examine(targets, tracer, extra_plugins=extra_plugins), bind),
+        lambda: bound(
+            examine(targets, tracer, extra_plugins=extra_plugins, ask_pool=_ask_pool(driver)), bind
+        ),
         watch=watch is not None,
         stable_seconds=watch or 0.0,
     )
-    bundle = loaded(
-        bound(examine(targets, tracer, extra_plugins=extra_plugins), bind), bundle_folder(targets)
-    )
+    bundle = loaded(reloader.examine(), bundle_folder(targets))
     live = driver is PoolDriver.LIVE
     location = targets.state_location
     if live and bundle.source.chosen is None:
@@ -393,6 +409,10 @@ def open_runner(
             comparison=ShadowComparison() if shadow else None,
             recorder=recorder,
         )
+
+
+def _ask_pool(driver: PoolDriver | None) -> AskPool:
+    return AskPool.NO if driver is None else AskPool.SERVE
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import attrs
 from negotiator.activity import activity
 from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
 from negotiator.bundle.folder import MAIN
+from negotiator.bundle.pool_configuration import AskPool, stored_configuration
 from negotiator.errors import BundleError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.guard import Tracer
@@ -84,13 +85,19 @@ def examine(
     replaced: Mapping[str, bytes] | None = None,
     settings: Mapping[str, str] = MappingProxyType({}),
     extra_plugins: Mapping[str, object] = MappingProxyType({}),
+    ask_pool: AskPool = AskPool.NO,
 ) -> BundleCheck:
     """Read and check the bundle; its problems are part of the result.
+
+    Unless the pool is asked for its own configuration, the one counts with which the negotiator of the state last ran.
 
     :param replaced: contents of files to use instead of those of the folder, by name.
     :param settings: texts that replace keys of ``pool.yaml``, by key.
     :param extra_plugins: further plugins by name, as modules or objects.
+    :param ask_pool: whether the present configuration of the bundle's pool counts.
     """
+    if ask_pool is AskPool.NO and targets.state_location is not None:
+        replaced = {**stored_configuration(targets.state_location.folder), **(replaced or {})}
     with activity("loading the policy bundle"):
         return examine_bundle(
             bundle_folder(targets),
@@ -101,6 +108,7 @@ def examine(
             overrides=overrides(targets),
             trial=settings,
             extra_plugins=extra_plugins,
+            ask_pool=ask_pool,
         )
 
 

@@ -92,7 +92,12 @@ class Knobs:
     ``NEGOTIATOR.NAME`` takes precedence over ``NAME``, in any order.
     """
 
-    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
+    def __init__(self, definitions: Iterable[Definition] = (), *, literal: bool = False) -> None:
+        """Collect definitions.
+
+        :param literal: their macros have been replaced already: what is left is part of the values.
+        """
+        self._literal = literal
         self._all: dict[str, list[Definition]] = {}
         self._predefined: dict[str, Definition] = {}
         self._used: set[str] = set()
@@ -111,6 +116,11 @@ class Knobs:
     def add(self, definition: Definition) -> None:
         """Add a definition, which overrides those of the same name so far."""
         self._all.setdefault(definition.name.lower(), []).append(definition)
+
+    def predefined(self, name: str) -> str | None:
+        """Return the value that a name has before the definitions of all files; None if it has none."""
+        found = self._predefined.get(name.lower())
+        return None if found is None else found.value.text
 
     def names(self) -> tuple[str, ...]:
         """Return all defined names in lower case, with their prefix if they have one."""
@@ -149,7 +159,7 @@ class Knobs:
         definition = self._all[key][last]
         if definition.uncertain:
             return _unknown(definition, definition.uncertain).problem
-        return self._expand(definition.value, (key, last))
+        return definition.value if self._literal else self._expand(definition.value, (key, last))
 
     def expand_text(self, value: LocatedText) -> LocatedText | Problem:
         """Return a text with the macros defined so far replaced; or its problem."""

@@ -9,7 +9,6 @@ from functools import cached_property
 import attrs
 
 from negotiator.bundle.nodes import MapEntry, MapNode, shown
-from negotiator.hooks.declarations import Section
 from negotiator.records import Problem, Severity, Source
 
 
@@ -17,11 +16,13 @@ from negotiator.records import Problem, Severity, Source
 class KnobOwners:
     """The owners of ``keys`` by key, and of ``patterns`` by pattern in lower case.
 
+    ``of_pool`` has the owners of names that count in the pool's own configuration alone, by pattern in lower case.
     A key takes precedence over patterns; if several patterns match a name, the longest one decides.
     """
 
     keys: Mapping[str, str]
     patterns: Mapping[str, str] = attrs.field(factory=dict)
+    of_pool: Mapping[str, str] = attrs.field(factory=dict)
 
     def named(self, name: str) -> str:
         """Return the key with this name, upper and lower case being equal; empty if there is none."""
@@ -31,9 +32,11 @@ class KnobOwners:
         """Return the plugin that owns a name by a pattern; empty if there is none."""
         if self.named(name):
             return ""
-        matching = (pattern for pattern in self.patterns if fnmatchcase(name.lower(), pattern))
-        longest = max(matching, key=lambda pattern: (len(pattern), pattern), default="")
-        return self.patterns.get(longest, "")
+        return _owner(name, self.patterns)
+
+    def of_pool_pattern(self, name: str) -> str:
+        """Return the plugin that owns a name of the pool's own configuration; empty if there is none."""
+        return _owner(name, self.of_pool)
 
     def of_plugin(self, plugin: str, entries: Mapping[str, MapEntry]) -> dict[str, MapEntry]:
         """Return the entries that a plugin owns by its patterns."""
@@ -57,12 +60,19 @@ class KnobOwners:
         return {key.lower(): key for key in self.keys}
 
 
+def _owner(name: str, patterns: Mapping[str, str]) -> str:
+    """Return the owner of the longest pattern that matches a name; empty if none does."""
+    matching = (pattern for pattern in patterns if fnmatchcase(name.lower(), pattern))
+    longest = max(matching, key=lambda pattern: (len(pattern), pattern), default="")
+    return patterns.get(longest, "")
+
+
 def assign_patterns(
-    plugin: str, section: Section, source: Source, owners: dict[str, str]
+    plugin: str, patterns: Iterable[str], source: Source, owners: dict[str, str]
 ) -> Iterable[Problem]:
     """Add the patterns of a plugin's knobs to ``owners``; return the problems of those that another plugin has."""
     problems = []
-    for pattern in section.knobs:
+    for pattern in patterns:
         other = owners.setdefault(pattern.lower(), plugin)
         if other != plugin:
             message = f"the knobs {pattern} of plugin {plugin} already belong to plugin {other}"

@@ -135,11 +135,15 @@ def is_default(setting: KnownSetting, value: str) -> bool:
 
     Blanks and case do not matter; numbers and booleans may be written in any way, as expressions too.
     """
-    mine, theirs = _plain(value), _plain(setting.default)
-    if not mine or mine == theirs:
+    return not _plain(value) or is_same_value(value, setting.default)
+
+
+def is_same_value(one: str, other: str) -> bool:
+    """True if two values mean the same: blanks and case do not matter, nor how numbers and booleans are written."""
+    if _plain(one) == _plain(other):
         return True
     try:
-        return real_setting(value) == real_setting(setting.default)
+        return real_setting(one) == real_setting(other)
     except ValueError:
         return False
 

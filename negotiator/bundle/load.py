@@ -14,6 +14,7 @@ from negotiator.bundle.folder import is_settings_file, read_folder
 from negotiator.bundle.loader import BundleLoader
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.nodes import text_entry
+from negotiator.bundle.pool_configuration import AskPool
 from negotiator.bundle.text import SourceText
 from negotiator.errors import BundleError
 from negotiator.hooks.guard import Tracer
@@ -108,12 +109,14 @@ def examine_bundle(
     overrides: Mapping[str, str] = MappingProxyType({}),
     extra_plugins: Mapping[str, object] = MappingProxyType({}),
     trial: Mapping[str, str] = MappingProxyType({}),
+    ask_pool: AskPool = AskPool.NO,
 ) -> BundleCheck:
     """Check a whole folder; problems are returned, not raised.
 
     :param replaced: contents of files to use instead of those on disk, by name; None for a file to treat as removed.
     :param overrides: texts that replace keys of ``pool.yaml``, by key; they are no part of the digest.
     :param trial: further such texts, which are only tried.
+    :param ask_pool: whether the present configuration of the bundle's pool counts.
     """
     contents = read_folder(folder, replaced, installed=folder == default_bundle())
     loading = BundleLoader(
@@ -122,6 +125,7 @@ def examine_bundle(
         list(contents.problems),
         {key: text_entry(key, text) for key, text in overrides.items()}
         | {key: text_entry(key, text, TRIED_SETTINGS) for key, text in trial.items()},
+        ask_pool,
     )
     bundle = loading.run(
         extra_folders, disable, entry_points=entry_points, tracer=tracer, extra_plugins=extra_plugins

@@ -32,12 +32,13 @@ from negotiator.bundle.order_knobs import unused_order_settings
 from negotiator.bundle.ordering import read_ordering
 from negotiator.bundle.paths import FileOfBundle, PluginsFolder, no_files
 from negotiator.bundle.plugin_failures import failure_problems
+from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, definitions, restored, stored
 from negotiator.bundle.queues import read_queues, resource_expressions
 from negotiator.bundle.read_before_match import read_of_jobs
 from negotiator.bundle.recording import audit_problems
 from negotiator.bundle.sections import SectionLayout, lay_out, queue_problems, settings_of, unknown_keys
 from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
-from negotiator.bundle.sources import read_source
+from negotiator.bundle.sources import choose_source, pool_settings, read_source
 from negotiator.bundle.text import SourceText, decoded
 from negotiator.bundle.time_limits import read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
@@ -47,6 +48,7 @@ from negotiator.hooks.guard import Tracer
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.hooks.manager import Attributed, HookManager
 from negotiator.hooks.overruns import OverrunAction, Reuse
+from negotiator.hooks.pool_source import PoolSetting, PoolSource
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import printable
@@ -63,11 +65,13 @@ class BundleLoader:
     contents: FolderContents
     problems: list[Problem]
     overrides: Mapping[str, MapEntry] = attrs.field(factory=dict)  # these replace keys of pool.yaml
+    ask_pool: AskPool = AskPool.NO
     files: dict[str, SourceText] = attrs.field(factory=dict)
     hooks: HookManager | None = None
     file_owners: FileOwners = attrs.field(factory=FileOwners)
     ignored: tuple[Problem, ...] = ()
     unset: tuple[Problem, ...] = ()
+    differences: tuple[Problem, ...] = ()
     entries: Mapping[str, MapEntry] = attrs.field(factory=dict)  # the values of the bundle, by key
     manifests: dict[str, SourceText] = attrs.field(factory=dict)  # of ConfigMaps with queues, by name
 
@@ -114,9 +118,12 @@ class BundleLoader:
         if not (self.contents.settings or self.manifests or self._is_owned()):
             self._refuse_folder()
             return None
+        chosen, wrong_sources = choose_source(top, hooks)
+        self.problems += wrong_sources
+        pool = self._pool_configuration(chosen, hooks, layout)
         if plugins is not None:  # otherwise an unknown key may belong to a plugin that was not loaded
             self.problems += unknown_keys(top, layout.owners, layout.known, refusal)
-        settings = self._settings(top, knobs, layout, refusal)
+        settings = self._settings(top, knobs, pool, layout, refusal)
         unset = {attributed.plugin for attributed in layout.sections} - settings.keys()
         wrong = layout.refused | unset
         bundle = self._assemble(
@@ -131,7 +138,7 @@ class BundleLoader:
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
         intervals, wrong_intervals = read_cycle_intervals(self.entries)
-        source, wrong_source = read_source(top, bundle, settings, wrong)
+        source, wrong_source = read_source(chosen, bundle, settings, wrong)
         self.problems += (*problems, *unused, *wrong_limits, *wrong_intervals, *wrong_source)
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
@@ -152,6 +159,7 @@ class BundleLoader:
             cycle_intervals=intervals,
             site_commands=commands,
             sections=tuple(layout.sections),
+            differences=tuple(map(self._quoted, self.differences)),
         )
 
     def all_problems(self) -> tuple[Problem, ...]:
@@ -166,6 +174,8 @@ class BundleLoader:
         top: MapNode | None = MapNode("", SourceText(MAIN, ""), 0)
         reader: ConfigurationReader | None = None
         for name, content in self.contents.settings.items():
+            if name == POOL_FILE:
+                continue
             file, broken = decoded(name, content)
             self.files[name] = file
             problems: tuple[Problem, ...] = (broken,) if broken else ()
@@ -178,7 +188,7 @@ class BundleLoader:
                 reader.read(file)
             self.problems += problems
         if MAIN not in self.contents.settings and self.contents.settings:
-            top = MapNode("", next(iter(self.files.values())), 0)
+            top = MapNode("", next(iter(self.files.values()), SourceText(MAIN, "")), 0)
         if any(problem.source.file == MAIN for problem in self.contents.problems):
             top = None
         return top, reader.knobs if reader else Knobs()
@@ -197,6 +207,35 @@ class BundleLoader:
             self.problems += (broken,) if broken else ()
             self.files[name] = file
         return self.files[name]
+
+    def _pool_configuration(
+        self, chosen: Attributed[PoolSource] | None, hooks: HookManager, layout: SectionLayout
+    ) -> Knobs | None:
+        """Return the pool's own configuration, as it is now or as it was stored with the bundle; None without one.
+
+        The settings that have a reader are stored with the bundle.
+        """
+        found: Sequence[PoolSetting] | None = None
+        if self.ask_pool is not AskPool.NO:
+            checks = self.ask_pool is AskPool.CHECK
+            found, problems = pool_settings(chosen, hooks, self.folder, checks=checks)
+            self.problems += problems
+        if found is None:
+            if POOL_FILE not in self.contents.files:
+                return None
+            file, broken = decoded(POOL_FILE, self.contents.files[POOL_FILE])
+            self.problems += (broken,) if broken else ()
+            return Knobs(definitions(restored(file)), literal=True)
+        owners = layout.owners
+        own = [each for each in found if not each.is_default or owners.of_pool_pattern(each.name)]
+        self.contents.files[POOL_FILE] = stored(
+            each
+            for each in own
+            if owners.named(each.name) or owners.of_pattern(each.name) or owners.of_pool_pattern(each.name)
+        )
+        knobs = Knobs(definitions(own), literal=True)
+        knobs.predefine({each.name: each.value for each in found if each.is_default})
+        return knobs
 
     def _is_owned(self) -> bool:
         """True if a plugin reads one of the files."""
@@ -272,17 +311,20 @@ class BundleLoader:
         }
         return None if INVALID in names.values() else PluginSettings(**names)
 
-    def _settings(self, top: MapNode, knobs: Knobs, layout: SectionLayout, refusal: str) -> dict[str, Any]:
-        from_knobs = knob_entries(knobs, top, layout.owners, layout.known, refusal)
+    def _settings(
+        self, top: MapNode, knobs: Knobs, pool: Knobs | None, layout: SectionLayout, refusal: str
+    ) -> dict[str, Any]:
+        from_knobs = knob_entries(knobs, top, layout.owners, layout.known, refusal, pool)
         self.problems += from_knobs.problems
         self.ignored, self.unset = from_knobs.ignored, from_knobs.unset
+        self.differences = from_knobs.differences
         entries = self.entries = {**from_knobs.entries, **top.entries}
         settings = {}
         for attributed in layout.sections:
             builder = ObjectBuilder(FileOfBundle(self.folder, self.contents.names))
             files = self._files_of(attributed)
             own = {**entries, **dict(self._apart(attributed, entries))}
-            built = settings_of(attributed, own, layout.owners, builder, top.file, files)
+            built = settings_of(attributed, own, layout.owners, builder, top.file, files, from_knobs.of_pool)
             self.problems += builder.problems
             if built is not INVALID:
                 settings[attributed.plugin] = built

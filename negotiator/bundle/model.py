@@ -188,6 +188,9 @@ class Bundle:
     sections: tuple[Attributed[Section], ...] = attrs.field(default=(), repr=False)  # of the plugins
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited
     problems: tuple[Problem, ...] = ()  # warnings and notices
+    differences: tuple[
+        Problem, ...
+    ] = ()  # of these, between the bundle's settings and the pool's configuration
     files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)  # all that the digest covers, by name
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -71,6 +72,7 @@ def lay_out(hooks: HookManager) -> SectionLayout:
     owners = dict.fromkeys(CORE_KEYS, CORE)
     folded = {key.lower(): key for key in owners}
     patterns: dict[str, str] = {}
+    of_pool: dict[str, str] = {}
     sections = []
     refused = {failure.plugin for failure in answers.failures}
     for attributed in answers.records:
@@ -93,10 +95,11 @@ def lay_out(hooks: HookManager) -> SectionLayout:
             else:
                 owners[key] = attributed.plugin
                 folded[key.lower()] = key
-        problems += assign_patterns(attributed.plugin, attributed.record, source, patterns)
+        problems += assign_patterns(attributed.plugin, attributed.record.knobs, source, patterns)
+        problems += assign_patterns(attributed.plugin, attributed.record.pool_knobs, source, of_pool)
         sections.append(attributed)
     file_owners, more = assign_files(sections, origins)
-    knobs = KnobOwners(owners, patterns)
+    knobs = KnobOwners(owners, patterns, of_pool)
     known = KnownSettings(each for attributed in sections for each in attributed.record.known)
     return SectionLayout(tuple(sections), frozenset(refused), knobs, (*problems, *more), file_owners, known)
 
@@ -110,7 +113,7 @@ def _faults(section: Section) -> Iterator[str]:
     name, schema = section.schema.__name__, ClassSchema.of(section.schema)
     for what, wanted, patterns, fields in (
         ("files", "files: Mapping[str, str]", section.files, schema.files),
-        ("knobs", "knobs: Mapping[str, ScalarText]", section.knobs, schema.knobs),
+        ("knobs", "knobs: Mapping[str, ScalarText]", section.knobs or section.pool_knobs, schema.knobs),
     ):
         if patterns and not fields:
             yield f"{name} needs a field `{wanted}` for the {what} that its section names"
@@ -154,12 +157,14 @@ def settings_of(
     builder: ObjectBuilder,
     file: SourceText,
     files: Mapping[str, str] | None,
+    of_pool: Mapping[str, MapEntry] = MappingProxyType({}),
 ) -> Any:
     """Return the settings of one plugin, or INVALID; problems of the plugin's own check are added to the builder's.
 
     :param entries: the entries of all plugins by key.
     :param file: the file that an error names if the plugin has no key in the bundle.
     :param files: the texts of the files that belong to the plugin; None if one of them is not a text.
+    :param of_pool: the settings that all plugins read of the pool's own configuration alone, by name.
     """
     section = attributed.record
     own = {key.name: entries[key.name] for key in keys_of(section.schema) if key.name in entries}
@@ -180,6 +185,11 @@ def settings_of(
         name: builder.value(entry.value, ScalarText)
         for name, entry in knobs.items()
         if not is_unset(entry.value)
+    }
+    texts |= {
+        name: builder.value(entry.value, ScalarText)
+        for name, entry in of_pool.items()
+        if owners.of_pool_pattern(name) == attributed.plugin
     }
     settings = builder.build(section.schema, own, source, refuse, files=files or {}, knobs=texts)
     if files is None:  # other files would be reported for names that the broken file defines

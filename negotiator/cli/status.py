@@ -42,6 +42,10 @@ def _rows(report: HealthReport, now: float) -> Iterator[tuple[str, str]]:
     if (status := report.status) is not None:
         yield "Process", f"{status.process} on {status.host}, started {utc_time(status.started)}"
         yield "Bundle", status.bundle[:_DIGITS]
+        for each in status.rejection:
+            yield "Rejected", f"{utc_time(status.rejected or 0.0)}: {each}"
+        for each in status.differences:
+            yield "Differs", each
         yield from _last_cycle(status)
         yield "Next cycle", _next(status, now)
 

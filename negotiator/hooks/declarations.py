@@ -150,6 +150,9 @@ class Section:
     filled in with the matching settings of ``pool.yaml`` and of HTCondor-style files, by name as written, each with its place.
     A field of a plugin's class takes precedence over patterns; if several patterns match a name, the longest one decides.
 
+    ``pool_knobs`` are names and patterns of settings that count only in the pool's own configuration
+    (``PoolSource.configuration``): the field ``knobs`` has them too, by name in upper case.
+
     ``known`` are settings of another program that ``negotiator check`` is to explain where a bundle has them
     (``KnownSetting``), whichever plugin reads them.
 
@@ -169,6 +172,7 @@ class Section:
     files: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     knobs: tuple[str, ...] = ()
+    pool_knobs: tuple[str, ...] = ()
     known: tuple[KnownSetting, ...] = ()
     rules: Callable[[Any, QueueConfig], Iterable[DeclaredRule]] | None = None
     evaluated: Mapping[str, EvaluatedWith] = attrs.field(factory=dict)

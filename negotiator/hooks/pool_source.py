@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from negotiator.hooks.overruns import EvictionOutcome, Reuse
+from negotiator.records import Source
 
 if TYPE_CHECKING:
     from negotiator.hooks.delivery import Delivery
@@ -109,6 +111,19 @@ class ObservedPool(ABC):
 
 
 @attrs.frozen
+class PoolSetting:
+    """A setting of the pool's own configuration, macros replaced, and the file and line where the pool has it.
+
+    ``is_default``: nobody has set it, and its default depends on other settings.
+    """
+
+    name: str
+    value: str
+    source: Source
+    is_default: bool = False
+
+
+@attrs.frozen
 class PoolSource:
     """A type of live pool, which a bundle chooses by its name (``source:`` in pool.yaml).
 
@@ -118,6 +133,11 @@ class PoolSource:
     the pool at another address, for ``negotiator fetch POOL``, or raises PoolError for an invalid one; None if its pools have
     no address. ``bind(settings, host, port)`` returns settings with another address at which tools and daemons connect to this
     program, for ``bind_host`` and ``bind_port`` of the service; None if nothing connects.
+
+    ``configuration(folder, checks)`` returns the settings of the pool's own configuration that are settings of the bundle in
+    this folder too: they take precedence over its HTCondor-style files, and ``pool.yaml`` over them. It is called whenever a
+    bundle that serves a pool is loaded, and for ``negotiator check`` (``checks`` is then true). It returns None where the pool
+    has none for this bundle, and raises PoolError for one that cannot be read, with which no bundle is loaded.
     """
 
     name: str
@@ -125,3 +145,4 @@ class PoolSource:
     observe: Callable[[Any], ObservedPool] | None = None
     at: Callable[[Any, str], Any] | None = None
     bind: Callable[[Any, str, int], Any] | None = None
+    configuration: Callable[[Path, bool], Sequence[PoolSetting] | None] | None = None

@@ -87,6 +87,8 @@ class NegotiatorStatus:
     the present cycle began, None between two cycles; it may take ``cycle_limit`` seconds and the time of its input and output.
     ``next_cycle`` is when the next one begins at the latest.
     ``plugin_call`` is the call of a plugin's code that goes on for long, if there is one.
+    ``rejection`` has the errors for which the last reload was rejected, at ``rejected``: what was in force before stays so.
+    ``differences`` are settings of the bundle other than those of the pool's own configuration.
     ``standby`` says which negotiator leads with a shared state instead of this one. ``failure`` is why the last cycle did not take place, at ``failed``.
     """
 
@@ -106,6 +108,10 @@ class NegotiatorStatus:
     plugin_call: PluginCallStatus | None = attrs.field(
         default=None, validator=optional(instance_of(PluginCallStatus))
     )
+
+    rejected: float | None = stored_fields.optional_number()
+    rejection: tuple[str, ...] = stored_fields.texts()
+    differences: tuple[str, ...] = stored_fields.texts()
 
     @classmethod
     def of_this_process(cls, started: float, bundle: str, cycle_limit: float) -> Self:

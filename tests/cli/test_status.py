@@ -12,7 +12,7 @@ import pytest
 
 PLUGIN = """
 from pathlib import Path
-from negotiator.plugin import LivePool, PoolError, PoolSource, Problem, Severity, Source, hookimpl
+from negotiator.plugin import LivePool, PoolError, PoolSetting, PoolSource, Problem, Severity, Source, hookimpl
 
 class Pool(LivePool):
     def __init__(self, settings, control):
@@ -27,9 +27,14 @@ class Pool(LivePool):
     def deliver(self, decisions):
         return ()
 
+def configuration(folder, checks):
+    file = Path("interval")
+    value = file.read_text() if file.exists() else "60"
+    return [PoolSetting("NEGOTIATOR_INTERVAL", value, Source("/etc/condor_config", 5))]
+
 @hookimpl
 def negotiator_pool_sources():
-    yield PoolSource(name="made", open=Pool)
+    yield PoolSource(name="made", open=Pool, configuration=configuration)
 """
 PATIENCE = 60.0
 
@@ -224,3 +229,25 @@ def test_run_names_a_hook_that_goes_on_on_standard_error(site):
         _, rest = process.communicate(timeout=PATIENCE)
     assert "negotiator_filter_slots of plugin hanging ended after" in rest
     assert process.returncode == 0
+
+
+def test_a_rejected_configuration_of_the_pool_and_what_differs_from_it_are_shown(site):
+    """The old one stays in force; what a command loads with the state has it, too."""
+    (site / "bundle" / "knobs.conf").write_text("# Configuration from machine: a\nNEGOTIATOR_INTERVAL = 50\n")
+    differs = "Differs     knobs.conf:2:1: warning: NEGOTIATOR_INTERVAL is 50 here, and {} in the pool's configuration"
+    with serving(site, every=3600) as process:
+        until(site, 0, differs.format(60))
+        for value, shown in (
+            ("70", differs.format(70)),
+            ("soon", "Rejected    "),
+            ("80", differs.format(80)),
+        ):
+            (site / "interval").write_text(value)
+            process.send_signal(signal.SIGHUP)
+            printed = until(site, 0, shown)
+            assert ("Rejected" in printed) == (value == "soon")
+            if value == "soon":
+                assert "UTC: /etc/condor_config:5:23: error: NEGOTIATOR_INTERVAL" in printed
+                assert differs.format(70) in printed
+    stored = (site / "var" / "state" / "condor_config.pool").read_text()
+    assert "# /etc/condor_config:5\nNEGOTIATOR_INTERVAL = 80\n" in stored

@@ -61,7 +61,11 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
     check_instance(record.evaluated, Mapping, "a mapping as evaluated of a Section")
     for use in record.evaluated.values():
         check_exactly(use, EvaluatedWith, "an EvaluatedWith as a value of evaluated of a Section")
-    for what, patterns in (("files", record.files), ("knobs", record.knobs)):
+    for what, patterns in (
+        ("files", record.files),
+        ("knobs", record.knobs),
+        ("pool_knobs", record.pool_knobs),
+    ):
         if type(patterns) is not tuple or len(patterns) > MAX_PATTERNS:
             raise WrongAnswerError(
                 f"expected a tuple of up to {MAX_PATTERNS} patterns as {what} of a Section, got {kind_of(patterns)}"
@@ -72,6 +76,8 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
         checked_name(pattern, "pattern of knobs of a Section")
         if _KNOBS.fullmatch(pattern) is None:
             raise WrongAnswerError(f"the knobs {pattern!r} of a Section: expected a name with * or ?")
+    for pattern in record.pool_knobs:
+        checked_name(pattern, "name or pattern of pool_knobs of a Section")
     if type(record.apart) is not tuple or not all(
         isinstance(key, str) and key.isidentifier() for key in record.apart
     ):
@@ -188,7 +194,8 @@ def checked_pool_source(record: Any, arguments: Mapping[str, Any]) -> PoolSource
     _configured_name(record.name, "PoolSource")
     if not callable(record.open):
         raise WrongAnswerError(f"expected a function as open of a PoolSource, got {kind_of(record.open)}")
-    for name, function in (("observe", record.observe), ("at", record.at)):
+    for name in ("observe", "at", "configuration"):
+        function = getattr(record, name)
         if function is not None and not callable(function):
             raise WrongAnswerError(
                 f"expected a function or None as {name} of a PoolSource, got {kind_of(function)}"
