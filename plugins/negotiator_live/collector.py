@@ -50,9 +50,12 @@ SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
 
 @attrs.frozen
 class Collector:
-    """The collector of a pool; every query has a connection of its own."""
+    """The collector of a pool; every query has a connection of its own.
 
-    address: DaemonAddress
+    ``address`` is where it is, or a function that returns where it is at present.
+    """
+
+    address: DaemonAddress | Callable[[], DaemonAddress]
     client: SecureClient
     name: str = ""
     timeout: float = TIMEOUT
@@ -102,5 +105,6 @@ class Collector:
         self.note_progress()
 
     def _open(self, command: DaemonCommand) -> Channel:
-        exchange = Exchange(DaemonKind.COLLECTOR, self.name, self.address, command)
+        address = self.address if isinstance(self.address, DaemonAddress) else self.address()
+        exchange = Exchange(DaemonKind.COLLECTOR, self.name, address, command)
         return self.client.open(exchange, Deadline(self.timeout))

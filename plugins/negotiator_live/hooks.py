@@ -18,7 +18,8 @@ from negotiator.plugin import (
     hookimpl,
 )
 from negotiator_live import pool
-from negotiator_live.security.users import matches
+from negotiator_live.master.configuration import pool_settings
+from negotiator_live.security.server.peer import Level
 from negotiator_live.settings import SECTION, LivePoolSettings, at_collector, bound_to
 
 _RULE: Final = "administrators of htcondor:"
@@ -33,29 +34,36 @@ def negotiator_section() -> Section:
 @hookimpl
 def negotiator_pool_sources() -> Iterator[PoolSource]:
     """Bring the source ``htcondor``."""
-    yield PoolSource(name="htcondor", open=_open, observe=_observe, at=at_collector, bind=bound_to)
+    yield PoolSource(
+        name="htcondor",
+        open=_open,
+        observe=_observe,
+        at=at_collector,
+        bind=bound_to,
+        configuration=pool_settings,
+    )
 
 
 @hookimpl
 def negotiator_access(questions: Sequence[AccessQuestion], settings: LivePoolSettings) -> Iterator[Access]:
     """Let the administrators of ``htcondor:`` change what administrators of the scheduler do, such as accounts.
 
-    Their names have a domain; those of local users have none.
+    Their names have a domain; those of local users have none. The port has admitted their hosts before.
     """
-    administrators = settings.htcondor.administrators
+    authorization = settings.pool.authorization
     for question in questions:
         is_one = (
             question.act is AccessKind.CONFIGURE
             and "@" in question.user
-            and matches(question.user, administrators)
+            and authorization.names_user(question.user, Level.ADMINISTRATOR)
         )
         decision = AccessDecision.GRANT if is_one else AccessDecision.ABSTAIN
         yield Access(decision, _RULE, f"{question.user} is {'' if is_one else 'not '}one of {_RULE}")
 
 
 def _open(settings: LivePoolSettings, control: PoolControl) -> LivePool:
-    return pool.HTCondorPool(settings.htcondor, control)
+    return pool.HTCondorPool(settings.pool, control)
 
 
 def _observe(settings: LivePoolSettings) -> ObservedPool:
-    return pool.ObservedHTCondorPool(settings.htcondor)
+    return pool.ObservedHTCondorPool(settings.pool)

@@ -1,87 +1,109 @@
-"""Settings of the pool in the environment, as defaults of ``htcondor:`` in ``pool.yaml``."""
+"""What the pool's own configuration decides for this daemon where ``htcondor:`` in ``pool.yaml`` has no key."""
 
 import pytest
 
-from negotiator_live.configured import SETTINGS, allowed_users
-from negotiator_live.security.policy import Requirement
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.configured import PoolConfiguration
+from negotiator_live.security.policy import AuthMethod, Requirement
+from negotiator_live.security.server.peer import Level
+from negotiator_live.settings import CondorPool, ConfiguredPool, Method
+from negotiator_live.wire.addresses import AddressError
+
+REQUIRED, OPTIONAL = Requirement.REQUIRED, Requirement.OPTIONAL
+
+
+def pool(keys=None, **values):
+    """Return a pool with these keys of ``htcondor:``, and these settings in its own configuration."""
+    return ConfiguredPool(CondorPool(**keys or {}), PoolConfiguration(values))
 
 
 @pytest.mark.parametrize(
-    ("allowed", "denied", "users"),
+    ("level", "values", "expected"),
     [
-        ("root@*, condor@*", "", ("root@*", "condor@*")),
-        ("condor@example.org  *@example.org", "", ("condor@example.org", "*@example.org")),
-        ("boss@example.org/*", "", ("boss@example.org",)),
-        ("*", "", ("*",)),
-        ("boss@example.org/10.0.0.1, 10.0.0.2, cm.example.org, */cm.example.org", "", ()),
-        ("root@*, condor@*", "mallory@example.org", ()),
-        ("", "", ()),
+        ("CLIENT", {}, OPTIONAL),
+        ("CLIENT", {"DEFAULT": "required"}, REQUIRED),
+        ("CLIENT", {"CLIENT": "OPTIONAL", "DEFAULT": "REQUIRED"}, OPTIONAL),
+        (Level.READ, {"CLIENT": "NEVER", "READ": "OPTIONAL", "DEFAULT": "REQUIRED"}, OPTIONAL),
+        (Level.ADMINISTRATOR, {"READ": "OPTIONAL", "DEFAULT": "REQUIRED"}, REQUIRED),
+        (Level.ADVERTISE_SCHEDD, {"DAEMON": "REQUIRED", "DEFAULT": "NEVER"}, REQUIRED),
+        (Level.READ, {"READ": "Yes"}, REQUIRED),
+        (Level.READ, {"READ": "what"}, REQUIRED),
+        (Level.READ, {"READ": "No"}, Requirement.NEVER),
+        (Level.READ, {"READ": "preferred"}, Requirement.PREFERRED),
     ],
 )
-def test_users_that_the_pool_lets_in_from_all_hosts_are_administrators(monkeypatch, allowed, denied, users):
-    """Nobody gets more than in the pool: entries with hosts, and denials, have no equivalent here."""
-    monkeypatch.setenv("_CONDOR_ALLOW_ADMINISTRATOR", allowed)
-    monkeypatch.setenv("_CONDOR_DENY_ADMINISTRATOR", denied)
-    assert allowed_users("ADMINISTRATOR") == users
-    assert CondorPool().administrators == users
-
-
-@pytest.mark.parametrize(
-    ("client", "default", "expected"),
-    [
-        (None, None, Requirement.OPTIONAL),
-        (None, "required", Requirement.REQUIRED),
-        ("PREFERRED", None, Requirement.PREFERRED),
-        ("OPTIONAL", "REQUIRED", Requirement.REQUIRED),
-        ("REQUIRED", "NEVER", Requirement.REQUIRED),
-        ("never", "No", Requirement.NEVER),
-        ("Yes", "", Requirement.REQUIRED),
-        ("what", None, Requirement.REQUIRED),
-    ],
-)
-@pytest.mark.parametrize("feature", ["authentication", "encryption", "integrity"])
-def test_a_feature_is_wanted_as_the_stricter_of_two_settings_says(
-    monkeypatch, feature, client, default, expected
+@pytest.mark.parametrize("feature", ["AUTHENTICATION", "ENCRYPTION", "INTEGRITY"])
+def test_a_feature_is_wanted_as_the_setting_of_its_level_or_the_default_says(
+    level, values, expected, feature
 ):
-    for role, text in (("CLIENT", client), ("DEFAULT", default)):
-        if text is not None:
-            monkeypatch.setenv(f"_CONDOR_SEC_{role}_{feature.upper()}", text)
-    assert getattr(CondorPool(), feature) is expected
+    found = pool(**{f"SEC_{name}_{feature}": text for name, text in values.items()}, UID_DOMAIN="a.org")
+    index = ["AUTHENTICATION", "ENCRYPTION", "INTEGRITY"].index(feature)
+    assert found.requirements(level)[index] is expected
 
 
 @pytest.mark.parametrize(
     ("client", "default", "expected"),
     [
-        ("", "", (Method.FS, Method.IDTOKENS)),
-        ("", "FS, IDTOKENS", (Method.FS, Method.IDTOKENS)),
-        ("", "token,fs", (Method.IDTOKENS, Method.FS)),
-        ("IDTOKENS", "FS, TOKENS, SSL", (Method.IDTOKENS,)),
+        ("", "", ("FS", "IDTOKENS")),
+        ("", "FS, IDTOKENS", ("FS", "IDTOKENS")),
+        ("", "token,fs", ("IDTOKENS", "FS")),
+        ("IDTOKENS", "FS, TOKENS, SSL", ("IDTOKENS",)),
         ("", "SSL, KERBEROS", ()),
-        ("CLAIMTOBE, FS", "", (Method.FS,)),
+        ("CLAIMTOBE, FS", "", ("FS",)),
     ],
 )
 def test_methods_are_those_of_the_pool_that_this_program_has_and_that_prove_something(
-    monkeypatch, client, default, expected
+    client, default, expected
 ):
-    monkeypatch.setenv("_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS", client)
-    monkeypatch.setenv("_CONDOR_SEC_DEFAULT_AUTHENTICATION_METHODS", default)
-    assert CondorPool().methods == expected
+    found = pool(SEC_CLIENT_AUTHENTICATION_METHODS=client, SEC_DEFAULT_AUTHENTICATION_METHODS=default)
+    assert found.methods("CLIENT") == tuple(AuthMethod[each] for each in expected)
 
 
-def test_the_bundle_has_precedence(monkeypatch):
-    for name in SETTINGS:
-        monkeypatch.setenv(f"_CONDOR_{name}", "REQUIRED")
-    given = {
+def test_a_key_of_pool_yaml_has_precedence():
+    values = dict.fromkeys(
+        ("COLLECTOR_HOST", "UID_DOMAIN", "TRUST_DOMAIN", "ALLOW_ADMINISTRATOR", "SEC_DEFAULT_ENCRYPTION"),
+        "REQUIRED",
+    )
+    keys = {
         "collector": "a.org:9618",
         "administrators": (),
-        "uid_domain": "a.org",
-        "trust_domain": "b.org",
-        "authentication": Requirement.NEVER,
-        "encryption": Requirement.OPTIONAL,
-        "integrity": Requirement.PREFERRED,
+        "uid_domain": "b.org",
+        "trust_domain": "c.org",
+        "encryption": OPTIONAL,
         "methods": (Method.CLAIMTOBE,),
     }
-    pool = CondorPool(**given)
-    assert {name: getattr(pool, name) for name in given} == given
-    assert str(pool.address) == "<a.org:9618>"
+    found = pool(keys, **values)
+    assert str(found.find_collector()) == "<a.org:9618>"
+    assert (found.uid_domain, found.trust_domain) == ("b.org", "c.org")
+    assert found.requirements("CLIENT") == (OPTIONAL, OPTIONAL, OPTIONAL)
+    assert found.methods(Level.READ) == (AuthMethod.CLAIMTOBE,)
+    assert not found.authorization.allows("REQUIRED@a", "REQUIRED", Level.ADMINISTRATOR)
+
+
+def test_without_a_pool_the_environment_names_the_collector(monkeypatch):
+    monkeypatch.setenv("_CONDOR_COLLECTOR_HOST", "cm.example.org:9620")
+    assert str(pool().find_collector()) == "<cm.example.org:9620>"
+    assert str(pool(COLLECTOR_HOST="other.org").find_collector()) == "<other.org:9618>"
+
+
+def test_of_several_collectors_the_first_counts():
+    assert str(pool(COLLECTOR_HOST="a.org:9620, b.org").find_collector()) == "<a.org:9620>"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:0", "[::1]:0", "cm.example.org:0?sock=collector"])
+def test_a_collector_at_port_0_is_where_its_address_file_says_at_present(tmp_path, host):
+    """It may start later, and again at another port."""
+    file = tmp_path / ".collector_address"
+    found = pool(COLLECTOR_HOST=host, COLLECTOR_ADDRESS_FILE=str(file))
+    with pytest.raises(AddressError, match="the collector has not written its address: No such file"):
+        found.find_collector()
+    for port in (40001, 40002):
+        file.write_text(f"<127.0.0.1:{port}?alias=cm>\n$CondorVersion: 25.14 $\n")
+        assert found.find_collector().primary.port == port
+    file.write_text("")
+    with pytest.raises(AddressError):
+        found.find_collector()
+
+
+def test_port_0_without_an_address_file_is_an_error():
+    with pytest.raises(AddressError, match="port 0, and no COLLECTOR_ADDRESS_FILE has the port"):
+        pool(COLLECTOR_HOST="127.0.0.1:0").find_collector()

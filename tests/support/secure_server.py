@@ -41,7 +41,7 @@ class Rules:
     def is_served(self, command):
         return command in self.LEVELS
 
-    def needs_name(self, command):
+    def needs_name(self, command, _host):
         return command != READ
 
     def allows(self, peer, command):

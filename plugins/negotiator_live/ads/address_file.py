@@ -9,23 +9,20 @@ import contextlib
 from pathlib import Path
 
 from negotiator.plugin import replace_file
-from negotiator_live.configured import configured
 from negotiator_live.versions import PLATFORM, VERSION
 
-_SETTING = "NEGOTIATOR_ADDRESS_FILE"
 
-
-def write_address_file(address: str) -> None:
-    """Write the address of this program into the address file, if the environment names one.
+def write_address_file(path: str, address: str) -> None:
+    """Write the address of this program into the address file, if there is to be one.
 
     :raises OSError: the file cannot be written.
     """
-    if path := configured(_SETTING):
+    if path:
         replace_file(Path(path), f"{address}\n{VERSION}\n{PLATFORM}\n".encode())
 
 
-def remove_address_file() -> None:
-    """Remove the address file, if the environment names one."""
-    if path := configured(_SETTING):
+def remove_address_file(path: str) -> None:
+    """Remove the address file, if there is to be one."""
+    if path:
         with contextlib.suppress(OSError):
             Path(path).unlink()

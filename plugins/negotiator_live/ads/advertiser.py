@@ -46,12 +46,14 @@ class Advertiser:
     """Keeps the Negotiator ad and the Accounting ads at the collector up to date.
 
     :param identity: the attributes of this program in the ad.
+    :param address_file: gets the address of this program; empty for no file.
     :param clock: returns the time in seconds since the epoch.
     :param numbers: yields the number of each ad. The collector counts those that it missed.
     """
 
     collector: Collector
     identity: NegotiatorIdentity
+    address_file: str = ""
     clock: Callable[[], float] = time.time
     numbers: Iterator[int] = NUMBERS
     _accountings: Iterator[int] = attrs.field(factory=count, init=False)
@@ -69,7 +71,7 @@ class Advertiser:
         :raises OSError: the address file cannot be written.
         """
         if not self.is_advertised:
-            write_address_file(self.identity.address)
+            write_address_file(self.address_file, self.identity.address)
         ad = self.identity.ad(self._cycles, next(self.numbers), self.clock())
         self.collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
         self.is_advertised = True
@@ -102,7 +104,7 @@ class Advertiser:
 
         :raises DaemonError: the collector cannot be reached, or denies the command. The ad expires there.
         """
-        remove_address_file()
+        remove_address_file(self.address_file)
         if self.is_advertised:
             self.is_advertised = False
             self.collector.update(DaemonCommand.INVALIDATE_NEGOTIATOR_ADS, self.identity.withdrawal())

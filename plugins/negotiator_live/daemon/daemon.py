@@ -9,27 +9,27 @@ from typing import Final, Self
 import attrs
 
 from negotiator.plugin import PoolControl, PoolError
-from negotiator_live.daemon.access import CommandAccess
+from negotiator_live.daemon.access import FAMILY, CommandAccess
 from negotiator_live.daemon.commands import LEVELS, RESUMABLE
 from negotiator_live.daemon.listener import Listener, bound_socket
 from negotiator_live.daemon.request import AdsReader
 from negotiator_live.daemon.server import CommandServer
 from negotiator_live.daemon.shared_port import serving_passed, shared_port_address
 from negotiator_live.master.inheritance import CommandSocket
-from negotiator_live.security.policy import AuthMethod
+from negotiator_live.security.policy import AuthMethod, Requirement
 from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.methods import Verifiers
-from negotiator_live.security.server.peer import Peer
+from negotiator_live.security.server.peer import Level, Peer
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.security.sessions import SecuritySession
-from negotiator_live.settings import DEFAULT_SIGNING_KEYS, CondorPool, Method
+from negotiator_live.settings import DEFAULT_SIGNING_KEYS, ConfiguredPool
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 
 #: The daemons of one condor_master, as HTCondor names them (``CONDOR_FAMILY_FQU``).
-_FAMILY: Final = Peer("condor@family", "FAMILY")
+_FAMILY: Final = Peer("condor@family", FAMILY)
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 
@@ -41,19 +41,21 @@ class DaemonListener:
     _listener: Listener
 
     @classmethod
-    def open(cls, pool: CondorPool, control: PoolControl, own_host: str, negotiator_ads: AdsReader) -> Self:
+    def open(
+        cls, pool: ConfiguredPool, control: PoolControl, own_host: str, negotiator_ads: AdsReader
+    ) -> Self:
         """Listen where the settings say.
 
         :param negotiator_ads: returns the ads of this program, for queries; called by any thread after ``begin``.
         :param own_host: the address of this host towards the pool, published if the port is open on all of them.
         :raises PoolError: the port cannot be used.
         """
-        host, port = pool.listen_endpoint
+        host, port = pool.keys.listen_endpoint
         try:
             listening = bound_socket(host, port)
         except OSError as error:
             raise PoolError(
-                f"htcondor: listen: {pool.listen}: {error.strerror or error}; does another negotiator run here?"
+                f"htcondor: listen: {pool.keys.listen}: {error.strerror or error}; does another negotiator run here?"
             ) from error
         return cls.over(listening, pool, control, own_host, negotiator_ads)
 
@@ -61,7 +63,7 @@ class DaemonListener:
     def over(
         cls,
         listening: socket.socket,
-        pool: CondorPool,
+        pool: ConfiguredPool,
         control: PoolControl,
         own_host: str,
         negotiator_ads: AdsReader,
@@ -81,7 +83,7 @@ class DaemonListener:
         cls,
         commands: CommandSocket,
         family: SecuritySession | None,
-        pool: CondorPool,
+        pool: ConfiguredPool,
         control: PoolControl,
         own_host: str,
         negotiator_ads: AdsReader,
@@ -119,28 +121,29 @@ class DaemonListener:
 
 
 def _server(
-    pool: CondorPool, control: PoolControl, negotiator_ads: AdsReader, shared_port_id: str = ""
+    pool: ConfiguredPool, control: PoolControl, negotiator_ads: AdsReader, shared_port_id: str = ""
 ) -> CommandServer:
-    keys = SigningKeys(Path(pool.signing_keys))
-    if Method.IDTOKENS in pool.methods and pool.signing_keys != DEFAULT_SIGNING_KEYS and keys.problem():
-        control.notice(f"htcondor: signing_keys: {keys.problem()}: no token is accepted")
+    keys = SigningKeys(Path(pool.keys.signing_keys))
     secure, access = _secure_server(pool, keys, shared_port_id), command_access(pool)
-    return CommandServer(secure, access, control, control.notice, negotiator_ads, pool.timeout)
+    accepts_tokens = any(AuthMethod.IDTOKENS in each.methods for each in secure.policies.values())
+    if accepts_tokens and pool.keys.signing_keys != DEFAULT_SIGNING_KEYS and keys.problem():
+        control.notice(f"htcondor: signing_keys: {keys.problem()}: no token is accepted")
+    return CommandServer(secure, access, control, control.notice, negotiator_ads, pool.keys.timeout)
 
 
-def command_access(pool: CondorPool) -> CommandAccess:
+def command_access(pool: ConfiguredPool) -> CommandAccess:
     """Return who may send which command."""
-    users = {"readers": pool.readers, "daemons": pool.daemons, "administrators": pool.administrators}
-    return CommandAccess(LEVELS, users, RESUMABLE)
+    required = frozenset(level for level in Level if pool.requirements(level)[0] is Requirement.REQUIRED)
+    return CommandAccess(LEVELS, pool.authorization, RESUMABLE, required, pool.keys_of_levels)
 
 
-def _secure_server(pool: CondorPool, keys: SigningKeys, shared_port_id: str) -> SecureServer:
-    methods = tuple(AuthMethod[each] for each in pool.methods)
+def _secure_server(pool: ConfiguredPool, keys: SigningKeys, shared_port_id: str) -> SecureServer:
+    policies = {level: ServerPolicy(*pool.requirements(level), pool.methods(level)) for level in Level}
     domain = pool.uid_domain or socket.getfqdn().partition(".")[2] or socket.getfqdn()
     verifiers = Verifiers(
         FilesystemVerifier(domain, shared_port_id=shared_port_id),
         TokenVerifier(keys, pool.trust_domain or domain),
-        accepts_claims=Method.CLAIMTOBE in pool.methods,
+        accepts_claims=any(AuthMethod.CLAIMTOBE in each.methods for each in policies.values()),
     )
-    policy = ServerPolicy(pool.authentication, pool.encryption, pool.integrity, methods)
-    return SecureServer(policy, verifiers)
+    by_command: dict[int, ServerPolicy] = {command: policies[level] for command, level in LEVELS.items()}
+    return SecureServer(policies[Level.ALLOW], verifiers, policies=by_command)

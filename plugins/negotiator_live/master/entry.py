@@ -11,7 +11,6 @@ from typing import Final
 
 import attrs
 
-from negotiator_live.configured import variable
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
 from negotiator_live.master.inheritance import CommandSocket, take_variables
@@ -46,8 +45,10 @@ def command(configuration: DaemonConfiguration) -> list[str]:
         *("--state", str(configuration.state)),
         *("--audit-log", str(configuration.audit_log)),
     ]
+    # The bundle that the pool's configuration names is meant, whichever the state had before.
+    changes = [] if configuration.is_own else ["--change-bundle"]
     # -P: no module of the present folder is loaded in place of this program's.
-    return [sys.executable, "-P", "-m", "negotiator", "serve", *folders, "--end-with-parent"]
+    return [sys.executable, "-P", "-m", "negotiator", "serve", *folders, *changes, "--end-with-parent"]
 
 
 def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> None:
@@ -71,7 +72,7 @@ def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> 
     if commands is not None:
         os.set_inheritable(commands.descriptor, True)
     attrs.evolve(configuration.handover, inherited=inherited, private=private).send(os.environ)
-    os.environ.update({variable(name): value for name, value in configuration.of_pool.items() if value})
+    configuration.make_bundle()
 
 
 def _close_all_but(kept: list[int]) -> None:

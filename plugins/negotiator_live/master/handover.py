@@ -18,11 +18,13 @@ _LONGEST: Final = 1 << 16  # bytes, which a pipe takes without a reader
 class Handover:
     """The variables of condor_master, ``inherited`` and ``private`` (which has keys), and settings of HTCondor.
 
+    ``local_name`` is the daemon's name for settings of its own.
     ``not_responding_timeout`` are the seconds after which condor_master ends a process that hangs. ``shared_port_ad_file`` has the
     address of condor_shared_port. ``log`` is the file of standard output and error, empty for none; ``log_limit`` says when it is
     replaced, and ``logs_kept`` how many old ones remain.
     """
 
+    local_name: str = ""
     inherited: str = ""
     private: str = attrs.field(default="", repr=False)
     not_responding_timeout: int = 3600

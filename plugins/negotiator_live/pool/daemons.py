@@ -12,7 +12,7 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
 from negotiator_live.security.tokens import TokenFiles
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.settings import ConfiguredPool
 
 COLLECTOR = "collector"
 
@@ -25,16 +25,16 @@ class PoolDaemons:
     collector: Collector
 
     @classmethod
-    def of(cls, pool: CondorPool) -> PoolDaemons:
+    def of(cls, pool: ConfiguredPool) -> PoolDaemons:
         """Return the daemons of a pool; nothing is connected yet."""
+        methods, keys = pool.methods("CLIENT"), pool.keys
         credentials = Credentials(
-            tokens=TokenFiles((Path(pool.token),)) if pool.token else TokenFiles(),
-            claimed_user=pool.name if Method.CLAIMTOBE in pool.methods else "",
+            tokens=TokenFiles((Path(keys.token),)) if keys.token else TokenFiles(),
+            claimed_user=keys.name if AuthMethod.CLAIMTOBE in methods else "",
         )
-        methods = tuple(AuthMethod[each] for each in pool.methods)
-        policy = ClientPolicy(pool.authentication, pool.encryption, pool.integrity, methods=methods)
+        policy = ClientPolicy(*pool.requirements("CLIENT"), methods=methods)
         client = SecureClient(policy, credentials)
-        return cls(client, Collector(pool.address, client, timeout=pool.timeout))
+        return cls(client, Collector(pool.find_collector, client, timeout=keys.timeout))
 
 
 def report(ads: PoolAds, daemon: str, error: object) -> None:

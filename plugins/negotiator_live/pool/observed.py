@@ -8,16 +8,16 @@ from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.job_queries import JobQuery, job_queries
 from negotiator_live.pool.submitters import ads_of
-from negotiator_live.settings import CondorPool
+from negotiator_live.settings import ConfiguredPool
 
 
 class ObservedHTCondorPool(ObservedPool):
     """The ads of an HTCondor pool, read with READ authorization."""
 
-    def __init__(self, pool: CondorPool) -> None:
+    def __init__(self, pool: ConfiguredPool) -> None:
         """Observe a pool; nothing is connected yet."""
         self._daemons = PoolDaemons.of(pool)
-        self._timeout = pool.timeout
+        self._timeout = pool.keys.timeout
 
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds, submitters and jobs, without claim ids.

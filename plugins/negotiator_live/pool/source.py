@@ -35,7 +35,7 @@ from negotiator_live.pool.negotiations import Negotiations
 from negotiator_live.pool.running import RunningJobs
 from negotiator_live.pool.slots import fetch_slots
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
-from negotiator_live.settings import CondorPool
+from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError
 
 _MARGIN: Final = 5.0  # seconds
@@ -44,13 +44,13 @@ _MARGIN: Final = 5.0  # seconds
 class HTCondorPool(LivePool):
     """A live HTCondor pool, with a port of its own where the settings say so, or the one that condor_master gave it."""
 
-    def __init__(self, pool: CondorPool, control: PoolControl) -> None:
+    def __init__(self, pool: ConfiguredPool, control: PoolControl) -> None:
         """Open a pool.
 
         :param control: carries out the commands of tools and schedds.
         :raises PoolError: the port cannot be used.
         """
-        self._settings, self._control = pool, control
+        self._settings, self._control = pool.keys, control
         daemons = PoolDaemons.of(pool)
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
@@ -58,19 +58,21 @@ class HTCondorPool(LivePool):
         self._running = RunningJobs(daemons.client, self._collector, pool.timeout)
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
-        self.longest_step = 2 * pool.timeout + _MARGIN
-        address = own_address(pool.address)
+        self.longest_step = 2 * pool.keys.timeout + _MARGIN
+        address = own_address(pool.host_address)
         self._listener: DaemonListener | None = None
         inherited = child.begin(control)
         own = pool, control, address.primary.host, self._negotiator_ads
-        if pool.listen:
+        if pool.keys.listen:
             self._listener = DaemonListener.open(*own)
         elif inherited is not None and inherited.commands is not None:
             self._listener = DaemonListener.inherited(inherited.commands, inherited.family, *own)
         if self._listener is not None:
             address = self._listener.address
         self._advertiser = Advertiser(
-            self._collector, NegotiatorIdentity(name=pool.name, address=str(address))
+            self._collector,
+            NegotiatorIdentity(name=pool.keys.name, address=str(address)),
+            pool.configuration.value("NEGOTIATOR_ADDRESS_FILE"),
         )
         if self._listener is not None:  # last, for peers may connect at once
             self._listener.begin()
@@ -141,7 +143,7 @@ class HTCondorPool(LivePool):
         """Close the port, remove the Negotiator ad, and close the connections to all schedds."""
         if self._listener is not None:
             self._listener.close()
-        with contextlib.suppress(DaemonError):  # without a collector there is no ad either; or it expires
+        with contextlib.suppress(PoolError):  # without a collector there is no ad either; or it expires
             self._advertiser.withdraw()
         self._negotiations.close()
         self._client.sessions.clear()

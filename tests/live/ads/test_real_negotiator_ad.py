@@ -31,7 +31,7 @@ def pool(secure_pool, tmp_path):
     """Return a pool, and the advertiser of a negotiator in it."""
     pool, address = secure_pool
     client = by_token(pool, tmp_path, "negotiator@example.org")
-    advertiser = Advertiser(Collector(address, client), IDENTITY, lambda: 3000.0, itertools.count())
+    advertiser = Advertiser(Collector(address, client), IDENTITY, "", lambda: 3000.0, itertools.count())
     yield pool, advertiser
     advertiser.withdraw()
 

@@ -6,26 +6,31 @@ from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion
 from negotiator_live.daemon.daemon import command_access
 from negotiator_live.hooks import negotiator_access
 from negotiator_live.security.server.peer import Level, Peer
-from negotiator_live.security.users import is_pattern, matches
-from negotiator_live.settings import SECTION, CondorPool, LivePoolSettings
+from negotiator_live.security.users import is_pattern
+from negotiator_live.settings import SECTION, CondorPool, ConfiguredPool, LivePoolSettings
 from negotiator_live.wire.commands import DaemonCommand
 
 
 @pytest.mark.parametrize(
     ("pattern", "users"),
     [
-        ("*", {"", "ann", "ann@a.org", "bob@a.org", "bob@b.org"}),
+        ("*", {"", "ann@a.org", "bob@a.org", "bob@b.org"}),
         ("*@*", {"ann@a.org", "bob@a.org", "bob@b.org"}),
         ("*@A.org", {"ann@a.org", "bob@a.org"}),
         ("bob@*", {"bob@a.org", "bob@b.org"}),
-        ("ann@a.org", {"ann@a.org"}),
-        ("Ann@a.org", set()),
+        ("Ann@a.org", {"ann@a.org"}),
+        ("*@*/10.0.0.0/8", set()),
+        ("*@*/192.168.7.*", {"ann@a.org", "bob@a.org", "bob@b.org"}),
     ],
 )
-def test_a_pattern_has_users(pattern, users):
-    assert {
-        each for each in ("", "ann", "ann@a.org", "bob@a.org", "bob@b.org") if matches(each, [pattern])
-    } == users
+def test_a_pattern_of_a_key_has_users(pattern, users):
+    access = command_access(ConfiguredPool(CondorPool(administrators=(pattern,))))
+    found = {
+        each
+        for each in ("", "ann@a.org", "bob@a.org", "bob@b.org")
+        if access.allows(Peer(each, host="192.168.7.1"), DaemonCommand.SET_PRIORITY)
+    }
+    assert found == users
 
 
 @pytest.mark.parametrize("text", ["", "ann", "a*@b", "@b", "a@", "a b@c", "**", "*@a.*", "a@b@c", "a@b c"])
@@ -40,6 +45,7 @@ def test_anything_else_is_no_pattern(text):
         ({"listen": "h:70000"}, "htcondor: listen: h:70000: invalid, expected host:port"),
         ({"administrators": ("root",)}, "htcondor: administrators: invalid user 'root'"),
         ({"readers": ("a b",)}, "htcondor: readers: invalid user 'a b'"),
+        ({"daemons": ("*@*/",)}, "htcondor: daemons: invalid user '*@*/'"),
         ({"daemons": ("*@",)}, "htcondor: daemons: invalid user '*@'"),
     ],
 )
@@ -67,7 +73,7 @@ def test_administrators_of_the_pool_may_configure_and_local_users_are_not_meant(
 
 
 def test_the_scopes_of_a_token_limit_an_administrator():
-    access = command_access(CondorPool(administrators=("boss@a.org",), daemons=()))
+    access = command_access(ConfiguredPool(CondorPool(administrators=("boss@a.org",), daemons=())))
     boss = Peer("boss@a.org", "IDTOKENS")
     reading = boss.limited_to([Level.READ])
     assert access.allows(boss, DaemonCommand.SET_PRIORITY)

@@ -23,7 +23,7 @@ from negotiator_live.security.client import SecureClient
 from negotiator_live.security.errors import AuthorizationError
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
 from negotiator_live.security.tokens import TokenFiles
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.settings import CondorPool, ConfiguredPool, Method
 from negotiator_live.wire.ads import quoted
 from negotiator_live.wire.commands import DaemonCommand as Command
 from negotiator_live.wire.errors import DaemonError
@@ -44,7 +44,7 @@ OWN_AD = {"Name": '"negotiator"', "DaemonStartTime": "1700000000"}
 @contextlib.contextmanager
 def daemon(control=None, **more):
     """Run a daemon."""
-    pool = CondorPool(**{**SETTINGS, **more})
+    pool = ConfiguredPool(CondorPool(**{**SETTINGS, **more}))
     listener = DaemonListener.open(pool, control or NotingControl(), "127.0.0.1", lambda: [OWN_AD])
     listener.begin()
     try:

@@ -19,7 +19,7 @@ from negotiator_live.security.errors import UnknownSessionError
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
 from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.security.tokens import TokenFiles
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.settings import CondorPool, ConfiguredPool, Method
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
@@ -31,7 +31,9 @@ PASS_SOCKET = b"\1\0\0\0\x08" + (76).to_bytes(8, "big")
 AD = """MyType = "SharedPort"
 MyAddress = "<127.0.0.1:{}?addrs=127.0.0.1-{}&noUDP&PrivAddr=%3c10.0.0.1:9618%3e&PrivNet=x>"
 """
-POOL = CondorPool(methods=(Method.CLAIMTOBE,), uid_domain="example.org", administrators=("boss@example.org",))
+POOL = ConfiguredPool(
+    CondorPool(methods=(Method.CLAIMTOBE,), uid_domain="example.org", administrators=("boss@example.org",))
+)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator_live.settings import CondorPool, LivePoolSettings, at_collector
+from negotiator_live.settings import CondorPool, ConfiguredPool, LivePoolSettings, at_collector
 from negotiator_live.wire.addresses import AddressError, DaemonAddress, Endpoint
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
@@ -79,10 +79,10 @@ def test_no_text_is_more_than_refused(text):
 )
 def test_a_collector_may_be_named_without_its_port(monkeypatch, text, address):
     """On the command line, in the bundle, and in the environment."""
-    assert str(at_collector(LivePoolSettings(), text).htcondor.address) == address
-    assert str(CondorPool(collector=text).address) == address
+    assert str(at_collector(LivePoolSettings(), text).pool.find_collector()) == address
+    assert str(ConfiguredPool(CondorPool(collector=text)).find_collector()) == address
     monkeypatch.setenv("_CONDOR_COLLECTOR_HOST", text)
-    assert str(CondorPool().address) == address
+    assert str(ConfiguredPool().find_collector()) == address
 
 
 @pytest.mark.parametrize("text", ["a b", "cm:port", "cm:0", ":9618", "<cm>", "[fd00::1", "cm:1:2:x"])

@@ -18,8 +18,8 @@ class Authorizer(Protocol):
     def is_served(self, command: int) -> bool:
         """True if the server has the command."""
 
-    def needs_name(self, command: int) -> bool:
-        """True if only authenticated peers may send the command."""
+    def needs_name(self, command: int, host: str) -> bool:
+        """True if only authenticated peers may send the command from an address."""
 
     def allows(self, peer: Peer, command: int) -> bool:
         """True if a peer may send the command."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
@@ -43,9 +44,13 @@ class AcceptedCommand:
 
 @attrs.frozen
 class SecureServer:
-    """Accepts commands as the configuration of this server requires. May be used by several threads."""
+    """Accepts commands as the configuration of this server requires. May be used by several threads.
+
+    ``policies`` are those of single commands; all others have ``policy``.
+    """
 
     policy: ServerPolicy = attrs.field(factory=ServerPolicy)
+    policies: Mapping[int, ServerPolicy] = attrs.field(factory=dict, kw_only=True)
     verifiers: Verifiers = attrs.field(factory=Verifiers)
     sessions: ServedSessions = attrs.field(factory=ServedSessions)
 
@@ -66,8 +71,9 @@ class SecureServer:
         if wishes.string("UseSession") == "YES":
             peer = self._resume(channel, wishes, authorizer, subject)
         else:
-            needs_name = authorizer.needs_name(subject)
-            policy = self.policy.for_known_peers() if needs_name else self.policy
+            needs_name = authorizer.needs_name(subject, _host(channel))
+            policy = self.policies.get(subject, self.policy)
+            policy = policy.for_known_peers() if needs_name else policy
             offer = SessionOffer.of(channel, wishes, policy, self.verifiers, needs_key=needs_name)
             peer = offer.begin(authorizer, subject, self.sessions)
         if wanted == DaemonCommand.DC_SEC_QUERY:
@@ -78,14 +84,15 @@ class SecureServer:
     def _in_the_clear(self, channel: Channel, authorizer: Authorizer, command: int) -> AcceptedCommand:
         channel.packets.end_handshake()
         _check_served(channel, authorizer, command)
-        if not self.policy.allows_no_session:
+        if not self.policies.get(command, self.policy).allows_no_session:
             raise SecurityPolicyError(
                 channel.exchange,
                 "the command was sent in the clear, without a session",
                 "set SEC_CLIENT_NEGOTIATION of the client to PREFERRED",
             )
-        check_allowed(channel, authorizer, Peer(), command)
-        return AcceptedCommand(DaemonCommand(command), Peer(), False)
+        peer = Peer(host=_host(channel))
+        check_allowed(channel, authorizer, peer, command)
+        return AcceptedCommand(DaemonCommand(command), peer, False)
 
     def _resume(self, channel: Channel, wishes: WireAd, authorizer: Authorizer, command: int) -> Peer:
         """Resume a session.
@@ -103,15 +110,21 @@ class SecureServer:
             channel.put_ad({"ReturnCode": '"SID_NOT_FOUND"'})
             channel.end_message()
             raise UnknownSessionError(channel.exchange, "the session is unknown here, or over")
-        code = "AUTHORIZED" if authorizer.allows(session.peer, command) else "DENIED"
+        peer = attrs.evolve(session.peer, host=_host(channel))
+        code = "AUTHORIZED" if authorizer.allows(peer, command) else "DENIED"
         nonce = base64.b64encode(os.urandom(33)).decode("ascii")
         answer = {"ReturnCode": code, "RemoteVersion": VERSION, "Nonce": nonce}
         channel.put_ad({name: quoted(text) for name, text in answer.items()})
         channel.end_message()
         channel.encrypt(AesGcmCipher(session.key, channel.packets.digests))
         channel.packets.end_handshake()
-        check_allowed(channel, authorizer, session.peer, command)
-        return session.peer
+        check_allowed(channel, authorizer, peer, command)
+        return peer
+
+
+def _host(channel: Channel) -> str:
+    """Return the address of the client."""
+    return channel.exchange.address.primary.host
 
 
 def _check_served(channel: Channel, authorizer: Authorizer, command: int) -> None:

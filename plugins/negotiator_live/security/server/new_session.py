@@ -76,7 +76,8 @@ class SessionOffer:
         :raises DaemonError: it may not send the command, has not proved who it is, or does not keep to the protocol.
         """
         self._send(self._ad())
-        peer = authorizer.limited(self._peer(), command)
+        peer = attrs.evolve(self._peer(), host=self.channel.exchange.address.primary.host)
+        peer = authorizer.limited(peer, command)
         key = self._key()
         if key is not None:
             self.channel.encrypt(AesGcmCipher(key, self.channel.packets.digests))

@@ -38,6 +38,11 @@ class Level(StrEnum):
     ADVERTISE_MASTER = "ADVERTISE_MASTER"
 
     @property
+    def included_in(self) -> tuple[Level, ...]:
+        """The levels that include this one themselves."""
+        return tuple(level for level, included in _IMPLIED.items() if included is self)
+
+    @property
     def with_implied(self) -> frozenset[Level]:
         """The level and those that it includes."""
         found, level = {self}, _IMPLIED.get(self)
@@ -63,12 +68,14 @@ _IMPLIED: Final = {
 class Peer:
     """A peer: ``user`` is ``name@domain``, empty if it did not authenticate.
 
-    ``limits`` are the only levels that it may use, as the scopes of a token say; None sets no limit.
+    ``limits`` are the only levels that it may use, as the scopes of a token say; None sets no limit. ``host`` is the address
+    that it has connected from.
     """
 
     user: str = ""
     method: str = ""
     limits: frozenset[Level] | None = None
+    host: str = ""
 
     @property
     def name(self) -> str:
