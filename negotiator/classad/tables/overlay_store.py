@@ -1,4 +1,4 @@
-"""Stores over another one, which stays as it is: with further attributes, or for a reader who may read some only."""
+"""Stores over another one, which stays as it is: with further attributes, with its rows repeated, or for a reader who may read some only."""
 
 from __future__ import annotations
 
@@ -87,6 +87,39 @@ class OverlayStore:
     def names(self, rows: IndexArray | None) -> frozenset[str]:
         """Return the names of the attributes that any ad of these rows has."""
         return self.base.names(rows) | self.added.keys()
+
+
+@attrs.frozen(eq=False)
+class RepeatedStore:
+    """Ads of a store, each as often as its row is in ``rows`` (R,): the copies of one may get different attributes."""
+
+    base: Store
+    rows: IndexArray
+
+    @property
+    def pool(self) -> StringPool:
+        """The strings of the columns, by code."""
+        return self.base.pool
+
+    @property
+    def version(self) -> int:
+        """How often rows were replaced."""
+        return self.base.version
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def ad(self, row: int) -> Ad:
+        """Return an ad."""
+        return self.base.ad(int(self.rows[row]))
+
+    def encoded(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads."""
+        return self.base.encoded(name).take(self.rows)
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names of the attributes that any ad of these rows has."""
+        return self.base.names(self.rows if rows is None else self.rows[rows])
 
 
 @attrs.frozen(eq=False)

@@ -18,7 +18,12 @@ from negotiator.classad.tables.dictionary import AdDictionary
 from negotiator.classad.tables.distinct_values import DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
-from negotiator.classad.tables.overlay_store import LimitedStore, OverlayStore, added_attribute
+from negotiator.classad.tables.overlay_store import (
+    LimitedStore,
+    OverlayStore,
+    RepeatedStore,
+    added_attribute,
+)
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
 
@@ -117,11 +122,8 @@ class AttributeTable:
         return type(self)(self._changeable_store().take(rows), None)
 
     def copies(self, rows: RowSelection) -> Self:
-        """Return a table with copies of these rows: a row that is given twice becomes two ads."""
-        store, indices = self._current(), self._indices(rows)
-        if isinstance(store, RowStore):
-            return type(self)(store.take(indices), None)
-        return self.from_ads([store.ad(row) for row in indices.tolist()], AdDictionary())
+        """Return a table with copies of these rows, for ``with_attributes``: a row that is given twice becomes two ads."""
+        return type(self)(RepeatedStore(self._current(), self._indices(rows)), None)
 
     def replace(self, rows: RowSelection, ads: Sequence[Ad]) -> None:
         """Replace these rows by other ads, in place: one ad for each, the last one for a row that is given twice.
