@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.pool_source import PoolSetting as PoolSetting
     from negotiator.hooks.pool_source import PoolSource as PoolSource
     from negotiator.hooks.records import Cycle as Cycle
+    from negotiator.hooks.records import EndedSlot as EndedSlot
     from negotiator.hooks.records import Filter as Filter
     from negotiator.hooks.records import Gate as Gate
     from negotiator.hooks.records import Mask as Mask
@@ -137,9 +138,11 @@ if TYPE_CHECKING:
     from negotiator.hooks.setting_values import real_setting as real_setting
     from negotiator.hooks.shared_rows import PoolNegotiators as PoolNegotiators
     from negotiator.hooks.shared_rows import SharedRows as SharedRows
+    from negotiator.hooks.slot_offer import JointPreemption as JointPreemption
     from negotiator.hooks.slot_offer import Preemption as Preemption
     from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
     from negotiator.hooks.slot_offer import PreemptionVictims as PreemptionVictims
+    from negotiator.hooks.slot_offer import SharedBudget as SharedBudget
     from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
     from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
     from negotiator.hooks.slot_ranks import PRE_JOB_RANK as PRE_JOB_RANK
@@ -251,12 +254,12 @@ else:
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSetting PoolSource",
-        "negotiator.hooks.records": "Cycle Filter Gate Mask Match PreemptedJob Request Score SlotScore",
+        "negotiator.hooks.records": "Cycle EndedSlot Filter Gate Mask Match PreemptedJob Request Score SlotScore",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",
         "negotiator.hooks.setting_values": "boolean_setting real_setting",
         "negotiator.hooks.shared_rows": "PoolNegotiators SharedRows",
         "negotiator.hooks.slot_offer": (
-            "Preemption PreemptionRules PreemptionVictims SlotOffer WithheldSlots"
+            "JointPreemption Preemption PreemptionRules PreemptionVictims SharedBudget SlotOffer WithheldSlots"
         ),
         "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
         "negotiator.hooks.starting_bundles": (

@@ -48,7 +48,10 @@ def _source(reason: Record) -> str:
 
 def _match(record: Record) -> RecordWords:
     preempts = _mapping(record.get("preempts"))
-    ended = f", where a job of {preempts.get('user')} ends" if preempts else ""
+    ended = ""
+    if preempts:
+        slots = _list(preempts, "slots")
+        ended = f", where {f'{len(slots)} jobs' if len(slots) > 1 else 'a job'} of {preempts.get('user')} {'end' if len(slots) > 1 else 'ends'}"
     reason = _mapping(record.get("reason"))
     what = f"job {_jobs(record)} got {_text(record, 'slot')}{_in_queue(record)}{ended}"
     return RecordWords(_user(record), what, _text(reason, "text"), _source(reason))

@@ -198,6 +198,11 @@ def _preempted_fields(match: Match) -> Record:
         fields["text"] = bounded(ended.text, TEXT)
         fields["numbers"] = number_fields(ended.numbers)
         fields["provenance"] = provenance_fields(ended.provenance)
+    if ended.slots:
+        fields["slots"] = [
+            {"slot": bounded(each.slot), "user": bounded(each.user), "job": bounded(each.job)}
+            for each in ended.slots
+        ]
     return {"preempts": fields}
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.divisible_slots import Consumption
+from negotiator.cycle.dynamic_slots import EnlargedSlots
 from negotiator.cycle.exceeded_quotas import exceeded_reason, keys_exceeded_reason
 from negotiator.cycle.fitting_slots import FittingSlots, fitting_slots
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
@@ -61,12 +62,16 @@ class GrantedSlots:
     consumption: Consumption | None = None  # of slots that several jobs share
     weights: NDArray[np.float64] | None = None  # (G,); None: those of the slots
     preemptions: PreemptionStates | None = None  # what each match ends, (G,); None: all slots are free
+    enlarged: EnlargedSlots | None = None  # slots of which jobs of dynamic slots end
 
     @property
-    def preempting_rows(self) -> Rows:
+    def ended(self) -> Rows:
         """The slots whose jobs the matches end."""
         ending = np.zeros(0, np.intp) if self.preemptions is None else self.preemptions != Preemption.NONE
-        return np.asarray(self.rows[ending], np.intp)
+        rows = np.asarray(self.rows[ending], np.intp)
+        if self.enlarged is None:
+            return rows
+        return np.concatenate((rows[~np.isin(rows, self.enlarged.rows)], self.enlarged.ended_by(rows)))
 
     def withdrawn(self, ledger: Ledger, reason: Reason) -> GrantedSlots:
         """Release the charges, and return no slots, for this reason."""
@@ -94,8 +99,12 @@ def charge(
     consumption = (
         None if matcher.divisible is None else matcher.divisible.consumption(request.ad, cycle.environment)
     )
+    own_allowance = allowance
     if consumption is not None:
         allowance, candidates = consumption.allowance(allowance), _divided(candidates, consumption)
+    enlarged = candidates.enlarged
+    if enlarged is not None:
+        allowance = enlarged.allowance(allowance)
     left = candidates.left
     if not left or not request.applications:
         return _nothing()
@@ -113,8 +122,9 @@ def charge(
         return _nothing(left, unspecified)
     ledger, net = in_use.ledger, enforcing
     states = None if candidates.preempting is None else candidates.preempting.states
+    parts = None if enlarged is None else (enlarged.ended, enlarged.rows[enlarged.of])
     if states is not None and (candidates.among & (states != Preemption.NONE)).any():
-        net = enforcing.net_of(in_use.held)
+        net = enforcing.net_of(in_use.held.with_parts(parts))
     receipts: Sequence[Receipt] = ()
     try:
         chosen, unclaimable = _admit_claimable(net, request, candidates, matcher, ledger, cycle, allowance)
@@ -127,7 +137,7 @@ def charge(
         shadow = NOTHING_OBSERVED
         if len(enforcing.sums) + len(enforcing.keys) < len(answers.records):
             observed = Charges.of(answers.records, enforcing=False)
-            released = None if net is enforcing else in_use.shadow_held
+            released = None if net is enforcing else in_use.shadow_held.with_parts(parts)
             shadow = observe(request, observed, admission, ledger, released)
     except LedgerError as error:
         # A shadow charge may be invalid after the enforcing ones were committed: release these.
@@ -144,8 +154,11 @@ def charge(
         stopped=chosen.stopped,
         unclaimable=unclaimable,
         consumption=consumption,
-        weights=None if consumption is None or allowance is None else allowance.weights[admission.rows],
+        weights=None
+        if allowance is own_allowance or allowance is None
+        else allowance.weights[admission.rows],
         preemptions=None if states is None else states[admission.rows],
+        enlarged=enlarged,
     )
 
 

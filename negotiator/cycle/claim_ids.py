@@ -72,6 +72,11 @@ class ClaimIds:
                 needed[divisible.policies] = False
         return cls(needed, offline, stays, shared, identities, left)
 
+    @property
+    def claimable(self) -> Mask:
+        """The slots of which a claim id is left, (N,)."""
+        return self._left[self._identities] > 0
+
     def missing(self, rows: Rows) -> Rows:
         """Return the places in a list of slots for which no claim id is left, after those before them in the list."""
         identities = self._identities[rows]

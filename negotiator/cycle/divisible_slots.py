@@ -25,7 +25,7 @@ from negotiator.ledger import Rows
 _USUAL = ("Cpus", "Memory", "Disk")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 #: Resources of one pool: hostile ads may name any number.
-_MOST_RESOURCES = 32
+MOST_RESOURCES = 32
 _MOST_COPIES = 1 << 20
 _PARTITIONABLE = bind(parse("MY.PartitionableSlot =?= true"))
 
@@ -118,8 +118,8 @@ class DivisibleSlots:
         rows = np.flatnonzero(policies if fill is None else policies | (partitionable & fill))
         if not len(rows):
             return None
-        named = {name.lower(): name for text in texts for name in _names(text)}
-        resources = tuple(({name.lower(): name for name in _USUAL} | named).values())[:_MOST_RESOURCES]
+        named = {name.lower(): name for text in texts for name in resource_names(text)}
+        resources = tuple(({name.lower(): name for name in _USUAL} | named).values())[:MOST_RESOURCES]
         has = [evaluate_table(bind(parse(f"MY.{name}")), slots.take(rows), env=env) for name in resources]
         left = np.array([each.numbers() for each in has])
         return cls(slots, resources, rows, policies[rows], left)
@@ -151,7 +151,7 @@ class DivisibleSlots:
         counts[self.rows] = most.clip(0, _MOST_COPIES).astype(np.int64)
         amounts = np.where(np.isfinite(amounts), amounts, 0).clip(min=0)
         everything = np.arange(len(self.rows), dtype=np.intp)
-        rest = _with_resources(self.part, self.resources, everything, has - amounts)
+        rest = with_resources(self.part, self.resources, everything, has - amounts)
         return Consumption(SlotCopies(counts), amounts, rest, self)
 
     def take(self, consumption: Consumption, granted: Rows) -> Table | None:
@@ -163,7 +163,7 @@ class DivisibleSlots:
         if not times.any():
             return None
         self.left = self.left - consumption.amounts * times
-        slots = _with_resources(self.slots, self.resources, self.rows, self.left)
+        slots = with_resources(self.slots, self.resources, self.rows, self.left)
         self.part = slots.take(self.rows)
         return slots
 
@@ -176,9 +176,9 @@ class DivisibleSlots:
         return np.where(self.has_policy, policy, requested.numbers(0.0))
 
 
-def _names(text: str) -> Iterator[str]:
-    """Yield the resources of MachineResources; swap is not divided."""
-    for name in re.split(r"[\s,]+", text):
+def resource_names(text: str | None) -> Iterator[str]:
+    """Yield the resources of MachineResources, the usual ones without it; swap is not divided."""
+    for name in _USUAL if text is None else re.split(r"[\s,]+", text):
         if _NAME.fullmatch(name) and name.lower() != "swap":
             yield name
 
@@ -186,13 +186,13 @@ def _names(text: str) -> Iterator[str]:
 def _has_policy(slots: Table, text: str) -> Mask:
     """Return which slots have a policy for each of these resources, (N,)."""
     found = np.ones(len(slots), np.bool_)
-    names = list(_names(text))[:_MOST_RESOURCES]
+    names = list(resource_names(text))[:MOST_RESOURCES]
     for name in names:
         found &= ~np.broadcast_to(slots.column(f"Consumption{name}").where(Kind.ABSENT), len(slots))
     return found if names else np.zeros(len(slots), np.bool_)
 
 
-def _with_resources(slots: Table, names: Sequence[str], rows: Rows, left: NDArray[np.float64]) -> Table:
+def with_resources(slots: Table, names: Sequence[str], rows: Rows, left: NDArray[np.float64]) -> Table:
     """Return slots with these resources in some rows, (R, D); NaN leaves one as it is."""
     return slots.with_attributes(
         {

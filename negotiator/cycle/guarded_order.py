@@ -30,7 +30,7 @@ from negotiator.hooks.order import (
 )
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.plugin_output import running_plugin
-from negotiator.hooks.slot_offer import PreemptionVictims, SlotOffer
+from negotiator.hooks.slot_offer import PreemptionVictims, SharedBudget, SlotOffer
 
 R = TypeVar("R")
 
@@ -141,6 +141,15 @@ class GuardedOrder(RequestOrder):
             raise WrongAnswerError(
                 f"expected {self.slots} bool as slots of PreemptionVictims, got {mask.shape} {mask.dtype}"
             )
+        for budget in claimed.victims.budgets:
+            check_exactly(budget, SharedBudget, "SharedBudget in budgets of PreemptionVictims")
+            codes = budget.codes
+            if (
+                len(codes) != self.slots
+                or len(budget.amounts) != self.slots
+                or (len(codes) and not 0 <= codes.min() <= codes.max() < len(budget.left))
+            ):
+                raise WrongAnswerError(f"expected codes and amounts of {self.slots} slots in a SharedBudget")
 
     def _offer(self) -> SlotOffer | None:
         offer = self.order.offer()
@@ -197,5 +206,7 @@ def _check_sizes(offer: SlotOffer, slots: int) -> None:
         sizes.append(len(offer.preemption.users))
         if offer.preemption.queues is not None:
             sizes.append(len(offer.preemption.queues))
+        if offer.preemption.joint is not None:
+            sizes.append(len(offer.preemption.joint.slots))
     if any(size != slots for size in sizes):
         raise WrongAnswerError(f"expected an offer of {slots} slots, got one of {sizes}")

@@ -17,11 +17,13 @@ from negotiator.records import Mode
 class HeldAmounts:
     """The amounts of slots on the counters of one mode: for each counter some rows of slots, (K,), and their amounts.
 
-    ``ended`` (S,) are the slots whose jobs matches have ended: they hold nothing any more.
+    ``ended`` (S,) are the slots whose jobs matches have ended: they hold nothing any more. ``parts`` (E,) are slots, and the slots
+    that hold what their jobs hold too, as a match with these ends them.
     """
 
     ended: Mask
     by_counter: Mapping[CounterKey, tuple[Rows, Ints]]
+    parts: tuple[Rows, Rows] | None = None
     _of_groupings: dict[int, tuple[Grouping, Ints | None]] = attrs.field(factory=dict, init=False)
 
     @classmethod
@@ -46,6 +48,10 @@ class HeldAmounts:
             },
         )
 
+    def with_parts(self, parts: tuple[Rows, Rows] | None) -> HeldAmounts:
+        """Return the amounts of slots with those of others that matches with them end."""
+        return self if parts is None else HeldAmounts(self.ended, self.by_counter, parts)
+
     def end(self, rows: Rows) -> Rows:
         """Note that matches end the jobs of some slots; return the rows of those that had not ended before."""
         running = np.unique(rows[~self.ended[rows]])
@@ -54,14 +60,25 @@ class HeldAmounts:
 
     def of(self, counter: CounterKey | Grouping) -> Ints | None:
         """Return what each slot holds on its counter, (S,); None if none holds anything."""
+        codes = None
         if isinstance(counter, Grouping):
+            codes = counter.codes
             known = self._of_groupings.get(id(counter))
             if known is None:  # with the grouping itself, so that its identity stays its own
                 known = self._of_groupings[id(counter)] = counter, self._of_grouping(counter)
             found = known[1]
         else:
             found = self._of_counter(counter)
-        return None if found is None else np.where(self.ended, 0, found)
+        if found is None:
+            return None
+        found = np.where(self.ended, 0, found)
+        if self.parts is not None:
+            rows, wholes = self.parts
+            if codes is not None:  # a part on another counter is not released on that of the whole
+                alike = codes[rows] == codes[wholes]
+                rows, wholes = rows[alike], wholes[alike]
+            np.add.at(found, wholes, found[rows])
+        return found
 
     def _of_counter(self, counter: CounterKey) -> Ints | None:
         if counter not in self.by_counter:

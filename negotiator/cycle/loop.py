@@ -185,8 +185,10 @@ def _run_cycle(
             attributes = matched.of(job, granted.rows, env) if len(granted.rows) else []
             if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
                 granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
-            in_use.end_claims(granted.preempting_rows)
+            in_use.end_claims(granted.ended)
             withdrawn = matcher.take(granted.rows, granted.consumption)
+            if granted.enlarged is not None:
+                matcher.end_jobs(granted.enlarged.ended_by(granted.rows))
             lists.granted(queued, granted.rows)
             feedback = feedback_of(queued, candidates, granted, withdrawn)
             outcomes.add(queued, candidates, granted, attributes, feedback.cause)

@@ -6,6 +6,7 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import attrs
 import numpy as np
@@ -19,6 +20,7 @@ from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
 from negotiator.cycle.conditions import BestSlots, ConditionSource, apply_conditions
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
+from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
@@ -30,7 +32,7 @@ from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import QueuedRequest, SlotAllowance
+from negotiator.hooks.order import ClaimedAllowance, QueuedRequest, SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request, Score
 from negotiator.hooks.slot_offer import Preemption
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
@@ -112,7 +114,12 @@ class SlotMatcher:
         if offered.preemption is not None:
             preemption = SlotPreemption(offered.preemption, requirements.cache, ranks, offered.plugin)
             in_use &= ~(preemption.has_user | offered.preemption.free_without_user)
-            if not preemption.has_user.any():
+            joint = offered.preemption.joint
+            if joint is not None:
+                policies = np.zeros(0, np.intp) if divisible is None else divisible.policies
+                dynamic = DynamicSlots.of(slots, joint, environment, claims.claimable, policies)
+                preemption = attrs.evolve(preemption, dynamic=dynamic)
+            elif not preemption.has_user.any():
                 preemption = None
         return cls(
             *(slots, environment, requirements, ranks, in_use, taken),
@@ -184,6 +191,33 @@ class SlotMatcher:
             self._change(slots)
         return len(gone)
 
+    def end_jobs(self, rows: NDArray[np.intp]) -> None:
+        """Withdraw dynamic slots whose jobs end for a match with their partitionable slot."""
+        self.taken[rows] = True
+        self._taken_rows.add(rows)
+
+    def enlarged(
+        self,
+        request: Request,
+        cycle: Cycle,
+        claimed: ClaimedAllowance,
+        matching: Mask,
+        matches: Callable[[Table], Mask],
+        listing: object,
+    ) -> EnlargedSlots | None:
+        """Return the partitionable slots that match once jobs of several of their dynamic slots end.
+
+        :param matching: the slots whose conditions are true as they are, (N,).
+        :param matches: returns which slots of a table match the request.
+        """
+        if self.preemption is None or self.preemption.dynamic is None:
+            return None
+        gone = matching | self.claimed.of_others(request.schedd)
+        for mask, _ in self.unavailable():
+            gone |= mask
+        env = cycle.environment
+        return self.preemption.enlarged(request, env, claimed, ~gone, matches, listing)
+
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
         budget = MemoryBudget.of(len(slots))
@@ -210,6 +244,7 @@ class MatchCandidates:
     copies: SlotCopies | None = None  # how many jobs each may get; None: one
     best: BestSlots | None = None  # the first of them by ranks alone, if they were sorted ahead
     scores: tuple[Attributed[Score], ...] = ()  # of plugins, the most significant first
+    enlarged: EnlargedSlots | None = None  # of which jobs of dynamic slots end
 
     @property
     def first(self) -> tuple[RankValues, ...]:
@@ -230,7 +265,8 @@ class MatchCandidates:
             if found is not None:
                 return found
         further = () if self.preempting is None else self.preempting.ranks
-        return ranks.choose(job, among, count, env, further, self.first)
+        replaced = None if self.enlarged is None else self.enlarged.ranks
+        return ranks.choose(job, among, count, env, further, self.first, replaced)
 
 
 def match(
@@ -249,6 +285,7 @@ def match(
     failures: tuple[HookFailure, ...] = ()
     best: BestSlots | None = None
     scores: tuple[Attributed[Score], ...] = ()
+    matching, enlarged = candidates.rows, None
     if not is_exceeded(cycle):
         found = None if matcher.source is None or queued is None else matcher.source.of(queued)
         best = None if found is None else found.best
@@ -256,6 +293,7 @@ def match(
             apply_conditions(candidates, request.ad, matcher.requirements, bundle.constraints, cycle)
         else:
             found.apply(candidates)
+        matching = candidates.rows
         failures = _filters(candidates, request, bundle, cycle)
         scores, failed = _scores(candidates, request, bundle, cycle)
         failures = (*failures, *failed)
@@ -269,6 +307,20 @@ def match(
     preempting, protected = None, 0
     if preemption is not None and claimed is not None:
         preempting, protected = preemption.apply(candidates, request, cycle.environment, claimed)
+        matches = partial(_matches, request=request, bundle=bundle, cycle=cycle)
+        listing = None if queued is None or not queued.attributes else queued.attributes
+        enlarged = matcher.enlarged(request, cycle, claimed, matching.rows, matches, listing)
+        if enlarged is not None and not failures:
+            enlarged, scores, failures = _of_plugins(enlarged, scores, request, bundle, cycle)
+    if is_exceeded(cycle) and enlarged is not None:
+        candidates = matcher.candidate_set(matcher.slots)
+        candidates.remove_all(WORK_EXCEEDED)
+        preempting, enlarged = None, None
+    elif failures:
+        enlarged = None
+    if enlarged is not None and preemption is not None:
+        candidates.keep[enlarged.rows] = True
+        preempting = preemption.with_enlarged(preempting, enlarged)
     if not len(matcher.slots):
         candidates.removals.append(Removal(matcher.no_slots, 0, 0))
 
@@ -278,7 +330,36 @@ def match(
         *(candidates.keep, left, removals, warnings, failures, preempting, protected),
         best=best,
         scores=scores,
+        enlarged=enlarged,
     )
+
+
+def _matches(slots: Table, *, request: Request, bundle: Bundle, cycle: Cycle) -> Mask:
+    """Return which slots of a table meet all conditions of a request."""
+    candidates = CandidateSet(slots)
+    requirements = Requirements(slots, cycle.environment, MemoryBudget.of(len(slots)))
+    apply_conditions(candidates, request.ad, requirements, bundle.constraints, cycle)
+    return candidates.keep
+
+
+def _of_plugins(
+    enlarged: EnlargedSlots,
+    scores: tuple[Attributed[Score], ...],
+    request: Request,
+    bundle: Bundle,
+    cycle: Cycle,
+) -> tuple[EnlargedSlots, tuple[Attributed[Score], ...], tuple[HookFailure, ...]]:
+    """Return the enlarged slots that plugins allow, the scores with those of these slots, and the failures of plugins."""
+    candidates = CandidateSet(enlarged.slots)
+    failures = _filters(candidates, request, bundle, cycle)
+    own, failed = _scores(candidates, request, bundle, cycle)
+    placed = tuple(
+        each._replace(
+            record=attrs.evolve(each.record, values=enlarged.placed(each.record.values, other.record.values))
+        )
+        for each, other in zip(scores, own, strict=False)
+    )
+    return enlarged.only(candidates.keep), placed, (*failures, *failed)
 
 
 def _filters(

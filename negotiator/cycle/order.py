@@ -27,6 +27,7 @@ def feedback_of(
         weights=granted.weights,
         protected=candidates.protected,
         preemptions=granted.preemptions,
+        ended=granted.ended,
     )
 
 

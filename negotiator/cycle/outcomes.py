@@ -147,7 +147,7 @@ class Outcomes:
             self._job_ids.at(job_rows),
             self._names_of_slots(granted.rows),
             self._job_ads(job_rows),
-            self.slots.take(granted.rows).ads,
+            self._slot_ads(granted),
             granted.ranks.tolist(),
             _warnings(candidates, granted),
             self._ended_jobs(queued, granted),
@@ -173,6 +173,14 @@ class Outcomes:
             for number, job, slot, job_ad, slot_ad, rank, warnings, preempts, scores in columns
         ]
 
+    def _slot_ads(self, granted: GrantedSlots) -> list[Ad]:
+        """Return the ad of each match's slot, as it is once the jobs in its dynamic slots have ended."""
+        ads, enlarged = list(self.slots.take(granted.rows).ads), granted.enlarged
+        if enlarged is not None:
+            for place in np.flatnonzero(np.isin(granted.rows, enlarged.rows)).tolist():
+                ads[place] = enlarged.slots.ad(int(np.searchsorted(enlarged.rows, granted.rows[place])))
+        return ads
+
     def _names_of_slots(self, rows: RowNumbers) -> list[str]:
         names = zip(self._slot_names.texts(rows), rows.tolist(), strict=True)
         return [name or f"slot {row}" for name, row in names]
@@ -184,13 +192,9 @@ class Outcomes:
         return [ads[row] for row in places]
 
     def _ended_jobs(self, queued: QueuedRequest, granted: GrantedSlots) -> list[PreemptedJob | None]:
-        states = granted.preemptions
-        if states is None:
+        if granted.preemptions is None:
             return [None] * len(granted.rows)
-        return [
-            ended_job(self.offered, queued.slots, states, place, row)
-            for place, row in enumerate(granted.rows.tolist())
-        ]
+        return [ended_job(self.offered, queued.slots, granted, place) for place in range(len(granted.rows))]
 
     def _entries(
         self,

@@ -5,16 +5,18 @@ Source: HTCondor manual, "Preemption" and PREEMPTION_REQUIREMENTS; the behaviour
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Final
 
 import attrs
 import numpy as np
 
-from negotiator.classad import Ad, Environment, Expr, Side, bind, parse
+from negotiator.classad import Ad, Environment, Expr, Side, Table, bind, parse
 from negotiator.classad.columnar import ColumnCache, TrueRows
 from negotiator.classad.syntax import Binary, Literal, fold
 from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots, wants_joint_preemption
 from negotiator.cycle.numbering import Numbers
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.result import ONLY_BY_RANK
@@ -31,7 +33,9 @@ _LIKES_LESS: Expr = bind(parse(f"MY.Rank < {_CURRENT}"))
 #: The rank of slots that are free: no preemption rank is lower.
 _NO_RANK = float(-np.finfo(np.float32).max)
 #: The codes of the reasons of slots that keep the job that they run.
-KEEPS_JOB: Final = frozenset({"runs_own_job", "preemption_requirements", "slot_rank", "not_preemptable"})
+KEEPS_JOB: Final = frozenset(
+    {"runs_own_job", "preemption_requirements", "slot_rank", "not_preemptable", "dynamic_slot"}
+)
 
 
 @attrs.frozen(eq=False)
@@ -50,6 +54,7 @@ class SlotPreemption:
     cache: ColumnCache[TrueRows]
     pool_ranks: Ranks
     plugin: tuple[str, str]
+    dynamic: DynamicSlots | None = None  # those of which a match may end several
 
     @cached_property
     def has_user(self) -> Mask:
@@ -66,6 +71,8 @@ class SlotPreemption:
         """
         if claimed.victims is not None:
             return self._of_victims(candidates, request, env, claimed.victims), 0
+        if self.rules.joint is not None and self.rules.joint.exclusive:
+            candidates.remove(self.rules.joint.slots, self._together)
         by_rank = self.has_user & self.cache.get(_PREFERS, request.ad, Side.MY, env).rows
         others = self.has_user & ~by_rank
         protected = 0
@@ -90,6 +97,48 @@ class SlotPreemption:
         return PreemptingCandidates(
             states, (states.astype(np.float64), self.ranks(request.ad, env))
         ), protected
+
+    def enlarged(
+        self,
+        request: Request,
+        env: Environment,
+        claimed: ClaimedAllowance,
+        tried: Mask,
+        matches: Callable[[Table], Mask],
+        listing: object,
+    ) -> EnlargedSlots | None:
+        """Return the partitionable slots that match once jobs of several of their dynamic slots end.
+
+        :param tried: the slots that do not match as they are, and that the request may get, (N,).
+        :param matches: returns which slots of a table match the request.
+        :param listing: see ``DynamicSlots.find``.
+        """
+        if self.dynamic is None or not wants_joint_preemption(request):
+            return None
+        if claimed.victims is not None:
+            return self.dynamic.find_victims(request, env, tried, matches, self.pool_ranks, claimed.victims)
+        by_priority = None
+        # As in condor_negotiator, empty requirements are true of no dynamic slot.
+        if not claimed.only_by_rank and self.requirements is not None:
+            by_priority = self.allowed(request.ad, env) & ~self._is_of(request.submitter)
+        rank = partial(Ranks.of_pool, rank=self.rules.rank, job=request.ad, env=env)
+        return self.dynamic.find(
+            request, env, tried, matches, self.pool_ranks, by_priority, rank, listing=listing
+        )
+
+    def with_enlarged(
+        self, preempting: PreemptingCandidates | None, enlarged: EnlargedSlots
+    ) -> PreemptingCandidates:
+        """Return the candidates with partitionable slots of which jobs end; their ranks are those of ``EnlargedSlots``."""
+        if preempting is None:
+            states = np.full(len(self.has_user), Preemption.NONE, np.int8)
+            ranks = (
+                () if enlarged.is_of_victims else (states.astype(np.float64), np.full(len(states), _NO_RANK))
+            )
+            preempting = PreemptingCandidates(states, ranks)
+        states = preempting.states.copy()
+        states[enlarged.rows] = enlarged.states
+        return PreemptingCandidates(states, preempting.ranks)
 
     def allowed(self, job: Ad, env: Environment) -> Mask:
         """Return the slots of which the requirements are true for a job, (N,); all without requirements."""
@@ -140,6 +189,11 @@ class SlotPreemption:
         return self._reason(
             "runs_own_job", "the slot runs a job of the submitter, and does not prefer this one", "Rank"
         )
+
+    @cached_property
+    def _together(self) -> Reason:
+        text = "the job in a dynamic slot ends only for a match with its partitionable slot"
+        return self._reason("dynamic_slot", text, "ALLOW_PSLOT_PREEMPTION")
 
     @cached_property
     def _protected(self) -> Reason:

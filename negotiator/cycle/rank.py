@@ -29,6 +29,22 @@ class _JobRanks(NamedTuple):
     cacheable: bool
 
 
+class ReplacedRanks(NamedTuple):
+    """Ranks of some slots, ``rows`` (M,) ascending, in place of their own: ``values`` (M,) each, most significant first."""
+
+    rows: NDArray[np.intp]
+    values: tuple[RankValues, ...]
+
+    def at(self, rows: NDArray[np.intp], keys: tuple[RankValues, ...]) -> tuple[RankValues, ...]:
+        """Return keys of some rows, (K,) ascending, with those of the replaced ones."""
+        places = np.searchsorted(rows, self.rows)
+        found = np.append(rows, -1)[places] == self.rows
+        changed = tuple(key.copy() for key in keys)
+        for key, values in zip(changed, self.values, strict=True):
+            key[places[found]] = values[found]
+        return changed
+
+
 _NO_RANK: Expr = Literal(0.0)
 #: Of all jobs alike, if the pool ignores their ranks.
 _SAME_RANK: Expr = Literal(1.0)
@@ -123,32 +139,33 @@ class Ranks:
         env: Environment,
         further: tuple[RankValues, ...] = (),
         first: tuple[RankValues, ...] = (),
+        replaced: ReplacedRanks | None = None,
     ) -> tuple[NDArray[np.intp], RankValues]:
         """Return the rows of the ``count`` best of some slots, (N,), for a job, best first, and its Rank of them.
 
         The ``first`` values sort them before everything else, (N,) each. The pool's own order comes first, then the job's Rank, then the pool's rank after it, then the ``further`` ones,
-        (N,) each, then the order of the rows. ``env`` has the state of ``random``.
+        (N,) each, then the order of the rows. ``replaced`` has all of these but the ``first`` of some slots. ``env`` has the state of
+        ``random``.
         """
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
             ranks = self._job.get_by_key(rank, read, env)
             after = () if last is None else (self._after.get_by_key(last, read, env),)
-            if self.scores is not None or first:
-                rows = np.flatnonzero(among)
-                before = self._before(pool, read, env)
-                scored = [each[rows] for each in (*first, before, ranks, *after, *further)]
-                chosen = rows[best(min(count, len(rows)), *scored)]
+            if self.scores is None and not first and replaced is None:
+                order = self._pool.get_by_key(pool, read, env)
+                sorted_slots = None if further else self._sorted.of(order, ranks, *after)
+                if sorted_slots is None:
+                    chosen = order.best(among, (ranks, *after, *further), count)
+                else:
+                    chosen = sorted_slots.first(among, count, self.taken)
                 return chosen, ranks[chosen]
-            order = self._pool.get_by_key(pool, read, env)
-            sorted_slots = None if further else self._sorted.of(order, ranks, *after)
-            if sorted_slots is None:
-                chosen = order.best(among, (ranks, *after, *further), count)
-            else:
-                chosen = sorted_slots.first(among, count, self.taken)
-            return chosen, ranks[chosen]
-        # A rank that cannot be cached may be random: only the slots in question are evaluated.
-        rows = np.flatnonzero(among)
-        keys = (*self.of(rows, job, env), *(each[rows] for each in further))
+            rows = np.flatnonzero(among)
+            keys = tuple(each[rows] for each in (self._before(pool, read, env), ranks, *after, *further))
+        else:  # the rank may be random: only the slots in question are evaluated
+            rows = np.flatnonzero(among)
+            keys = (*self.of(rows, job, env), *(each[rows] for each in further))
+        if replaced is not None:
+            keys = replaced.at(rows, keys)
         places = best(min(count, len(rows)), *(each[rows] for each in first), *keys)
         return rows[places], keys[1][places]
 

@@ -60,7 +60,7 @@ class SlotAllowance:
     reached ``stop``.
 
     Of a slot that several jobs share each job takes a part: ``weigh`` returns, for a table of such slots before and after one
-    job, what the job weighs on each, (D,); None: as much as the slot.
+    job, what the job weighs on each, (D,); None: as much as the slot. Without a second table it returns what the slots weigh.
     """
 
     weights: Weights
@@ -68,7 +68,7 @@ class SlotAllowance:
     stop: float
     used: float = 0.0
     claimed: ClaimedAllowance | None = None
-    weigh: Callable[[Table, Table], Weights] | None = None
+    weigh: Callable[[Table, Table | None], Weights] | None = None
 
     @property
     def used_in_all(self) -> float:
@@ -181,7 +181,8 @@ class Feedback:
     those that weigh more than the allowance left; ``protected`` the slots whose jobs the requirements of preemption protect.
     ``withdrawn`` counts the slots that no request may have any more: granted ones, and those without a claim id left.
     ``weights`` (G,) are those of the matches, None if they are those of the slots; a slot that several jobs share is in
-    ``slots`` once for each. ``preemptions`` (G,) are values of ``Preemption``, None if all slots were free.
+    ``slots`` once for each. ``preemptions`` (G,) are values of ``Preemption``, None if all slots were free. ``ended`` (E,) are the
+    slots whose jobs the matches end: those of the matches, and dynamic slots of a partitionable one.
     """
 
     queued: QueuedRequest
@@ -196,6 +197,7 @@ class Feedback:
     weights: Weights | None = None
     protected: int = 0
     preemptions: PreemptionStates | None = None
+    ended: RowNumbers = attrs.field(factory=lambda: np.zeros(0, np.intp))
 
     @property
     def candidates(self) -> int:

@@ -156,11 +156,21 @@ class SlotScore:
 
 
 @attrs.frozen
+class EndedSlot:
+    """A dynamic slot whose job a match with its partitionable slot ends: its Name, and the user and id of the job."""
+
+    slot: str
+    user: str
+    job: str = ""
+
+
+@attrs.frozen
 class PreemptedJob:
     """The job that a match ends: its user, and why.
 
     ``by`` is ``rank`` (the slot prefers the new job), ``priority``, or ``guarantee`` (its queue is above its guaranteed resources).
-    For a guarantee ``queue`` is the job's queue, and ``provenance`` the rule that the text and the numbers explain.
+    For a guarantee ``queue`` is the job's queue, and ``provenance`` the rule that the text and the numbers explain. A match with a
+    partitionable slot ends the jobs of all dynamic ``slots``: ``user`` and ``queue`` then name each of theirs once, with commas between.
     """
 
     user: str
@@ -169,6 +179,7 @@ class PreemptedJob:
     text: str = ""
     numbers: Mapping[str, int | float | str] = attrs.field(factory=dict)
     provenance: Provenance | None = None
+    slots: tuple[EndedSlot, ...] = ()
 
 
 @attrs.frozen

@@ -33,6 +33,22 @@ class Preemption(enum.IntEnum):
 
 
 @attrs.frozen(eq=False)
+class JointPreemption:
+    """How one match of a partitionable slot ends the jobs of several of its dynamic slots.
+
+    ``slots`` (S,) are the dynamic slots whose jobs may be ended so. ``exclusive``: no request gets one of them by itself. Without
+    ``PreemptionVictims`` those that the slot likes least come first (``CurrentRank``), those that it likes as much as the request only
+    if ``PreemptionRules.requirements`` are true of them. ``tried_once``: those that one request could have ended are not tried for
+    another one in the same cycle. ``remote_user`` is the RemoteUser that ranks see on the partitionable slot.
+    """
+
+    slots: Mask
+    exclusive: bool = False
+    tried_once: bool = False
+    remote_user: str = ""
+
+
+@attrs.frozen(eq=False)
 class PreemptionRules:
     """Which running jobs matches may end.
 
@@ -41,7 +57,7 @@ class PreemptionRules:
     the boolean true and the slot likes the request as much as its job. In the expressions MY is the slot and TARGET the
     request; ``requirements`` None allows all. ``rank`` sorts slots that are equal in all else. ``queues`` (S,) are the queues
     of the running jobs, a str each, for the record. A turn with ``PreemptionVictims`` is subject to these alone.
-    ``free_without_user``: a slot without a user is free, whatever its State says.
+    ``free_without_user``: a slot without a user is free, whatever its State says. ``joint`` None: each match ends one job at most.
     """
 
     users: NDArray[np.object_]
@@ -49,6 +65,19 @@ class PreemptionRules:
     rank: Expr = NO_RANK
     queues: NDArray[np.object_] | None = None
     free_without_user: bool = False
+    joint: JointPreemption | None = None
+
+
+@attrs.frozen(eq=False)
+class SharedBudget:
+    """What the jobs of one holder that a match ends may hold together: ``codes`` (S,) number the holder of each slot.
+
+    ``amounts`` (S,) are what the jobs hold, and ``left`` (H,) the budget of each holder.
+    """
+
+    codes: NDArray[np.int64]
+    amounts: NDArray[np.float64]
+    left: NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -57,6 +86,7 @@ class PreemptionVictims:
 
     A slot that prefers its job to the request keeps it: its startd would refuse the claim. ``rule`` names the setting that
     allows the turn to end jobs, ``text`` says why it applies, with the ``numbers`` that were compared, and ``source`` is its place.
+    A match with a partitionable slot ends ``most`` jobs of its dynamic slots at most, within all ``budgets``.
     """
 
     slots: Mask
@@ -64,6 +94,8 @@ class PreemptionVictims:
     text: str
     source: Source | None = None
     numbers: Mapping[str, int | float | str] = attrs.field(factory=dict)
+    most: int = 1
+    budgets: Sequence[SharedBudget] = ()
 
 
 @attrs.frozen(eq=False)

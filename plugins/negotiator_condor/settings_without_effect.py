@@ -21,16 +21,6 @@ _ALIKE: Final = "which jobs are alike depends on all attributes that expressions
 #: Settings by which condor_negotiator decides which job gets which slot.
 _DECIDING: Final = (
     KnownSetting(
-        name="ALLOW_PSLOT_PREEMPTION",
-        default="false",
-        reason="jobs in dynamic slots are not ended to free resources of their partitionable slot",
-    ),
-    KnownSetting(
-        name="NEGOTIATOR_CROSS_SLOT_PRIOS",
-        default="false",
-        reason="slot ads get no attributes of the other slots of their machine",
-    ),
-    KnownSetting(
         name="NEGOTIATOR_INFORM_STARTD",
         default="false",
         reason="startds are not notified of matches, and no slot enters the state Matched",
@@ -104,7 +94,6 @@ _OF_THE_DAEMON: Final = tuple(
         ("SPOOL", "$(LOCAL_DIR)/spool", "accounts are part of the state", ""),
         ("STARTD_JOB_ATTRS", "", _ALIKE, ""),
         ("STARTD_JOB_EXPRS", "", _ALIKE, ""),
-        ("STARTD_RESOURCE_PREFIX", "", "slot ads get no attributes of the other slots of their machine", ""),
         ("SYSTEM_STARTD_JOB_ATTRS",
          ("ImageSize, ExecutableSize, JobUniverse, NiceUser, CPUsUsage, ResidentSetSize, ProportionalSetSizeKb, MemoryUsage, "
           "DiskUsage, StdoutMtime, StderrMtime, ScratchDirFileCount"), _ALIKE, ""),

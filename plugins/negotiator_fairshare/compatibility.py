@@ -34,6 +34,7 @@ class CompatibilitySettings:
     preemption_priority: Compatible | None = None
     rejection_marks: Compatible | None = None
     remote_group_quota: Compatible | None = None
+    dynamic_slots_tried_once: Compatible | None = None
     unclaimed_limit: Compatible | None = None
     undefined_limit: Compatible | None = None
     whole_limits: Compatible | None = None

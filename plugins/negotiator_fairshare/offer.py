@@ -6,7 +6,9 @@ condor_negotiator 25.14.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 
 import attrs
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from negotiator.plugin import (
     Environment,
     Expr,
+    JointPreemption,
     Kind,
     LiteralValue,
     Mask,
@@ -29,16 +32,20 @@ from negotiator.plugin import (
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
+from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.shutdown import shutting_down
 
-#: Whose job a match would end: a job that is already replacing another one counts.
-_USER = bind(
-    parse("MY.PreemptingAccountingGroup ?: (MY.PreemptingUser ?: (MY.AccountingGroup ?: MY.RemoteUser))")
-)
+#: Whose job a match would end, the first of these.
+_USERS = ("PreemptingAccountingGroup", "PreemptingUser", "AccountingGroup", "RemoteUser")
+_TOTAL_SLOTS = bind(parse("MY.TotalSlots"))
 _RETIRES = bind(parse("MY.RetirementTimeRemaining > 0"))
 _DIVISIBLE = bind(parse("MY.PartitionableSlot"))
+#: Their partitionable slot shows what they hold, so that a match with it may end several of them.
+_DYNAMIC = bind(parse("MY.DynamicSlot =?= true && MY.PslotRollupInformation =?= true"))
+#: As condor_negotiator writes it into the ad of a partitionable slot of which it ends several jobs.
+_SEVERAL_USERS = "various_dSlot_users"
 _CLAIMED_WHOLE = 'MY.PartitionableSlot =?= true && MY.State == "Claimed"'
 _NOT_WANTED = bind(parse(f"{_CLAIMED_WHOLE} && MY.WantMatching =?= false"))
 _ELSEWHERE_OR_NOT_WANTED = bind(
@@ -54,9 +61,9 @@ class SlotUsers:
     rows: NDArray[np.intp]
 
     @classmethod
-    def of(cls, slots: Table, env: Environment) -> SlotUsers:
-        """Read the users of slots."""
-        column = evaluate_table(_USER, slots, env=env)
+    def of(cls, slots: Table, env: Environment, prefix: str = "") -> SlotUsers:
+        """Read the users of slots, or of another slot of the machine by the prefix of its attributes."""
+        column = evaluate_table(_user(prefix), slots, env=env)
         names = np.full(len(slots), "", np.object_)
         rows = np.flatnonzero(np.broadcast_to(column.where(Kind.STRING), (len(slots),)))
         names[rows] = column.values(rows)
@@ -73,8 +80,8 @@ class SlotUserAccounts:
     quotas: Mapping[str, float]
     growing: GrowingUse
 
-    def add_to(self, slots: Table, users: SlotUsers) -> Table:
-        """Return the slots with the accounts of their users."""
+    def add_to(self, slots: Table, users: SlotUsers, prefix: str = "") -> Table:
+        """Return the slots with the accounts of their users, or of the users of another slot, by the prefix of its attributes."""
         if not len(users.rows):
             return slots
         numbers: dict[str, int] = {}
@@ -93,9 +100,25 @@ class SlotUserAccounts:
                 "RemoteGroupQuota": lambda user: self.quotas.get(self._group(user)),
                 "RemoteGroupResourcesInUse": lambda user: self._used(self._group(user)),
             }
+        if prefix:
+            del readers["RemoteUserFloor"]  # as condor_negotiator
         return slots.with_attributes(
-            {name: (codes, [None, *map(read, numbers)]) for name, read in readers.items()}
+            {f"{prefix}{name}": (codes, [None, *map(read, numbers)]) for name, read in readers.items()}
         )
+
+    def add_of_machine(self, slots: Table, prefix: str, env: Environment) -> Table:
+        """Return slots with the accounts of the users of all slots of their machine, as far as their ads name these users.
+
+        :param prefix: of the names of slots, before their number.
+        """
+        attribute = re.compile(f"({re.escape(prefix)}([1-9][0-9]{{0,8}})_)({'|'.join(_USERS)})".lower())
+        found = {match[1]: int(match[2]) for name in slots.names() if (match := attribute.fullmatch(name))}
+        total = evaluate_table(_TOTAL_SLOTS, slots, env=env).numbers(0.0)
+        for own, number in sorted(found.items(), key=itemgetter(1)):
+            users = SlotUsers.of(slots, env, own)
+            rows = users.rows[total[users.rows] >= number]
+            slots = self.add_to(slots, SlotUsers(users.names, rows), own)
+        return slots
 
     def _group(self, user: str) -> str:
         return self.settings.group_of(user)
@@ -117,8 +140,28 @@ def slot_offer(
     rules = PreemptionRules(
         *(users.names, settings.preemption_requirements, settings.preemption_rank),
         free_without_user=True,
+        joint=_joint(slots, settings, env),
     )
-    return SlotOffer(accounts.add_to(slots, users), withheld, rules)
+    offered = accounts.add_to(slots, users)
+    if settings.NEGOTIATOR_CROSS_SLOT_PRIOS:
+        offered = accounts.add_of_machine(offered, settings.STARTD_RESOURCE_PREFIX or "slot", env)
+    return SlotOffer(offered, withheld, rules)
+
+
+def _user(prefix: str) -> Expr:
+    """Return the expression of the user of a slot; a job that is already replacing another one counts."""
+    return bind(parse(" ?: ".join(f"MY.{prefix}{name}" for name in _USERS)))
+
+
+def _joint(slots: Table, settings: FairShareSettings, env: Environment) -> JointPreemption | None:
+    if not settings.ALLOW_PSLOT_PREEMPTION:
+        return None
+    return JointPreemption(
+        np.array(evaluate_table(_DYNAMIC, slots, env=env).is_true()),
+        exclusive=True,
+        tried_once=settings.offer_quirks.dynamic_slots_tried_once is Compatible.EXACT,
+        remote_user=_SEVERAL_USERS,
+    )
 
 
 def _withheld(

@@ -64,6 +64,7 @@ def _post_job_rank() -> RankExpression:
 _BETTER_PRIORITY = "TARGET.SubmitterUserPrio < MY.RemoteUserPrio * 0.999999"
 
 _SLOT_RANK = parse("MY.Rank")
+_WANTS_JOINT_PREEMPTION = parse("TARGET.WantPslotPreemption")
 #: The rank of an empty setting: all slots are equal.
 _NO_RANK = parse("undefined")
 
@@ -147,10 +148,12 @@ class OfferQuirks:
 
     ``preemption_priority``: PREEMPTION_REQUIREMENTS alone compare the priorities of the two users.
     ``remote_group_quota``: slots show the quotas of the cycle before, and none in the first cycle.
+    ``dynamic_slots_tried_once``: jobs in dynamic slots that one request could have ended are not ended for another in the same cycle.
     """
 
     preemption_priority: Compatible = Compatible.EXACT
     remote_group_quota: Compatible = Compatible.EXACT
+    dynamic_slots_tried_once: Compatible = Compatible.EXACT
 
 
 @attrs.frozen
@@ -162,6 +165,9 @@ class FairShareSettings(GroupKnobs):
     """
 
     NEGOTIATOR_CONSIDER_EARLY_PREEMPTION: bool = False
+    ALLOW_PSLOT_PREEMPTION: bool = False
+    NEGOTIATOR_CROSS_SLOT_PRIOS: bool = False
+    STARTD_RESOURCE_PREFIX: str = ""
     PREEMPTION_REQUIREMENTS: Expression | None = attrs.field(factory=_no_preemption)
     PREEMPTION_REQUIREMENTS_STABLE: bool = True
     PREEMPTION_RANK: RankExpression | None = attrs.field(factory=_preemption_rank)
@@ -323,6 +329,8 @@ class FairShareSettings(GroupKnobs):
             yield self.preemption_rank
             if self.preemption_requirements is not None:
                 yield self.preemption_requirements
+            if self.ALLOW_PSLOT_PREEMPTION:
+                yield _WANTS_JOINT_PREEMPTION
 
     def reads_any(self, names: frozenset[str]) -> bool:
         """Return whether PREEMPTION_REQUIREMENTS or a rank refers to one of some attributes, in lower case."""

@@ -9,7 +9,7 @@ each queue on the one side stays within its guaranteed resources, each queue on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self, TypeAlias
 
 import attrs
@@ -30,12 +30,13 @@ class Eligibility:
 
     ``ahead`` is its priority less that of a job of priority 0 in the queue, -inf where it may take nothing; ``counts``
     is 1 where the priority of the job itself counts too, 0 below a fence. ``spare`` is what each queue and those above it have
-    beyond their guarantees.
+    beyond their guarantees, ``own_spare`` what it has by itself.
     """
 
     ahead: NDArray[np.float64]
     counts: NDArray[np.float64]
     spare: Matrix
+    own_spare: Matrix
 
 
 @attrs.frozen(eq=False)
@@ -73,12 +74,19 @@ class Guarantees:
         for node in leaf.upwards():
             self.used[self.rows[node.path]] = [node.used.get(name, 0) for name in self.resources]
 
+    def at_depths(self, rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+        """Yield the queue of each depth above some queues, (K,), or the queue itself where it lies higher; the deepest first."""
+        for level in reversed(self.levels):
+            yield rows
+            rows = np.where(np.isin(rows, level), self.parent[rows], rows)
+
     def eligibility(self, leaf: QueueNode, levels: Levels, priority: int) -> Eligibility:
         """Return what a leaf may take for a job of this priority from the queues below some of those above it."""
         ahead, counts = np.full(len(self.rows), -np.inf), np.ones(len(self.rows))
         spare = self.used - self.guaranteed
         above = [self.rows[node.path] for node in leaf.upwards()]
         spare[above] = np.inf
+        own_spare = spare.copy()
         own = np.full(len(above), -np.inf)
         for place, node in enumerate(leaf.upwards()):
             if node in levels:
@@ -94,7 +102,7 @@ class Guarantees:
             spare[rows] = np.minimum(spare[rows], spare[parents])
             spare[above] = np.inf
         ahead[above] = -np.inf  # these are no queues of others
-        return Eligibility(ahead, counts, spare)
+        return Eligibility(ahead, counts, spare, own_spare)
 
 
 def levels_of(leaf: QueueNode, amounts: Resources) -> Levels:

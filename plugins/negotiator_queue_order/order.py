@@ -172,7 +172,7 @@ class QueueOrder(RequestOrder):
         return turns
 
     def _preempting_request(self, turn: Turn, eligible: EligibleVictims) -> QueuedRequest:
-        """Return the request of a turn that ends one running job."""
+        """Return the request of a turn that ends running jobs for one of its own."""
         queued = turn.leaf.jobs.requests[turn.request]
         request = self.unserved.turn(queued, turn.leaf.jobs.copy[turn.jobs], eligible.scores)
         claimed = ClaimedAllowance(1.0, victims=eligible.victims)
@@ -201,8 +201,8 @@ class QueueOrder(RequestOrder):
         self._end_turns(leaf)
 
     def _ended(self, preempting: PreemptingTurns, turn: Turn, feedback: Feedback) -> None:
-        """Count the running job that a turn ended; withdraw jobs if it ended none."""
-        for slot in feedback.slots.tolist():
+        """Count the running jobs that a turn ended; withdraw jobs if it ended none."""
+        for slot in feedback.ended.tolist():
             preempting.preemptor.ended(slot, turn.leaf.node)
             turn.leaf.ended += 1
         if not len(feedback.slots):

@@ -1,4 +1,4 @@
-"""The turns after all free slots are granted: a queue below its guaranteed resources may end a running job in each."""
+"""The turns after all free slots are granted: a queue below its guaranteed resources may end running jobs for one of its own in each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PreemptingTurns:
         jobs = leaf.jobs
         place, first = int(jobs.request[jobs.left[0]]), int(jobs.left[0])
         amounts = self.amounts[jobs.requests[place].number]
-        eligible = self.preemptor.find(leaf.node, amounts, int(jobs.priority[first]))
+        eligible = self.preemptor.find(leaf.node, amounts, int(jobs.priority[first]), leaf.ended)
         offered = jobs.of_request(place)
         offered = offered[jobs.priority[offered] >= jobs.priority[first]]
         turn = Turn(leaf, place, offered, 1, eligible)

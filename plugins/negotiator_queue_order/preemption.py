@@ -7,7 +7,8 @@ Configuration", threshold and interval.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import attrs
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import (
+    JointPreemption,
     Mask,
     OrderContext,
     OrderRows,
@@ -22,12 +24,13 @@ from negotiator.plugin import (
     PreemptionRules,
     PreemptionVictims,
     Resources,
+    SharedBudget,
     Source,
     Table,
     Weights,
 )
-from negotiator_queue_order.guarantees import Guarantees, Levels, guaranteeing, levels_of
-from negotiator_queue_order.leaf_jobs import Numbers
+from negotiator_queue_order.guarantees import Eligibility, Guarantees, Levels, guaranteeing, levels_of
+from negotiator_queue_order.leaf_jobs import Ints, Numbers
 from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.running_jobs import RunningJobs
 from negotiator_queue_order.settings import QueuePreemption
@@ -47,7 +50,7 @@ class EligibleVictims:
     scores: Weights
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class QueuePreemptor:
     """The jobs that may be ended in one cycle; made when all free slots are granted."""
 
@@ -92,10 +95,13 @@ class QueuePreemptor:
             )
         )
 
-    def find(self, leaf: QueueNode, amounts: Resources, priority: int) -> EligibleVictims | None:
+    def find(
+        self, leaf: QueueNode, amounts: Resources, priority: int, ended: int = 0
+    ) -> EligibleVictims | None:
         """Return the slots whose jobs a job of a leaf may end; None if there are none.
 
         :param amounts: what the job requests.
+        :param ended: how many jobs the leaf has ended in this cycle.
         """
         levels = levels_of(leaf, amounts)
         if not levels:
@@ -103,7 +109,10 @@ class QueuePreemptor:
         own = guaranteeing(leaf, amounts)
         key = leaf.path, levels, own, priority
         if key not in self._found:
-            self._found[key] = self._find(leaf, levels, own, priority)
+            found = self._find(leaf, levels, own, priority)
+            if found is not None:
+                found = attrs.evolve(found, victims=attrs.evolve(found.victims, most=MAX_ENDED_JOBS - ended))
+            self._found[key] = found
         return self._found[key]
 
     def ended(self, slot: int, leaf: QueueNode) -> None:
@@ -128,7 +137,30 @@ class QueuePreemptor:
         mask, scores = np.zeros(self.jobs.size, np.bool_), np.zeros(self.jobs.size)
         mask[slots] = True
         scores[slots[np.lexsort(keys)]] = -np.arange(len(found), dtype=np.float64)
-        return EligibleVictims(self._victims(mask, own), scores)
+        victims = attrs.evolve(self._victims(mask, own), budgets=tuple(self._budgets(eligibility)))
+        return EligibleVictims(victims, scores)
+
+    def _budgets(self, eligibility: Eligibility) -> Iterator[SharedBudget]:
+        """Yield what the jobs that end together may take of each queue, and of those above it."""
+        for codes in self._queues:
+            for place, amounts in enumerate(self._amounts_of_slots):
+                left = eligibility.own_spare[:, place]
+                if amounts.any() and np.isfinite(left).any():
+                    yield SharedBudget(codes, amounts, left)
+
+    @cached_property
+    def _queues(self) -> Sequence[Ints]:
+        """The queue of the job of each slot, (S,), and those above it, depth by depth."""
+        own = np.zeros(self.jobs.size, np.intp)
+        own[self.jobs.slots] = self._rows[self.jobs.kind].clip(min=0)
+        return [each.astype(np.int64) for each in self._guarantees.at_depths(own)]
+
+    @cached_property
+    def _amounts_of_slots(self) -> Sequence[Numbers]:
+        """What the job of each slot holds of each resource, (S,)."""
+        found = np.zeros((self._amounts.shape[1], self.jobs.size))
+        found[:, self.jobs.slots] = self._amounts[self.jobs.kind].T
+        return list(found)
 
     def _victims(self, slots: Mask, own: QueueNode) -> PreemptionVictims:
         numbers = {
@@ -149,7 +181,11 @@ def waiting_since(jobs: Table) -> Numbers:
 
 def rules_of(jobs: RunningJobs) -> PreemptionRules | None:
     """Return the rules that offer the slots of the jobs; None if there are none."""
-    return PreemptionRules(jobs.users, queues=jobs.queues) if len(jobs.slots) else None
+    if not len(jobs.slots):
+        return None
+    offered = np.zeros(jobs.size, np.bool_)
+    offered[jobs.slots] = True
+    return PreemptionRules(jobs.users, queues=jobs.queues, joint=JointPreemption(offered))
 
 
 def is_due(context: OrderContext, settings: QueuePreemption) -> bool:

@@ -160,6 +160,20 @@ def test_a_free_slot_has_no_charge_to_release(tmp_path):
     assert {code for code, *_ in denials(result)} == {"quota"}
 
 
+@pytest.mark.parametrize(
+    ("conf", "ends"),
+    [("", False), ("NEGOTIATOR_CROSS_SLOT_PRIOS = true\n", True), (
+        "NEGOTIATOR_CROSS_SLOT_PRIOS = true\nSTARTD_RESOURCE_PREFIX = vm\n", False
+    )],
+)  # fmt: skip
+def test_slots_show_the_accounts_of_the_users_of_all_slots_of_their_machine(tmp_path, conf, ends):
+    """As far as their startd advertises these users (STARTD_SLOT_ATTRS)."""
+    shown = {"slot2_RemoteUser": '"nice-user.eve@d"', "TotalSlots": "2", "slot3_RemoteUser": '"eve@d"'}
+    rule = "slot2_RemoteUserPrio > 1e9 && slot2_RemoteUserResourcesInUse == 0 && slot3_RemoteUserPrio =?= undefined"
+    found = pool([claimed(0, "bob", **shown)], waiting("ann"), "ann")
+    assert bool(run(tmp_path, found, f"{conf}PREEMPTION_REQUIREMENTS = {rule}\n").matches) is ends
+
+
 def test_records_say_whose_job_a_match_ends(tmp_path):
     bundle = write_bundle(tmp_path / "b", FAIR, conf=ALLOWED)
     result = cycle(pool([claimed(0, "bob")], waiting("ann"), "ann"), bundle)

@@ -76,8 +76,7 @@ def test_the_defaults_are_those_of_htcondors_library():
 @pytest.mark.parametrize(
     ("line", "severity"),
     [
-        ("NEGOTIATOR_CROSS_SLOT_PRIOS = true", Severity.WARNING),
-        ("ALLOW_PSLOT_PREEMPTION = true", Severity.WARNING),
+        ("STARTD_AD_REEVAL_EXPR = true", Severity.WARNING),
         ("NEGOTIATOR_FOO = 1", Severity.WARNING),
         ("NEGOTIATOR_CONSIDER_PREEMTION = false", Severity.WARNING),
         ("GROUP_NAME = a", Severity.WARNING),

@@ -16,8 +16,16 @@ class CycleRecord(TypedDict):
     bundle: str
 
 
+class EndedSlotValues(TypedDict):
+    """A dynamic slot whose job a match with its partitionable slot ends."""
+
+    slot: str
+    user: str
+    job: str
+
+
 class PreemptedValues(TypedDict):
-    """Whose job a match ends, by which rule: that of a plugin is named."""
+    """Whose job a match ends, by which rule: that of a plugin is named. ``slots`` are those of several jobs."""
 
     user: str
     by: str
@@ -25,6 +33,7 @@ class PreemptedValues(TypedDict):
     text: NotRequired[str]
     numbers: NotRequired[dict[str, float | str]]
     provenance: NotRequired[ProvenanceValues]
+    slots: NotRequired[list[EndedSlotValues]]
 
 
 class MatchReason(TypedDict):

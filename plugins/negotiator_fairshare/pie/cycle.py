@@ -51,7 +51,7 @@ class PieCycle:
     use: UseCounter
     weights: NDArray[np.float64]
     min_slot_weight: float
-    weigh: Callable[[Table, Table], NDArray[np.float64]]
+    weigh: Callable[[Table, Table | None], NDArray[np.float64]]
     free: int
     any_claimed: bool
     settings: PieSettings

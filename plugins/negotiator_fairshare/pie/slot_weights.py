@@ -46,11 +46,12 @@ class WeightScale:
         weights = np.where(np.isfinite(weights), weights, 1.0)
         return np.where(weights < 0, 1.0, weights.clip(max=_HEAVIEST))
 
-    def of_part(self, before: Table, after: Table) -> NDArray[np.float64]:
-        """Return the weight that was taken of each slot, (S,); 1 without weights."""
+    def of_part(self, before: Table, after: Table | None) -> NDArray[np.float64]:
+        """Return the weight that was taken of each slot, (S,), its own without ``after``; 1 without weights."""
         if not self.use_weights:
             return np.ones(len(before))
-        return (self.of(before) - self.of(after)).clip(min=0)
+        own = self.of(before)
+        return own if after is None else (own - self.of(after)).clip(min=0)
 
 
 def counted_weights(slots: Table, weights: NDArray[np.float64], env: Environment) -> NDArray[np.float64]:

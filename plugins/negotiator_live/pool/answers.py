@@ -124,6 +124,9 @@ class NegotiationAnswers:
         if claim is None and key not in self._divisible:
             self._failed[match.id] = "no claim id of the slot is left"
             return
+        if claim is not None and (claim := self._with_ended(match, claim, key[1])) is None:
+            self._failed[match.id] = "no claim id is left of a dynamic slot whose job is to end"
+            return
         # A failure from here on may come after the schedd has read the match.
         self._sent.append(match)
         if claim is None:
@@ -147,6 +150,18 @@ class NegotiationAnswers:
         if reuse is Reuse.NEVER:
             return _FOR_ONE_JOB
         return {_POLICY: self.decisions.policy} if reuse is Reuse.SAME else {}
+
+    def _with_ended(self, match: Match, claim: str, address: str) -> str | None:
+        """Return a claim id, and after it those of the dynamic slots whose jobs end; None if one of these has none.
+
+        A startd advertises in ``ChildClaimIds`` of the partitionable slot what the private ads of its dynamic slots have as ``ClaimId``.
+        """
+        ended = () if match.preempts is None else match.preempts.slots
+        if not ended:
+            return claim
+        claims = [self.decisions.claims.take(each.slot, address or None) for each in ended]
+        # A schedd counts the blanks after the first claim id (``ClaimStartdMsg``): without one at the end it would lose the last.
+        return None if None in claims else f"{claim} {' '.join(map(str, claims))} "
 
     def _reason(self, request: WireAd) -> str:
         """Return the reason why jobs of a request got no slot, or took no part."""
