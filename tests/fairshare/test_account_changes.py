@@ -1,5 +1,7 @@
 """Changes of accounts by administrators."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,17 +71,32 @@ def test_a_lease_is_cancelled():
     assert (accounts.get("u@d").ceiling, accounts.get("u@d").ceiling_lease_expiration) == (-1, 0)
 
 
-@pytest.mark.parametrize(
-    "kind", [AccountChangeKind.RESET, AccountChangeKind.DELETE, AccountChangeKind.CANCEL_FLOOR]
-)
+@pytest.mark.parametrize("kind", [AccountChangeKind.RESET, AccountChangeKind.DELETE])
 def test_what_needs_an_account_is_refused_without_one(kind):
     with pytest.raises(ValueError, match="no account named u@d"):
         after(kind, accounts=Accounts())
 
 
-def test_a_lease_that_does_not_hold_is_not_cancelled():
-    with pytest.raises(ValueError, match="no lease of the factor"):
-        after(AccountChangeKind.CANCEL_FACTOR)
+@pytest.mark.parametrize(
+    ("kind", "value", "duration", "words"),
+    [
+        (AccountChangeKind.CANCEL_FACTOR, None, 0, "no priority-factor lease in effect for u@d"),
+        (AccountChangeKind.CANCEL_CEILING, None, 0, "no ceiling lease in effect for u@d"),
+        (AccountChangeKind.FACTOR, 0.5, 60, "priority factor must be >= 1"),
+        (AccountChangeKind.CEILING, -2, 60, "ceiling must be -1 (unlimited) or non-negative"),
+        (AccountChangeKind.FLOOR, -1, 60, "floor must be non-negative"),
+        (AccountChangeKind.FLOOR, 1, -60, "lease duration must be positive"),
+    ],
+)
+def test_a_lease_is_refused_in_the_words_of_condor_negotiator(kind, value, duration, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        after(kind, value, duration, accounts=Accounts())
+
+
+@pytest.mark.parametrize(("value", "priority"), [(-5, 0.5), (0.1, 0.5), (7, 7.0)])
+def test_a_priority_below_the_least_one_becomes_that(value, priority):
+    accounts = after(AccountChangeKind.PRIORITY, value)
+    assert accounts.get("u@d").priority == priority
 
 
 @pytest.mark.parametrize(

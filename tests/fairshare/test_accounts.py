@@ -127,7 +127,7 @@ def test_knobs_that_cannot_be_are_refused(knobs):
 @pytest.mark.parametrize("kind", LeaseKind)
 def test_the_value_before_a_lease_returns_when_it_is_over(kind):
     before = AccountRecord(ceiling=4, floor=2, factor=100.0)
-    leased = with_lease(before, kind, 9, NOW + HOUR, NOW)
+    leased = with_lease("u@d", before, kind, 9, NOW + HOUR, NOW)
     assert getattr(leased, kind) == 9
     accounts = Accounts(records={"u@d": leased}, last_update=NOW)
     assert getattr(accounts.updated(NOW + HOUR - 1, AccountSettings()).get("u@d"), kind) == 9
@@ -137,10 +137,11 @@ def test_the_value_before_a_lease_returns_when_it_is_over(kind):
 
 
 def test_a_second_lease_is_refused_while_the_first_holds():
-    leased = with_lease(AccountRecord(), LeaseKind.FLOOR, 2, NOW + HOUR, NOW)
-    with pytest.raises(ValueError, match="cancel it first"):
-        with_lease(leased, LeaseKind.FLOOR, 3, NOW + 2 * HOUR, NOW)
-    assert with_lease(leased, LeaseKind.FLOOR, 3, NOW + 2 * HOUR, NOW + HOUR).floor_before_lease == 0
+    leased = with_lease("u@d", AccountRecord(), LeaseKind.FLOOR, 2, NOW + HOUR, NOW)
+    with pytest.raises(ValueError, match="floor lease for u@d is already in effect"):
+        with_lease("u@d", leased, LeaseKind.FLOOR, 3, NOW + 2 * HOUR, NOW)
+    later = with_lease("u@d", leased, LeaseKind.FLOOR, 3, NOW + 2 * HOUR, NOW + HOUR)
+    assert later.floor_before_lease == 0
 
 
 def test_records_of_slots_are_dropped_unless_claimed_or_matched():

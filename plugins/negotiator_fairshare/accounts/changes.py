@@ -33,13 +33,19 @@ _CANCELLED = {
     AccountChangeKind.CANCEL_FLOOR: LeaseKind.FLOOR,
 }
 _RANGES: Mapping[AccountChangeKind, tuple[float, float, bool]] = {  # least, most, whole numbers only
-    AccountChangeKind.PRIORITY: (0.0, LARGEST, False),
+    AccountChangeKind.PRIORITY: (-LARGEST, LARGEST, False),  # a smaller one than MIN_PRIORITY becomes that
     AccountChangeKind.FACTOR: (MIN_FACTOR, LARGEST, False),
     AccountChangeKind.CEILING: (UNLIMITED, _MAX_SLOTS, True),
     AccountChangeKind.FLOOR: (0, _MAX_SLOTS, True),
     AccountChangeKind.ACCUMULATED: (0.0, LARGEST, False),
     AccountChangeKind.BEGIN: (0, MAX_TIME, True),
     AccountChangeKind.LAST: (0, MAX_TIME, True),
+}
+#: What condor_negotiator answers to a lease of a smaller value.
+_LEAST_OF_LEASE = {
+    AccountChangeKind.FACTOR: f"priority factor must be >= {MIN_FACTOR:g}",
+    AccountChangeKind.CEILING: "ceiling must be -1 (unlimited) or non-negative",
+    AccountChangeKind.FLOOR: "floor must be non-negative",
 }
 
 
@@ -62,6 +68,8 @@ class AccountChange:
         else:
             check_name(self.name)
         self._check_value()
+        if self.duration < 0 and self.kind in _LEASED:
+            raise ValueError("lease duration must be positive")
         if self.duration < 0 or (self.duration and self.kind not in _LEASED) or self.duration > MAX_TIME:
             raise ValueError("a duration is a positive number of seconds, of a factor, ceiling or floor")
 
@@ -71,6 +79,8 @@ class AccountChange:
                 raise ValueError(f"{self.kind} takes no value")
             return
         least, most, whole = _RANGES[self.kind]
+        if self.duration and self.value is not None and self.value < least and self.kind in _LEAST_OF_LEASE:
+            raise ValueError(_LEAST_OF_LEASE[self.kind])
         if self.value is None or math.isnan(self.value) or not least <= self.value <= most:
             raise ValueError(f"{self.kind} needs a value from {least:g} to {most:g}")
         if whole and self.value != int(self.value):
@@ -126,7 +136,7 @@ def changed(
         records = {name: _without_usage(record, now) for name, record in accounts.records.items()}
         return attrs.evolve(accounts, records=records), "The accumulated usage was reset for all users"
     known = change.name in accounts.records
-    if not known and change.kind not in _RANGES:
+    if not known and change.kind not in _RANGES and change.kind not in _CANCELLED:
         raise ValueError(f"no account named {change.name}")
     if change.kind is AccountChangeKind.DELETE:
         records = {name: record for name, record in accounts.records.items() if name != change.name}
@@ -145,15 +155,17 @@ def _changed_record(
         return _without_usage(record, now), f"The accumulated usage of {name} was reset"
     if (lease := _CANCELLED.get(change.kind)) is not None:
         if not getattr(record, lease.expiration):
-            raise ValueError(f"{name} has no lease of the {lease}")
+            raise ValueError(f"no {lease.words} lease in effect for {name}")
         return without_lease(record, lease), f"The lease of the {lease} of {name} was cancelled"
     value = change.value if change.value is not None else 0.0
+    if change.kind is AccountChangeKind.PRIORITY:
+        value = max(value, MIN_PRIORITY)
     if change.duration:
         if change.kind is AccountChangeKind.FACTOR:  # the factor before the lease is the one to return to
             record = attrs.evolve(record, factor=accounts.factor(name, settings))
         lease = _LEASED[change.kind]
         number = stored(value) if lease is LeaseKind.FACTOR else int(value)
-        record = with_lease(record, lease, number, now + change.duration, now)
+        record = with_lease(name, record, lease, number, now + change.duration, now)
         return record, f"The {lease} of {name} is {number:g} for {change.duration} seconds"
     return _SETTERS[change.kind](record, value), f"{_SET[change.kind]} of {name} was set to {stored(value):g}"
 
@@ -163,9 +175,7 @@ def _without_usage(record: AccountRecord, now: int) -> AccountRecord:
 
 
 _SETTERS: Mapping[AccountChangeKind, Callable[[AccountRecord, float], AccountRecord]] = {
-    AccountChangeKind.PRIORITY: lambda record, value: attrs.evolve(
-        record, priority=max(MIN_PRIORITY, stored(value))
-    ),
+    AccountChangeKind.PRIORITY: lambda record, value: attrs.evolve(record, priority=stored(value)),
     AccountChangeKind.FACTOR: lambda record, value: attrs.evolve(record, factor=stored(value)),
     AccountChangeKind.CEILING: lambda record, value: attrs.evolve(record, ceiling=int(value)),
     AccountChangeKind.FLOOR: lambda record, value: attrs.evolve(record, floor=int(value)),

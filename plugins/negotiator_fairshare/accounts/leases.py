@@ -17,6 +17,11 @@ class LeaseKind(enum.StrEnum):
     FACTOR = "factor"
 
     @property
+    def words(self) -> str:
+        """The words of condor_negotiator for it, in its answers."""
+        return "priority-factor" if self is LeaseKind.FACTOR else str(self)
+
+    @property
     def expiration(self) -> str:
         """The field with the end of the lease."""
         return f"{self}_lease_expiration"
@@ -35,18 +40,18 @@ def without_expired(record: AccountRecord, now: int) -> AccountRecord:
     return record
 
 
-def with_lease(record: AccountRecord, kind: LeaseKind, value: float, until: int, now: int) -> AccountRecord:
-    """Return an account with a lease of a value until a time.
+def with_lease(
+    name: str, record: AccountRecord, kind: LeaseKind, value: float, until: int, now: int
+) -> AccountRecord:
+    """Return the account of this name with a lease of a value until a time.
 
     :raises ValueError: a lease of this kind holds already, or the time is over.
     """
     record = without_expired(record, now)
-    if getattr(record, kind.expiration) > 0:
-        raise ValueError(
-            f"a lease of the {kind} holds until {getattr(record, kind.expiration)}: cancel it first"
-        )
+    if (ends := getattr(record, kind.expiration)) > 0:
+        raise ValueError(f"{kind.words} lease for {name} is already in effect (expires at {ends})")
     if until <= now:
-        raise ValueError("the duration of a lease must be positive")
+        raise ValueError("lease duration must be positive")
     before = getattr(record, str(kind))
     return attrs.evolve(record, **{str(kind): value, kind.expiration: until, kind.before: before})
 

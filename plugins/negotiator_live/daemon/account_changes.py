@@ -1,6 +1,6 @@
 """The commands that change accounts: what condor_userprio and ``htcondor2.Negotiator`` send.
 
-A command without an answer is over as soon as its request is in the state, which a crash survives. One with an answer waits
+What peers are answered is in the words of condor_negotiator, which scripts search for. A command without an answer is over as soon as its request is in the state, which a crash survives. One with an answer waits
 for it, but not for the end of a cycle: then the answer is that of a request that is in the state.
 Source: ``matchmaker.cpp`` (``SET_PRIORITY_commandHandler`` and others).
 """
@@ -76,16 +76,22 @@ class LeaseCommand:
         request.reply({"Success": "true", "ErrorString": '""'})
 
     def _change(self, ad: WireAd) -> AccountRequest:
-        account, action = ad.string("Submitter"), ad.string("Action").lower()
+        account, action = ad.string("Submitter"), ad.string("Action")
         if not account:
-            raise CommandError("missing Submitter")
-        if action == "cancel":
+            raise CommandError("request is missing Submitter")
+        if "Action" not in ad:
+            raise CommandError("request is missing Action")
+        if action.lower() == "cancel":
             return AccountRequest(self.cancelling, account)
-        if action != "set":
-            raise CommandError("Action must be set or cancel")
+        if action.lower() != "set":
+            raise CommandError(f"unknown Action '{action}'")
         value, duration = ad.number(self.attribute), ad.integer("Duration")
-        if value is None or not duration:
-            raise CommandError(f"set needs numbers: {self.attribute} and Duration")
+        if value is None:
+            raise CommandError(f"set action requires {self.attribute}")
+        if duration is None:
+            raise CommandError("set action requires Duration")
+        if not duration:
+            raise CommandError("lease duration must be positive")
         return AccountRequest(self.setting, account, value, duration)
 
 

@@ -125,10 +125,12 @@ def test_a_factor_is_answered_with_a_code():
     [
         ({"Action": '"set"', "Ceiling": "5", "Duration": "60"}, AccountRequest(Kind.CEILING, ANN, 5, 60)),
         ({"Action": '"Cancel"'}, AccountRequest(Kind.CANCEL_CEILING, ANN)),
-        ({"Action": '"set"', "Ceiling": "x", "Duration": "60"}, "set needs numbers: Ceiling and Duration"),
-        ({"Action": '"set"', "Ceiling": "5"}, "set needs numbers: Ceiling and Duration"),
-        ({"Action": '"steal"'}, "Action must be set or cancel"),
-        ({"Submitter": "17"}, "missing Submitter"),
+        ({"Action": '"set"', "Ceiling": "x", "Duration": "60"}, "set action requires Ceiling"),
+        ({"Action": '"set"', "Ceiling": "5"}, "set action requires Duration"),
+        ({"Action": '"set"', "Ceiling": "5", "Duration": "0"}, "lease duration must be positive"),
+        ({"Action": '"steal"'}, "unknown Action 'steal'"),
+        ({}, "request is missing Action"),
+        ({"Submitter": "17"}, "request is missing Submitter"),
     ],
 )
 def test_a_lease_is_answered_with_its_success(request_ad, expected):
