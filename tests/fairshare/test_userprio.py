@@ -82,6 +82,25 @@ def test_the_modular_long_form_has_one_ad_for_each_entry():
     assert "LastUpdate = 1795358368\n" in ads[3]
 
 
+def test_the_ad_of_an_account_without_use_has_no_times_and_no_sums():
+    """As that of condor_negotiator: condor_userprio would show the epoch as the last use."""
+    accounts = Accounts(
+        records={"u@d": AccountRecord(), "v@d": AccountRecord(last_usage=5, accumulated_usage=2.0)}
+    )
+    _, new, used = report_of(accounts, AccountSettings()).own_ads()
+    assert {"AccumulatedUsage", "WeightedAccumulatedUsage", "BeginUsageTime", "LastUsageTime"}.isdisjoint(new)
+    assert (used["LastUsageTime"], used["AccumulatedUsage"]) == (5, 2.0)
+
+
+def test_the_ad_of_a_group_has_the_factor_of_its_priority():
+    stored = Accounts(records={"a": AccountRecord(factor=7.0)})
+    report = report_of(stored, settings_with("a"))
+    found = {
+        ad["Name"]: (ad["AccountingGroup"], ad["PriorityFactor"], ad["Ceiling"]) for ad in report.own_ads()
+    }
+    assert found == {"<none>": ("<none>", 1000.0, -1), "a": ("a", 7.0, -1)}
+
+
 def test_names_cannot_forge_lines():
     accounts = Accounts(records={'evil"\\ @d': AccountRecord()})
     report = report_of(accounts, AccountSettings())

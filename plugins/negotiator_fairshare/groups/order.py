@@ -26,7 +26,7 @@ def order_groups(
 ) -> Sequence[tuple[str, float]]:
     """Return the groups with their keys in ascending order of keys; equal keys in the order of ``allocations``.
 
-    The expression reads AccountingGroup, GroupQuota, GroupResourcesAllocated and GroupResourcesInUse. Keys are rounded to
+    The expression reads AccountingGroup, GroupQuota, GroupResourcesAllocated and GroupResourcesInUse. Keys are compared in
     single precision, as recorded: 8 / (5 / 3) and 4 / (5 / 6) are equal.
 
     :param usage: the weight that each group uses now.
@@ -37,8 +37,9 @@ def order_groups(
     keys = np.array([_key(column.value(row)) for row in range(len(allocations))], np.float64)
     with np.errstate(over="ignore"):
         single = keys.astype(np.float32).tolist()
-    ordered = sorted(zip(allocations, single, strict=True), key=lambda each: each[1])
-    return sorted(ordered, key=lambda each: root_last and each[0] == ROOT_GROUP)
+    ordered = sorted(zip(allocations, keys.tolist(), single, strict=True), key=lambda each: each[2])
+    found = ((name, key) for name, key, _ in ordered)
+    return sorted(found, key=lambda each: root_last and each[0] == ROOT_GROUP)
 
 
 def _ad(name: str, group: GroupAllocation, usage: float) -> Ad:

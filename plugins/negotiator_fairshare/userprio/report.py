@@ -19,7 +19,8 @@ class UserprioEntry:
     """A submitter, or an accounting group (``figures`` is None of a submitter).
 
     ``group`` is the group of a submitter, and the group above a group. ``priority`` is the effective one. ``factor`` is 0
-    for groups without a configured one. ``share`` and ``limit`` are those of the last cycle.
+    for groups without a configured one; ``used_factor`` is then that with which the priority is computed. ``share`` and
+    ``limit`` are those of the last cycle.
     """
 
     name: str
@@ -30,6 +31,7 @@ class UserprioEntry:
     figures: GroupFigures | None = None
     share: float = 0.0
     limit: float = 0.0
+    used_factor: float = 0.0
 
 
 @attrs.frozen
@@ -58,6 +60,11 @@ class UserprioReport:
         for entry in self.entries:
             yield dict(sorted({**_attributes(entry), "LastUpdate": self.last_update}.items()))
 
+    def own_ads(self) -> Iterator[dict[str, str | float]]:
+        """Iterate over the entries as the ads that a negotiator itself sends, to the collector or as answer to a query."""
+        for entry in self.entries:
+            yield dict(sorted({**_ad(entry), "LastUpdate": self.last_update}.items()))
+
     def modular_long_form(self) -> str:
         """Return the report as one ad for each entry, in long form, with a blank line after each."""
         ads = ("".join(f"{name} = {literal(value)}\n" for name, value in ad.items()) for ad in self.ads())
@@ -83,6 +90,7 @@ def report_of(
             group=_group_above(name, settings),
             priority=accounts.effective_priority(name, settings),
             factor=settings.group_factors.get(name.lower(), 0.0),
+            used_factor=accounts.factor(name, settings),
             record=accounts.get(name),
             figures=figures.get(name, GroupFigures(surplus="byquota" if name == ROOT_GROUP else "no")),
         )
@@ -140,6 +148,29 @@ def _attributes(entry: UserprioEntry) -> dict[str, str | float]:
         "SurplusPolicy": entry.figures.surplus,
         "Requested": entry.figures.requested,
     }
+
+
+#: The attributes of an account that its ad has once it has used something.
+_OF_USE = frozenset({"AccumulatedUsage", "WeightedAccumulatedUsage", "BeginUsageTime", "LastUsageTime"})
+
+
+def _ad(entry: UserprioEntry) -> dict[str, str | float]:
+    """Return the attributes of an entry as an ad of its own (``Accountant::ReportState`` for a query).
+
+    Other than in the ad of all, a group is in itself, has what submitters have, and the factor of its priority.
+    """
+    record = entry.record
+    found = {name: value for name, value in _attributes(entry).items() if value or name not in _OF_USE}
+    found |= {
+        "HierWeightedResourcesUsed": record.hierarchical_weighted_resources_used,
+        "Ceiling": max(record.ceiling, -1),
+        "Floor": max(record.floor, 0),
+        "SubmitterShare": entry.share,
+        "SubmitterLimit": entry.limit,
+    }
+    if entry.figures is not None:
+        found |= {"AccountingGroup": entry.name, "PriorityFactor": entry.used_factor}
+    return found
 
 
 def _attribute_order(line: str) -> tuple[str, int]:

@@ -19,4 +19,4 @@ def account_ads(
     :param rollup: let groups have the sums of the groups below them.
     """
     report = StoredAccounts.of(rows, settings or FairShareSettings()).report()
-    yield from (rolled_up(report) if rollup else report).ads()
+    yield from (rolled_up(report) if rollup else report).own_ads()
