@@ -23,6 +23,7 @@ MAX_REQUESTS: Final = 100_000
 """Requests of one submitter in one cycle: a schedd must not keep the others waiting for ever."""
 
 _LONGEST_REASON: Final = 200
+_NO_AUTOCLUSTER: Final = "-1"  # requests of the dedicated scheduler and of owner capacity units have none
 
 
 @attrs.frozen
@@ -97,7 +98,9 @@ class Negotiation:
         channel = self._opened()
         short = reason.replace("|", "/")[:_LONGEST_REASON]
         channel.put_int(DaemonCommand.REJECTED_WITH_REASON)
-        channel.put_string(f"{short} |{request.get('AutoClusterId', '')}|{job_id(request)}|")
+        # A schedd skips an empty field, and would read the job's id as the autocluster.
+        autocluster = request.get("AutoClusterId", _NO_AUTOCLUSTER)
+        channel.put_string(f"{short} |{autocluster}|{job_id(request)}|")
         channel.end_message()
 
     def end(self) -> None:

@@ -205,6 +205,16 @@ def test_each_request_of_a_parallel_job_gets_a_slot_of_its_own(served):
     assert [text.split("|")[2] for text in schedd.rejections] == ["1.0", "2.0"]
 
 
+@pytest.mark.parametrize("proc", ["0", "-99"])
+def test_a_rejection_names_the_job_of_a_request_without_an_autocluster(served, proc):
+    """Those of parallel jobs and of owner capacity units have none; a schedd skips an empty field of the reason."""
+    asking = request(3, ProcId=proc, Requirements="TARGET.Memory > 500")
+    del asking["AutoClusterId"]
+    schedd = PlayedSchedd("s", [asking])
+    assert served([slot(1)], [schedd])[0] == 0
+    assert schedd.rejections == [f"the job's Requirements: TARGET.Memory > 500 |-1|3.{proc}|"]
+
+
 @pytest.mark.parametrize("proc", ["-99", "-1"])
 def test_a_request_for_no_job_gets_a_slot(served, proc):
     schedd = PlayedSchedd("s", [request(1, ProcId=proc)])
