@@ -55,7 +55,7 @@ class HTCondorPool(LivePool):
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
         self._negotiations = Negotiations(daemons.client, control)
-        self._running = RunningJobs(daemons.client, self._collector, pool.timeout)
+        self._running = RunningJobs(daemons.client, self._collector, pool.keys.timeout)
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
         self.longest_step = 2 * pool.keys.timeout + _MARGIN
