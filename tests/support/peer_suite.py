@@ -58,6 +58,7 @@ printf %s "$FOLDERS" | while IFS= read -r folder || [ -n "$folder" ]; do
 done
 mount --bind "$RESULTS" results
 printf %s "$COMMANDS" > tmp/commands
+printf %s "$POOL" > tmp/pool
 exec chroot . setpriv --reuid 5001 --regid 5001 --clear-groups sh /tmp/commands
 """
 _CONFIGURATION: Final = """RELEASE_DIR = /usr
@@ -71,6 +72,34 @@ LOCAL_DIR = /tmp
 use security:HOST_BASED
 CONDOR_HOST = 127.0.0.1
 """
+
+
+#: The pool that the harness of the perl tests starts around each of them.
+_POOL: Final = """include : /etc/condor/condor_config
+LOCAL_DIR = /tmp/around
+LOG = $(LOCAL_DIR)/log
+LOCK = $(LOCAL_DIR)/lock
+SPOOL = $(LOCAL_DIR)/spool
+EXECUTE = $(LOCAL_DIR)/execute
+RUN = $(LOCAL_DIR)/run
+COLLECTOR_HOST = 127.0.0.1:9618
+DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR STARTD SCHEDD
+NUM_CPUS = 15
+UPDATE_INTERVAL = 5
+NEGOTIATOR_INTERVAL = 5
+NEGOTIATOR_CYCLE_DELAY = 1
+SCHEDD_INTERVAL = 5
+RUNBENCHMARKS = False
+"""
+_AROUND: Final = (
+    "export CONDOR_CONFIG=/tmp/around/condor_config; rm -rf /tmp/around; cd /tmp; mkdir around; cd around;"
+    " mkdir log lock spool execute run; cp /tmp/pool condor_config; condor_master -pidfile /tmp/master;"
+    " for i in $(seq 60); do condor_status -af Name 2>&1 | grep -q @ && break; sleep 0.5; done; cd /home/tester/condor_tests"
+)
+_END: Final = (
+    "if [ -f /tmp/master ]; then master=$(cat /tmp/master); kill $master; rm /tmp/master;"
+    " while [ -d /proc/$master ]; do sleep 0.2; done; fi"
+)
 
 
 @attrs.frozen
@@ -155,6 +184,7 @@ def _run(
             "RESULTS": str(results.absolute()),
             "FOLDERS": "\n".join(map(str, dict.fromkeys((ROOT, Path(sys.prefix), Path(sys.base_prefix))))),
             "CONFIGURATION": _CONFIGURATION,
+            "POOL": _POOL,
             "COMMANDS": "\n".join(_commands(daemon, names, folder / "src" / "condor_tests", seconds)),
         }
         namespaces = ("--mount", "--pid", "--uts", "--net", "--fork", "--kill-child")
@@ -174,17 +204,17 @@ def _commands(daemon: str, names: Sequence[str], folder: Path, seconds: int) -> 
     yield f"export PATH={PROGRAM.parent}:/usr/sbin:/usr/bin:/sbin:/bin PERL5LIB=/home/tester/condor_tests TZ=UTC"
     if daemon == _OURS:
         yield f"export _CONDOR_NEGOTIATOR={PROGRAM}"
-    # What the perl tests expect around them: the folder of the tests that run, and a configured HTCondor.
-    yield "mkdir -p /home/tester/condor_tests/RunningTests; export BASE_DIR=/home/tester CONDOR_CONFIG=/etc/condor/condor_config"
+    yield "mkdir -p /home/tester/condor_tests/RunningTests; export BASE_DIR=/home/tester"  # the perl tests expect it
     yield "cd /home/tester/condor_tests"
     for name in names:
         if (folder / f"{name}.py").exists():
             options = f"-p no:cacheprovider -p no:negotiator -p no:xdist -q --base-test-dir /tmp/{name} --junitxml /results/{name}.xml"
             program = f"{sys.executable} -m pytest {options} {name}.py"
         else:
-            program = f"perl {name}.run"
+            program = f"sh -c '{_AROUND}; perl {name}.run'"
         yield f"rm -f /results/{name}.*; echo '{daemon}: {name}' >&2"
         yield f"timeout -k 10 {seconds} {program} > /results/{name}.out 2>&1 < /dev/null; echo $? > /results/{name}.code"
+        yield _END
 
 
 def _print(names: Sequence[str], outcomes: dict[str, dict[str, Outcome]], reasons: dict[str, str]) -> int:
