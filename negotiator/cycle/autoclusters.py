@@ -49,12 +49,12 @@ def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclust
     return _affordable(jobs, ReferenceClosure.over(slots, jobs), lambda _: bundle.job_attributes, ())
 
 
-def expression_classes(others: Table, ads: Table, expression: Expr, side: Side) -> Autoclusters:
+def expression_classes(closure: ReferenceClosure, ads: Table, expression: Expr, side: Side) -> Autoclusters:
     """Return the classes of some ads that an expression over pairs with others cannot tell apart.
 
+    :param closure: over the others, and what may be read of the ads.
     :param side: MY if the ads own the expression, TARGET if the others do.
     """
-    closure = ReferenceClosure.over(others, ads)
     return _affordable(ads, closure, lambda each: each.of_expression(side, expression), ())
 
 

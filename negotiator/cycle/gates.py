@@ -34,6 +34,11 @@ class AppliedGates:
         )
         return cls(answers.records, answers.failures)
 
+    @property
+    def tests(self) -> bool:
+        """True if there are gates, or some that failed."""
+        return bool(self.gates or self.failures)
+
     def reasons(self) -> Iterator[tuple[Gate, Reason]]:
         """Yield each gate with the reason of what it discards."""
         for attributed in self.gates:

@@ -1,8 +1,10 @@
 """Policies over what runs: which rules running jobs break, since when, and which of them are to end.
 
 A schedd starts further jobs on a claim without asking, and policies, jobs and slots change while jobs run. So each cycle
-judges every running job as if it were matched now: its ad is that of an idle job, and its slot's that of an unclaimed one,
-or a rule such as ``TARGET.State == "Unclaimed"`` would deny whatever runs. The Requirements of jobs and slots are no policy.
+judges every running job as if its slot were free and it were matched now: its ad is that of an idle job, and its slot's
+that of an unclaimed one, or a rule such as ``TARGET.State == "Unclaimed"`` would deny whatever runs. A dynamic slot goes
+back to the slot that it was carved from: that one, with the resources of both, is what the job would be matched with. The
+Requirements of jobs and slots are no policy.
 
 A job that only its claimed slot shows is *unknown*: it is judged by the rules that need no more than its slot's ad has of
 it, and counted as unjudged if there are others. What a rule found before stays as it was, until the job is known again.
@@ -10,8 +12,7 @@ it, and counted as unjudged if there are others. What a rule found before stays 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import attrgetter
 
 import attrs
@@ -19,10 +20,8 @@ import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.bundle.folder import QUEUES
-from negotiator.bundle.model import Bundle, OverrunSettings
-from negotiator.classad import Ad, Environment, Expr, Payers, Side, Table, evaluate_table
-from negotiator.classad.syntax import fold
-from negotiator.cycle import jobs as job_columns
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Ad, Environment, Expr, Kind, Payers, Side, evaluate_table
 from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admit import Admitted
 from negotiator.cycle.autoclusters import expression_classes
@@ -32,7 +31,7 @@ from negotiator.cycle.owner_gates import OwnersAsSubmitters
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import plugin_reason
 from negotiator.cycle.recount import Recount
-from negotiator.cycle.reference_closure import ReferenceClosure
+from negotiator.cycle.running_jobs import RunningJobs
 from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks import specs
@@ -43,29 +42,11 @@ from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Reason, Station, Verdict
-from negotiator.records.text import printable
 
-#: What the ad of a slot has of its claim: an unclaimed slot has none of it (HTCondor manual, Machine ClassAd Attributes).
-_OF_CLAIM = (
-    *(
-        "AccountingGroup",
-        "ClientMachine",
-        "ConcurrencyLimits",
-        "CurrentRank",
-        "GlobalJobId",
-        "JobId",
-        "JobStart",
-    ),
-    *("PreemptingConcurrencyLimits", "PreemptingOwner", "PreemptingRank", "PreemptingUser", "RemoteGroup"),
-    *("RemoteNegotiatingGroup", "RemoteOwner", "RemoteScheddName", "RemoteUser"),
-)
-#: What the ad of a job has of its run, with the value of an idle job; None removes it.
-_IDLE: Mapping[str, int | None] = {"JobStatus": job_columns.IDLE, "CurrentHosts": 0, "RemoteHost": None}
 #: What a claimed slot shows of its job as the job's ad has it.
 _SHOWN = frozenset(
     {"owner", "user", "clusterid", "procid", "globaljobid", "jobstatus", "currenthosts", "remotehost"}
 )
-_NO_SLOT = "unknown slot"
 
 
 @attrs.frozen(eq=False)
@@ -111,7 +92,7 @@ def overruns(
     """
     since = {each.key: each.since for each in before}
     found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.overfills]
-    running = _RunningJobs.of(snapshot, placed, in_use, admitted.outside)
+    running = RunningJobs.of(snapshot, placed, in_use, admitted.outside)
     if not len(running):
         return _compared(found, before)
     judge = _Judge(running, snapshot, admitted, placed, in_use, bundle, cycle)
@@ -124,8 +105,9 @@ def overruns(
             jobs = len(broken.rows) + (shadow[rule].jobs if rule in shadow else 0)
             shadow[rule] = OverrunCount(broken.reason, jobs)
             continue
+        action = bundle.overruns.action if broken.action is None else broken.action
         grace = bundle.overruns.grace if broken.grace is None else broken.grace
-        for overrun, startd in running.overruns(broken, bundle.overruns, since, cycle.now):
+        for overrun, startd in running.overruns(broken.reason, broken.rows, action, since, cycle.now):
             if overrun.key in keys:  # a gate of schedds tests submitters too
                 continue
             keys.add(overrun.key)
@@ -159,108 +141,6 @@ def _compared(now: Sequence[Overrun], before: Sequence[Overrun]) -> Overruns:
     )
 
 
-@attrs.frozen(eq=False)
-class _RunningJobs:
-    """The running jobs of the pool, (N,): those whose ads are known, then those that only their slots show.
-
-    ``jobs`` are the two tables; ``rows`` (N,) are the rows of the jobs' slots in ``slots``, -1 for a slot that the pool does not have.
-    ``of_placed`` has, for each table of the placed pool, the row here of each of its jobs: -1 on a slot outside of the pool.
-    """
-
-    jobs: tuple[Table, Table]
-    rows: Rows
-    of_placed: tuple[Rows, Rows]
-    slots: Table
-    schedds: Strings
-    submitters: Strings
-
-    @classmethod
-    def of(cls, snapshot: Snapshot, placed: PlacedPool, in_use: Recount, outside: Mask) -> _RunningJobs:
-        """Return the jobs of a pool without those on slots outside of it."""
-        is_outside = np.append(outside, np.False_)
-        only = snapshot.schedds.ad(0).string("Name") if len(snapshot.schedds) == 1 else None
-        tables, rows, places = [], [], []
-        count = 0
-        for each in placed.in_use:
-            slots = in_use.slots_of(each.jobs)
-            own = np.flatnonzero(~is_outside[slots])
-            tables.append(each.jobs if len(own) == len(slots) else each.jobs.take(own))
-            rows.append(slots[own])
-            place = np.full(len(slots), -1, np.intp)
-            place[own] = np.arange(count, count + len(own))
-            places.append(place)
-            count += len(own)
-        return cls(
-            jobs=(tables[0], _of_owners(tables[1], snapshot.slots, rows[1])),
-            rows=np.concatenate(rows),
-            of_placed=(places[0], places[1]),
-            slots=snapshot.slots,
-            schedds=np.concatenate([job_columns.schedds(table, default=only) for table in tables]),
-            submitters=np.concatenate([job_columns.submitters(table) for table in tables]),
-        )
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @property
-    def known(self) -> int:
-        """The number of jobs whose ads are known; they come first."""
-        return len(self.jobs[0])
-
-    @property
-    def is_unknown(self) -> Mask:
-        """The jobs that only their slots show, (N,)."""
-        return np.arange(len(self)) >= self.known
-
-    @cached_property
-    def ads(self) -> tuple[Table, Table]:
-        """The ads of both tables as idle jobs have them."""
-        known, unknown = (_with_values(jobs, _IDLE) for jobs in self.jobs)
-        return known, unknown
-
-    @cached_property
-    def unclaimed(self) -> Table:
-        """All slots of the pool as if nothing ran."""
-        free = {"State": "Unclaimed", "Activity": "Idle"}
-        return _with_values(self.slots, {**dict.fromkeys(_OF_CLAIM), **free})
-
-    def identities(self, rows: Rows) -> Iterator[tuple[str, str, str, str, int]]:
-        """Yield schedd, id, owner and slot of some jobs, ascending, and the slot's row."""
-        slots = self.rows[rows]
-        of_slots: list[str | None] = [None] * len(rows)
-        if len(self.slots):
-            of_slots = self.slots.take(np.maximum(slots, 0)).strings("Name").tolist()
-        found: list[tuple[str, str | None, str | None, str | None]] = []
-        for number, jobs in enumerate(self.jobs):
-            table = jobs.take(rows[(rows >= self.known) == bool(number)] - number * self.known)
-            columns = (table.strings(name).tolist() for name in ("Owner", "User", "RemoteHost"))
-            found += zip(job_columns.job_ids(table), *columns, strict=True)
-        each_row = zip(self.schedds[rows].tolist(), slots.tolist(), of_slots, found, strict=True)
-        for schedd, row, slot, (job, owner, user, host) in each_row:
-            name = (slot if row >= 0 else None) or host or _NO_SLOT
-            yield schedd, job, owner or (user or "").partition("@")[0], name, row
-
-    def overruns(
-        self, broken: _Broken, settings: OverrunSettings, since: Mapping[tuple[str, ...], float], now: float
-    ) -> Iterator[tuple[Overrun, str]]:
-        """Yield an overrun for each job that breaks a rule, with the address of its startd."""
-        action = settings.action if broken.action is None else broken.action
-        for schedd, job, user, slot, row in self.identities(broken.rows):
-            made = Overrun(
-                reason=broken.reason,
-                subject=f"job {job} of {printable(user)} on {printable(slot)}",
-                since=now,
-                job=job,
-                schedd=schedd,
-                user=user,
-                slot=slot,
-                action=action,
-            )
-            known = since.get(made.key)
-            startd = self.slots.ad(row).string("MyAddress") if row >= 0 else None
-            yield (made if known is None else attrs.evolve(made, since=known)), startd or ""
-
-
 @attrs.define(eq=False)
 class _Judge:
     """All policies over the running jobs of one cycle, (N,).
@@ -268,7 +148,7 @@ class _Judge:
     ``unjudged`` (N,) are the jobs that some rule could not judge; ``_open`` has them by rule, and by plugin where a plugin failed.
     """
 
-    running: _RunningJobs
+    running: RunningJobs
     snapshot: Snapshot
     admitted: Admitted
     placed: PlacedPool
@@ -313,39 +193,36 @@ class _Judge:
             if row >= 0 and any(place in self._open and self._open[place][row] for place in places):
                 yield each
 
-    def _not_judged(self, rows: Mask, plugin: str, rule: str) -> None:
-        """Note that a rule could not judge some jobs, (N,); an empty rule stands for all of a plugin, an empty plugin for a station's."""
-        self.unjudged |= rows
-        self._open[plugin, rule] = self._open.get((plugin, rule), False) | rows
+    def _not_judged(self, rows: Rows, plugin: str, rule: str) -> None:
+        """Note that a rule could not judge some jobs; an empty rule stands for all of a plugin, an empty plugin for a station's."""
+        if len(rows):
+            self.unjudged[rows] = True
+            self._open.setdefault((plugin, rule), np.zeros(len(self.running), np.bool_))[rows] = True
 
-    def _failed(self, failures: Iterable[HookFailure], rows: Mask) -> None:
+    def _failed(self, failures: Iterable[HookFailure], rows: Rows) -> None:
         for failure in failures:
             self.failures.append(failure)
             self._not_judged(rows, failure.plugin, "")
 
     def _gates(self, applied: AppliedGates, ads: Rows, jobs: Rows) -> Iterator[_Broken]:
         """Yield the gates that discard the ads of some jobs; ``ads`` (J,) are their rows, -1 for a job without one."""
-        found, missing = ads >= 0, np.zeros(len(self.running), np.bool_)
-        missing[jobs[~found]] = True
-        everyone = np.zeros_like(missing)
-        everyone[jobs] = True
+        found = ads >= 0
         for gate, reason in applied.reasons():
             if gate.outside:
                 continue
-            if missing.any():
-                self._not_judged(missing, *rule_of(reason))
+            self._not_judged(jobs[~found], *rule_of(reason))
             rows = jobs[found & gate.discard[ads]] if len(gate.discard) else jobs[:0]
             yield _Broken(reason, rows, gate.overruns, gate.overrun_grace)
-        self._failed(applied.failures, everyone)
+        self._failed(applied.failures, jobs)
 
     def _of_daemons(self) -> Iterator[_Broken]:
         """Yield the gates on schedds and submitters, as the station *admit* applied them."""
         running, everybody = self.running, np.arange(len(self.running))
         gates, schedds, submitters = self.admitted.gates, self.snapshot.schedds, self.snapshot.submitters
-        if len(schedds):
+        if len(schedds) and gates[AdKind.SCHEDD].tests:
             rows = _rows_of(names(schedds, "Name"), running.schedds)
             yield from self._gates(gates[AdKind.SCHEDD], rows, everybody)
-        if len(submitters):
+        if len(submitters) and gates[AdKind.SUBMITTER].tests:
             pairs = _pairs(names(submitters, "Name"), names(submitters, "ScheddName"))
             rows = _rows_of(pairs, _pairs(running.submitters, running.schedds))
             yield from self._gates(gates[AdKind.SUBMITTER], rows, everybody)
@@ -363,6 +240,8 @@ class _Judge:
     def _of_names(self) -> Iterator[_Broken]:
         """Yield the accounting names that belong to others."""
         jobs = self.running.jobs[0]
+        if jobs.column("AccountingGroup").kind is Kind.ABSENT:
+            return
         for mask, reason in not_permitted(jobs, self.bundle.accounting, users_of(self.snapshot.jobs)):
             if reason.mode is Mode.ENFORCE:
                 yield _Broken(reason, np.flatnonzero(mask))
@@ -379,7 +258,7 @@ class _Judge:
                 reads, failures = self.bundle.hooks.gate_attributes(self.bundle.settings)
                 if failures or reads is None or not reads <= _SHOWN:
                     for _, reason in applied.reasons():
-                        self._not_judged(running.is_unknown, *rule_of(reason))
+                        self._not_judged(rows, *rule_of(reason))
                     continue
             yield from self._gates(applied, rows - number * running.known, rows)
 
@@ -387,10 +266,10 @@ class _Judge:
         """Yield the gates on slots."""
         running = self.running
         jobs = np.flatnonzero(running.rows >= 0)
-        slots, of_jobs = np.unique(running.rows[jobs], return_inverse=True)
-        if len(slots):
+        _, first, of_jobs = np.unique(running.rows[jobs], return_index=True, return_inverse=True)
+        if len(first):
             cycle = self._work.for_ads(self.cycle, AdKind.STARTD)
-            ads = running.unclaimed.take(slots)
+            ads = running.offered.take(jobs[first])
             yield from self._gates(AppliedGates.of(AdKind.STARTD, ads, self.bundle, cycle), of_jobs, jobs)
 
     def _of_placement(self) -> Iterator[_Broken]:
@@ -402,20 +281,16 @@ class _Judge:
         running = self.running
         for number, (placed, places) in enumerate(zip(self.placed.in_use, running.of_placed, strict=True)):
             permitted = np.ones(len(places), np.bool_)
-            for rows, reason in placed.denied:
-                permitted[rows] = False
-                rows = places[rows]
-                rows = rows[rows >= 0]
+            for denied, reason in placed.denied:
+                permitted[denied] = False
+                rows = places[denied][places[denied] >= 0]
                 if not number and reason.verdict is not Verdict.BROKEN_PLUGIN:
                     yield _Broken(reason, rows)
                 elif not number:
-                    mask = np.zeros(len(running), np.bool_)
-                    mask[rows] = True
-                    self._not_judged(mask, "", Station.PLACE)
+                    self._not_judged(rows, "", Station.PLACE)
             if number and placed.kinds is not None and QUEUES in self.bundle.files:
-                mask = np.zeros(len(running), np.bool_)
-                mask[places[(places >= 0) & ~(permitted & (placed.kinds < 0))]] = True
-                self._not_judged(mask, "", Station.PLACE)
+                unknown = places[(places >= 0) & ~(permitted & (placed.kinds < 0))]
+                self._not_judged(unknown, "", Station.PLACE)
 
     def _of_constraints(self) -> Iterator[_Broken]:
         """Yield the conjuncts of central constraints that are not true of a job and its slot; of each constraint the first one."""
@@ -424,15 +299,14 @@ class _Judge:
             record = constraint.record
             for number in range(2):
                 left = np.flatnonzero((running.rows >= 0) & (running.is_unknown == bool(number)))
-                missing = (running.rows < 0) & (running.is_unknown == bool(number))
+                missing = np.flatnonzero((running.rows < 0) & (running.is_unknown == bool(number)))
                 for conjunct in constraint.conjuncts:
                     rule = rule_of(conjunct.reason)
-                    if missing.any():
-                        self._not_judged(missing, *rule)
+                    self._not_judged(missing, *rule)
                     if not len(left):
                         break
                     if number and not self._is_shown(constraint, conjunct.expression):
-                        self._not_judged(running.is_unknown, *rule)
+                        self._not_judged(left, *rule)
                         continue
                     rows = self._not_true(constraint, conjunct.expression, left, number)
                     yield _Broken(conjunct.reason, rows, record.overruns, record.overrun_grace)
@@ -440,16 +314,9 @@ class _Judge:
 
     def _is_shown(self, constraint: BoundConstraint, expression: Expr) -> bool:
         """True if an expression reads nothing of jobs but what their slots show."""
-        closure = ReferenceClosure.over(self._claimed, self.running.ads[1])
-        owner = Side.TARGET if constraint.slot_side is Side.MY else Side.MY
-        reads = closure.of_expression(owner, expression)
+        closure, _ = self.running.closures[1]
+        reads = closure.of_expression(_other(constraint.slot_side), expression)
         return reads is not None and reads <= _SHOWN
-
-    @cached_property
-    def _claimed(self) -> Table:
-        """The slots of the running jobs, each once."""
-        rows = self.running.rows
-        return self.running.unclaimed.take(np.unique(rows[rows >= 0]))
 
     def _not_true(self, constraint: BoundConstraint, expression: Expr, rows: Rows, number: int) -> Rows:
         """Return the jobs, of some of one table, on whose slots an expression is not true.
@@ -459,12 +326,13 @@ class _Judge:
         """
         running = self.running
         jobs = running.ads[number].take(rows - number * running.known)
-        slots = running.unclaimed.take(running.rows[rows])
+        slots = running.offered.take(rows)
         slot_side = constraint.slot_side
         by_jobs = True
-        classes = expression_classes(slots, jobs, expression, _other(slot_side))
+        of_job, of_slot = running.closures[number]
+        classes = expression_classes(of_job, jobs, expression, _other(slot_side))
         if len(classes.significant) > _FEW:
-            of_slots = expression_classes(jobs, slots, expression, slot_side)
+            of_slots = expression_classes(of_slot, slots, expression, slot_side)
             by_jobs = len(classes.significant) <= len(of_slots.significant)
             classes = classes if by_jobs else of_slots
         ones, many, side = (jobs, slots, slot_side) if by_jobs else (slots, jobs, _other(slot_side))
@@ -493,28 +361,25 @@ class _Judge:
             if claims.pending:
                 continue
             number = int(claims.jobs is not self.placed.running.jobs)
-            rows = running.of_placed[number][claims.rows]
-            mask = np.zeros(len(running), np.bool_)
-            mask[rows[rows >= 0]] = True
-            on_slots = (rows >= 0) & (claims.slot_rows >= 0)
-            rows, slots = rows[on_slots], claims.slot_rows[on_slots]
-            if not mask.any():
+            here = running.of_placed[number][claims.rows]
+            on_slots = (here >= 0) & (claims.slot_rows >= 0)
+            rows = here[on_slots]
+            here = here[here >= 0]
+            if not len(here):
                 continue
             request = claims.request.as_idle()
             answers = self.bundle.hooks.ask(
                 specs.negotiator_filter_slots,
                 request=request,
-                slots=running.unclaimed.take(slots),
+                slots=running.offered.take(rows),
                 cycle=self._work.for_job(self.cycle, request.ad),
                 settings=self.bundle.settings,
             )
-            self._failed(answers.failures, mask)
-            judged = np.zeros_like(mask)
-            judged[rows] = not number
+            self._failed(answers.failures, here)
+            not_judged = here if number else np.setdiff1d(here, rows)
             for attributed in answers.records:
                 reason = plugin_reason(Station.MATCH, attributed)
-                if (mask & ~judged).any():
-                    self._not_judged(mask & ~judged, *rule_of(reason))
+                self._not_judged(not_judged, *rule_of(reason))
                 if not number:
                     yield _Broken(reason, np.sort(rows[~attributed.record.allow]))
 
@@ -525,30 +390,6 @@ _FEW = 50
 
 def _other(side: Side) -> Side:
     return Side.TARGET if side is Side.MY else Side.MY
-
-
-def _with_values(ads: Table, values: Mapping[str, int | str | None]) -> Table:
-    """Return ads with other values of some attributes; None removes an attribute."""
-    if not len(ads):
-        return ads
-    there, codes = ads.names(), np.zeros(len(ads), np.int64)
-    changed = {
-        name: (codes, [value]) for name, value in values.items() if value is not None or fold(name) in there
-    }
-    return ads.with_attributes(changed)
-
-
-def _of_owners(jobs: Table, slots: Table, rows: Rows) -> Table:
-    """Return what slots show of their jobs, with the owners: RemoteUser can be an accounting group."""
-    if not len(jobs):
-        return jobs
-    users = [user or "" for user in slots.take(rows).strings("RemoteOwner")]
-    own = zip(users, jobs.strings("User"), jobs.strings("Owner"), strict=True)
-    pairs = [(user, user.partition("@")[0]) if user else (known, owner) for user, known, owner in own]
-    codes = np.arange(len(jobs))
-    return jobs.with_attributes(
-        {"User": (codes, [user for user, _ in pairs]), "Owner": (codes, [owner for _, owner in pairs])}
-    )
 
 
 def _pairs(first: Strings, second: Strings) -> Strings:

@@ -269,7 +269,7 @@ class PostgresqlDatabase(StateDatabase):
                 table = next(each for each in TABLES if each.name == "overruns")
                 for statement in (
                     *table.statements(_DIALECT),
-                    f"UPDATE state_version SET version = {VERSION}",
+                    f"UPDATE state_version SET version = {VERSION}",  # noqa: S608 - a number
                 ):
                     self._session.execute(statement)
         self.check_version()
