@@ -273,7 +273,9 @@ class PlacementPass:
                 reason = rejection(placement)
                 if step is not None and placement.code == NO_RULE_MATCHED:
                     user, groups = each.application.user, each.application.groups
-                    reason = access_reason(self.access.submit(user, groups, step.queue))
+                    reason = access_reason(
+                        self.access.submit(user, groups, step.queue), self.queues.view.get(step.queue)
+                    )
                 yield np.flatnonzero(placed.kinds == number), reason
 
     def _no_longer_permitted(
@@ -304,7 +306,7 @@ class PlacementPass:
         for number, question in asked.items():
             answer = self.access.answer(question)
             if not is_granted(answer):
-                reason = access_reason(answer)
+                reason = access_reason(answer, self.queues.view.get(question.queue))
                 by_reason.setdefault((answer.plugin, reason.text), (reason, []))[1].append(number)
         for reason, numbers in by_reason.values():
             yield rows[np.isin(kinds, numbers)], reason

@@ -11,6 +11,7 @@ from negotiator.hooks.access import Access
 from negotiator.hooks.answers import Attributed
 from negotiator.placement import Placement, PlacementStep
 from negotiator.placement.trace import NO_RULE_MATCHED
+from negotiator.queues import Queue
 from negotiator.records import Provenance, Reason, Station, Verdict
 
 _VERDICTS = {
@@ -51,11 +52,12 @@ def rejection(placement: Placement) -> Reason:
     return reason if step is None else attrs.evolve(reason, text=f"{reason.text}: {step.text}")
 
 
-def access_reason(answer: Attributed[Access]) -> Reason:
-    """Return why access policies deny a job the queue that its application is in."""
+def access_reason(answer: Attributed[Access], queue: Queue | None) -> Reason:
+    """Return why access policies deny a job a queue: with the place of the rule, or of the queue if no rule permits it."""
     access = answer.record
     broken = access.rule == "plugin_error"
-    where = Provenance(Station.PLACE, answer.plugin, answer.version, access.rule, access.source)
+    source = access.source or (queue.config.source if queue else None)
+    where = Provenance(Station.PLACE, answer.plugin, answer.version, access.rule, source)
     verdict, code = (Verdict.BROKEN_PLUGIN, "plugin_error") if broken else (Verdict.DENIED, "access_denied")
     return Reason(verdict, code, access.text, where)
 
