@@ -121,8 +121,8 @@ def test_a_running_job_that_a_policy_would_deny_is_an_overrun_of_its_rule(write,
     assert broken(found(TWO, ON_TWO, write(text))) == [("1.1", rule, f"pool.yaml:1:{column}")]
 
 
-@pytest.mark.parametrize(("text", "rule", "column"), KINDS)
-def test_what_is_idle_breaks_nothing(write, text, rule, column):
+@pytest.mark.parametrize("text", [text for text, _, _ in KINDS])
+def test_what_is_idle_breaks_nothing(write, text):
     idle = [job(number, RequestMemory="300", Tag='"x"') for number in range(2)]
     assert found(idle, [pools.slot(1)], write(text)).overruns == ()
 
@@ -219,12 +219,8 @@ class TestUnknownJobs:
     """Jobs that only their claimed slots show."""
 
     def test_they_are_judged_by_what_their_slots_show(self, write):
-        text = "\n".join(
-            [
-                'NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Machine == "h0"',
-                'NEGOTIATOR_PE_JOB_EXPR: MY.Owner != "bob" || TARGET.Machine == "h9"',
-            ]
-        )
+        gate = 'NEGOTIATOR_PE_STARTD_ONLY_EXPR: MY.Machine == "h0"'
+        text = f"""{gate}\nNEGOTIATOR_PE_JOB_EXPR: MY.Owner != "bob" || TARGET.Machine == "h9"\n"""
         result = found([], ON_TWO, write(text))
         assert [each[:2] for each in broken(result)] == [
             ("1.0", "NEGOTIATOR_PE_STARTD_ONLY_EXPR"),
@@ -271,25 +267,25 @@ class TestDynamicSlots:
     """A dynamic slot goes back to the slot that it was carved from: its job would be matched with the whole."""
 
     WHOLE = pools.slot(
-        *(),
         Name='"slot1@h"',
         PartitionableSlot="true",
         SlotType='"Partitionable"',
-        **{
-            "Cpus": "3",
-            "TotalSlotCpus": "4",
-            "GPUs": "1",
-            "TotalSlotGPUs": "1",
-            "Memory": "2000",
-            "TotalSlotMemory": "4000",
-        },
+        Cpus="3",
+        TotalSlotCpus="4",
+        GPUs="1",
+        TotalSlotGPUs="1",
+        Memory="2000",
+        TotalSlotMemory="4000",
     )
     PART = claimed(
         0,
         Name='"slot1_1@h"',
         DynamicSlot="true",
         SlotType='"Dynamic"',
-        **{"Cpus": "1", "TotalSlotCpus": "1", "GPUs": "0", "Memory": "2000"},
+        Cpus="1",
+        TotalSlotCpus="1",
+        GPUs="0",
+        Memory="2000",
     )
 
     @pytest.mark.parametrize(

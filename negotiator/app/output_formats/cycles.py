@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NotRequired, TypedDict
 
-from negotiator.app.output_formats.reasons import ProvenanceValues, ReasonValues
+from negotiator.app.output_formats.reasons import OverrunCountValues, ProvenanceValues, ReasonValues
 
 
 class CycleRecord(TypedDict):
@@ -129,13 +129,6 @@ class OverrunRecord(CycleRecord):
     job: NotRequired[str]
     slot: NotRequired[str]
     action: NotRequired[str]
-
-
-class OverrunCountValues(TypedDict):
-    """A rule, and how many running jobs break it, or would if it enforced."""
-
-    jobs: int
-    reason: ReasonValues
 
 
 class QueueChangeRecord(CycleRecord):

@@ -32,6 +32,13 @@ class ReasonValues(TypedDict):
     provenance: ProvenanceValues
 
 
+class OverrunCountValues(TypedDict):
+    """A rule, and how many running jobs break it, or would if it enforced."""
+
+    jobs: int
+    reason: ReasonValues
+
+
 class JobsReasonValues(ReasonValues):
     """A reason, and the number of jobs that it counts for."""
 

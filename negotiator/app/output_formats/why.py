@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final, Literal, TypedDict
 
 from negotiator.app.limits import LimitKind
-from negotiator.app.output_formats.reasons import AuditRecord, JobsReasonValues, ReasonValues
+from negotiator.app.output_formats.reasons import (
+    AuditRecord,
+    JobsReasonValues,
+    OverrunCountValues,
+    ReasonValues,
+)
 from negotiator.app.why.idle import SplitClasses
 from negotiator.app.why.job import HolderShare
 from negotiator.app.why.slot import SlotAmount
@@ -213,6 +218,8 @@ class IdleOutput(TypedDict):
     matched: int
     idle: list[IdleRow]
     split_classes: SplitClasses | None
+    overruns: list[OverrunCountValues]
+    unjudged: int
 
 
 #: The answers of ``negotiator why``.

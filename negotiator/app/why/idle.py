@@ -16,6 +16,7 @@ from negotiator.explain.job_classes import FEW_CLASSES, split_classes
 from negotiator.explain.job_classes import SplitClasses as SplitClasses
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
+from negotiator.hooks.overruns import OverrunCount
 from negotiator.records import Mode, Reason
 
 #: The words of states that are not those of their codes.
@@ -40,12 +41,17 @@ class IdleReport:
     """The idle jobs of a pool: how many a cycle now would match, and why the others get no slot, most jobs first.
 
     ``split`` is the attribute that makes many classes of alike jobs; None if they are few, or if no attribute alone does.
+    ``overruns`` are the rules that running jobs break, with how many, and ``running`` how many jobs that are in all; ``unjudged`` are those that
+    not every rule could judge.
     """
 
     matched: int
     idle: tuple[IdleJobs, ...]
     failures: tuple[HookFailure, ...]
     split: SplitClasses | None = None
+    overruns: tuple[OverrunCount, ...] = ()
+    running: int = 0
+    unjudged: int = 0
 
 
 def idle_report(view: PoolView) -> IdleReport:
@@ -63,6 +69,9 @@ def idle_report(view: PoolView) -> IdleReport:
         idle_jobs(result),
         tuple(dict.fromkeys(failures)),
         split_classes(view.snapshot, view.bundle) if is_split else None,
+        tuple(each for each in result.overrun_counts if each.reason.mode is Mode.ENFORCE),
+        result.jobs_in_overrun,
+        result.unjudged,
     )
 
 
@@ -125,7 +134,14 @@ def without_part(discarded: Iterable[DiscardedAds]) -> Iterator[IdleJobs]:
 def idle_values(report: IdleReport) -> dict[str, Any]:
     """Return the report as JSON values."""
     split = None if report.split is None else attrs.asdict(report.split)
-    return {"matched": report.matched, "idle": idle_rows(report.idle), "split_classes": split}
+    overruns = [{"jobs": each.jobs, "reason": reason_fields(each.reason)} for each in report.overruns]
+    return {
+        "matched": report.matched,
+        "idle": idle_rows(report.idle),
+        "split_classes": split,
+        "overruns": overruns,
+        "unjudged": report.unjudged,
+    }
 
 
 def idle_rows(idle: Iterable[IdleJobs]) -> list[dict[str, Any]]:

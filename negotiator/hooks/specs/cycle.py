@@ -113,7 +113,8 @@ def negotiator_application_groups(  # type: ignore[empty-body]
 def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
     """Decide which ads are discarded before matching.
 
-    Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all of them. If an
+    Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all of them; once more with the
+    running jobs and with their slots, as if they were idle and free, to find what it would deny that runs. If an
     implementation fails, no ad of that kind is admitted (``plugin_error``).
 
     Example::
@@ -125,7 +126,7 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
                 yield Gate(rule="stale", discard=stale, code="stale", text="not heard from for 15 minutes")
 
     :param kind: the kind of the ads.
-    :param ads: all ads of that kind, a row each.
+    :param ads: all ads of that kind, a row each; of those that run, as if they were matched now.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     :return: the gates, each with a mask over the rows of ``ads``. ``outside`` marks slots that are not of this negotiator's pool.
@@ -142,7 +143,8 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
     """Decide which slots a request may be matched with.
 
-    Called once for each request (equal jobs, not one job), with all admitted slots. If an implementation fails, the
+    Called once for each request (equal jobs, not one job), with all admitted slots; and for equal jobs that run, with
+    their own slots as if these were free, to find what it would deny that runs. If an implementation fails, the
     request gets no match in this cycle (``plugin_error``).
 
     Example::

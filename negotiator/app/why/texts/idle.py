@@ -26,6 +26,14 @@ def _sentences(report: IdleReport) -> Iterator[str]:
     yield f"{number(waiting, 'job')} without a slot; a cycle now would match {report.matched}."
     if report.split is not None:
         yield _split(report.split)
+    if report.running:
+        most = max(report.overruns, key=lambda each: each.jobs)
+        rules = number(len(report.overruns), "rule")
+        verb = "runs" if report.running == 1 else "run"
+        where = f"{most.reason.text} ({rule(most.reason)})"
+        yield f"{number(report.running, 'job')} {verb} against {rules}: {most.jobs} of them against {where}."
+    if report.unjudged:
+        yield f"{number(report.unjudged, 'running job')} unknown: not every policy could judge them."
 
 
 def _split(found: SplitClasses) -> str:
