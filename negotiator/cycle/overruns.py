@@ -27,11 +27,11 @@ from negotiator.cycle.admit import Admitted
 from negotiator.cycle.autoclusters import expression_classes
 from negotiator.cycle.gates import AppliedGates
 from negotiator.cycle.jobs import names
+from negotiator.cycle.judged_jobs import JudgedJobs
 from negotiator.cycle.owner_gates import OwnersAsSubmitters
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import plugin_reason
 from negotiator.cycle.recount import Recount
-from negotiator.cycle.running_jobs import RunningJobs
 from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks import specs
@@ -92,7 +92,7 @@ def overruns(
     """
     since = {each.key: each.since for each in before}
     found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.overfills]
-    running = RunningJobs.of(snapshot, placed, in_use, admitted.outside)
+    running = JudgedJobs.of(snapshot, placed, in_use, admitted.outside)
     if not len(running):
         return _compared(found, before)
     judge = _Judge(running, snapshot, admitted, placed, in_use, bundle, cycle)
@@ -148,7 +148,7 @@ class _Judge:
     ``unjudged`` (N,) are the jobs that some rule could not judge; ``_open`` has them by rule, and by plugin where a plugin failed.
     """
 
-    running: RunningJobs
+    running: JudgedJobs
     snapshot: Snapshot
     admitted: Admitted
     placed: PlacedPool

@@ -55,7 +55,7 @@ ENTRY = CycleEntry(
     matches=3,
     unmatched=4,
     undelivered=0,
-    overfills=1,
+    limits_exceeded=1,
 )
 RULE = RuleEffect(
     station="match",

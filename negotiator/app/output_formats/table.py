@@ -61,11 +61,13 @@ class OutputFormat:
 
 #: In the order of the documentation.
 OUTPUTS: Final = (
-    OutputFormat("run", (cycles.CycleOutput,), "The decisions of a cycle.", is_line=True),
-    OutputFormat("serve", cycles.SERVE, "The decisions of a cycle, or a comparison.", is_line=True),
+    OutputFormat("run", (cycles.CycleOutput,), "The decisions of a cycle.", version=2, is_line=True),
+    OutputFormat(
+        "serve", cycles.SERVE, "The decisions of a cycle, or a comparison.", version=2, is_line=True
+    ),
     OutputFormat("why", why.WHY, "Why a job, a user or a queue gets no slot, or a slot no job."),
     OutputFormat("why-not", (why.WhyNotOutput,), "Why a job does not get a slot."),
-    OutputFormat("idle", (why.IdleOutput,), "Why the idle jobs of a pool get no slot."),
+    OutputFormat("idle", (why.IdleOutput,), "Why the idle jobs of a pool get no slot.", version=2),
     OutputFormat(
         "queues", (queues.QueueOutput,), "The queues, as YuniKorn's REST interface has them.", version=2
     ),
@@ -76,13 +78,13 @@ OUTPUTS: Final = (
     OutputFormat("lint", (policies.LintOutput,), "The findings in expressions.", option="--format json"),
     OutputFormat("test", (policies.TestOutput,), "The results of tests of policies.", option="--format json"),
     OutputFormat("plugins", (policies.PluginsOutput,), "The plugins of a bundle."),
-    OutputFormat("policies", (policies.PoliciesOutput,), "What each rule does."),
+    OutputFormat("policies", (policies.PoliciesOutput,), "What each rule does.", version=2),
     OutputFormat("rollout", (RolloutReport,), "What rules that do not enforce would have denied."),
     OutputFormat("diff", (policies.Comparison,), "What another bundle would decide otherwise."),
     OutputFormat("whatif", (policies.Comparison,), "What a cycle would decide otherwise."),
     OutputFormat("replay", (service.ReplayOutput,), "A recorded cycle that was decided again.", is_line=True),
     OutputFormat("fetch", (service.FetchOutput,), "The ads that were saved."),
-    OutputFormat("status", (service.StatusOutput,), "The health of a negotiator.", version=2),
+    OutputFormat("status", (service.StatusOutput,), "The health of a negotiator.", version=3),
     OutputFormat("config", (service.ConfigOutput,), "The settings of the service."),
     OutputFormat("state show", (StateSummary,), "Where a state is, and its rows."),
     OutputFormat("audit verify", service.AUDIT_VERIFY, "Whether the audit log was changed."),

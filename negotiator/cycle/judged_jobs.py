@@ -45,7 +45,7 @@ _TOTAL = "totalslot"
 
 
 @attrs.frozen(eq=False)
-class RunningJobs:
+class JudgedJobs:
     """The running jobs of the pool, (N,): those whose ads are known, then those that only their slots show.
 
     ``jobs`` are the two tables; ``rows`` (N,) are the rows of the jobs' slots in ``slots``, -1 for a slot that the pool does not have.
@@ -59,7 +59,7 @@ class RunningJobs:
     only_schedd: str | None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, placed: PlacedPool, in_use: Recount, outside: Mask) -> RunningJobs:
+    def of(cls, snapshot: Snapshot, placed: PlacedPool, in_use: Recount, outside: Mask) -> JudgedJobs:
         """Return the jobs of a pool without those on slots outside of it."""
         is_outside = np.append(outside, np.False_)
         only = snapshot.schedds.ad(0).string("Name") if len(snapshot.schedds) == 1 else None
