@@ -222,3 +222,42 @@ def test_it_ends_with_the_process_that_started_it(tmp_path, site):
         assert time.monotonic() < end
         time.sleep(0.1)
     assert "cycle" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "accepted"),
+    [
+        (
+            "yield from (EvictionOutcome(each, accepted=True) for each in evictions)",
+            {"1.0": True, "2.0": True},
+        ),
+        ("yield EvictionOutcome(evictions[1], accepted=False, text='no answer')", {"2.0": False}),
+        (
+            "yield EvictionOutcome(evictions[0], accepted=True); raise OSError('gone')",
+            {"1.0": True, "2.0": False},
+        ),
+        ("yield 3", {"1.0": False, "2.0": False}),
+    ],
+)
+def test_running_jobs_are_ended_by_the_plugin_and_its_answer_is_recorded(tmp_path, site, answer, accepted):
+    """Of two running jobs; the cycle goes on whatever the plugin does, and what it leaves out was not asked for."""
+    spool = site(
+        2, source="source: spool\noverruns: vacate\noverrun_grace: 0\nNEGOTIATOR_PE_JOB_ONLY_EXPR: 'true'\n"
+    )
+    text = (
+        (spool / "pool.ads").read_text().replace("JobStatus = 1\n", 'JobStatus = 2\nRemoteHost = "slot@h"\n')
+    )
+    for number in (1, 2):
+        text = text.replace('RemoteHost = "slot@h"', f'RemoteHost = "slot{number}@h"', 1)
+    (spool / "pool.ads").write_text(text)
+    plugin = tmp_path / "bundle" / "plugins" / "spool.py"
+    code = plugin.read_text().replace("import Delivery,", "import Delivery, EvictionOutcome,")
+    body = f"    def evict(self, evictions):\n        {answer}\n\n    def cycle_ended"
+    plugin.write_text(code.replace("    def cycle_ended", body))
+    assert serve(tmp_path, "--cycles", 1)[0] == 0
+    found = records(tmp_path / "var" / "audit")
+    kinds = [(each["kind"], each.get("change"), each.get("job")) for each in found]
+    asked = [kinds.index(("overrun", "evict", job)) for job in ("1.0", "2.0")]
+    (outcome,) = [each for each in found if each["kind"] == "outcome"]
+    assert max(asked) < found.index(outcome)
+    assert {each["job"]: each["accepted"] for each in outcome["evicted"]} == accepted

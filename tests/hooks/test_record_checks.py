@@ -288,3 +288,21 @@ def test_a_record_with_any_values_is_valid_or_a_failure(fields):
         assert list(types.values()) == [str, np.ndarray, str, str, Verdict, Mode]
         assert (record_returned.allow.dtype, record_returned.allow.shape) == (np.bool_, (3,))
         assert (record_returned.rule + record_returned.code + record_returned.text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("overruns='vacate'", "an OverrunAction or None as overruns of a Gate"),
+        ("overrun_grace=-1", "seconds, 0 or more, or None as overrun_grace of a Gate"),
+        ("overrun_grace=float('nan')", "seconds, 0 or more, or None as overrun_grace of a Gate"),
+        ("overrun_grace=True", "seconds, 0 or more, or None as overrun_grace of a Gate"),
+    ],
+)
+def test_what_becomes_of_running_jobs_has_its_type(plugins, field, expected):
+    gate = f"Gate(rule='r', discard=np.zeros(len(ads), bool), code='c', text='t', {field})"
+    plugins.write("bad.py", f"@hookimpl\ndef negotiator_gate_ads(ads):\n    yield {gate}\n")
+    answers = plugins.load().ask(
+        specs.negotiator_gate_ads, kind=AdKind.JOB, ads=SLOTS, cycle=cycle_record(), settings={}
+    )
+    assert expected in answers.failures[0].message

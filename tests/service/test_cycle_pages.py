@@ -194,7 +194,7 @@ def test_the_page_of_cycles_has_a_picture_and_its_numbers(client):
     shown = words(client, "cycles")
     assert "cycle 7, 1970-01-01 00:16:44 UTC: 4.000 s: read 0.500, admit 0.250" in shown
     assert "cycle 0, 1970-01-01 00:16:44 UTC: failed: the pool did not answer" in shown
-    assert "7 10 2,000 3 4 0 1" in shown
+    assert "7 10 2,000 3 4 0 0 1" in shown
     text = client.get("/pool/cycles").text
     assert text.count('<rect class="part-match" x="10"') == 1
     assert text.count('class="part-failed"') == 1
