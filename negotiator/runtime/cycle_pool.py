@@ -33,12 +33,13 @@ class Shown:
 class CyclePool(ABC):
     """The pool of a running negotiator.
 
-    ``is_shadow``: another negotiator serves the pool, so this one hands out nothing and charges nobody. ``unanswered`` are the
-    parts of the pool that did not answer when it was last read. ``reuse`` is what its schedds may do with claims; None if nobody
-    claims anything.
+    ``is_shadow``: another negotiator serves the pool, so this one hands out nothing and charges nobody. ``can_evict``: running jobs
+    can be asked to end. ``unanswered`` are the parts of the pool that did not answer when it was last read. ``reuse`` is what its
+    schedds may do with claims; None if nobody claims anything.
     """
 
     is_shadow: ClassVar[bool] = False
+    can_evict: ClassVar[bool] = False
     unanswered: Sequence[Problem] = ()
     reuse: ReuseReport | None = None
 

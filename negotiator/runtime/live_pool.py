@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 class ServedPool(CyclePool):
     """A live pool that this negotiator serves."""
 
+    can_evict = True
+
     def __init__(self, bundle: Callable[[], Bundle], control: PoolControl) -> None:
         """Serve the pool of a bundle.
 

@@ -263,6 +263,8 @@ class Runtime:
         if self.pool.is_shadow:
             quiet = run_cycle(with_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun))
             result = uncharged(result, quiet)
+        if not self.pool.can_evict:
+            result = attrs.evolve(result, evictions=())  # nobody is asked, so none is recorded as asked
         changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
         return decided, attrs.evolve(result, changes=changes, failures=failures)
 

@@ -134,6 +134,7 @@ class TestEvictions:
             return [EvictionOutcome(each, accepted=True) for each in evictions]
 
         monkeypatch.setattr(type(world.run.pool), "evict", lambda _, evictions: evict(evictions))
+        monkeypatch.setattr(type(world.run.pool), "can_evict", True)
         return found
 
     def test_they_come_after_the_grace_time_and_are_recorded_before_and_after(self, world, asked):
@@ -167,6 +168,13 @@ class TestEvictions:
         world.cycle()
         ((ending,),) = asked
         assert (ending.overrun.reason.provenance.rule, ending.fast) == ("other", True)
+
+    def test_a_pool_of_files_is_asked_for_nothing_and_nothing_is_recorded_as_asked(self, world):
+        world.jobs = running(300)
+        world.use(POLICY % ", overruns: remove, overrun_grace: 0")
+        assert world.cycle().evictions == ()
+        assert changes(world) == [("begun", "job 1.0")]
+        assert "evicted" not in world.records("outcome")[-1]
 
     def test_nothing_ends_by_default(self, world, asked):
         world.jobs = running(300)
