@@ -10,6 +10,7 @@ import attrs
 
 from negotiator.app.lint_bundle import lint_bundle
 from negotiator.app.lint_resources import lint_resources
+from negotiator.app.lint_reuse import lint_reuse
 from negotiator.app.targets import current_time, examine
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.loader import in_order
@@ -39,7 +40,11 @@ def check_bundle(
     now = current_time(targets)
     found = lint_bundle(examination, pool, now)
     if examination.bundle is not None:
-        found = (*found, *lint_resources(examination.bundle, pool, now))
+        found = (
+            *found,
+            *lint_resources(examination.bundle, pool, now),
+            *lint_reuse(examination.bundle, pool),
+        )
     if pool is not None and examination.bundle is not None:
         from negotiator.app.lint_accounting import lint_accounting
 

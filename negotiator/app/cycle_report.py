@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from negotiator.audit.records import records_by_kind
+from negotiator.cycle.claim_reuse import ReuseReport as ReuseReport
 from negotiator.cycle.progress import CycleProgress as CycleProgress
 from negotiator.cycle.result import CycleResult as CycleResult
 from negotiator.cycle.result import DiscardedAds as DiscardedAds

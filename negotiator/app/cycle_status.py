@@ -14,6 +14,7 @@ from negotiator.app.cycle_details import cycle_details, rule_effects
 from negotiator.bundle import Bundle
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.rules import BundleRules, bundle_rules
+from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError
 from negotiator.hooks.delivery import DeliveryStatus
@@ -90,7 +91,7 @@ class CycleStatus:
 
         :param unanswered: the parts of the pool that did not answer.
         """
-        result = done.result
+        result, reuse = done.result, done.reuse or ReuseReport()
         last = LastCycle(
             number=result.number,
             begun=self._status.cycle_since or result.now,
@@ -107,6 +108,9 @@ class CycleStatus:
             limits_exceeded=sum(each.is_limit for each in result.overruns),
             unjudged=result.unjudged,
             unmatched=tuple(_unmatched(result)),
+            bypassed=_texts(map(str, reuse.bypasses)),
+            one_job_slots=reuse.one_job,
+            reuse=_texts(reuse.notes),
         )
         totals = self._status.totals
         self._write(

@@ -60,7 +60,7 @@ class ReuseRule:
 
     ``condition`` is true where the rule permits a job (TARGET) on a slot (MY), and false otherwise; None if no expression can say
     it: ``obstacle`` is why. ``reason`` is the text for people whose jobs are denied. ``kinds`` are the ads of a gate. ``can_be_bypassed``: a next job on the same
-    claim may be one that the rule denies. ``reuse`` is for which further jobs it permits a claim.
+    claim may be one that the rule denies. ``reads_divided``: it reads what a match takes of a partitionable slot. ``reuse`` is for which further jobs it permits a claim.
     """
 
     plugin: str
@@ -72,6 +72,7 @@ class ReuseRule:
     condition: Expr | None = None
     obstacle: str = ""
     can_be_bypassed: bool = True
+    reads_divided: bool = False
     reuse: Reuse = Reuse.ALLOW
 
     @property
@@ -198,6 +199,7 @@ def _rules(bundle: Bundle) -> Iterator[ReuseRule]:
                 condition=condition,
                 obstacle=obstacle,
                 can_be_bypassed=_reads_job(record.expression, record.side),
+                reads_divided=_reads_divided(record.expression, _slot_side(record.side)),
             )
             yield _with_reuse(rule, record.reuse, bundle)
     failures: list[HookFailure] = []
@@ -229,18 +231,18 @@ def _with_reuse(rule: ReuseRule, own: Reuse | None, bundle: Bundle) -> ReuseRule
 
 
 def _declared(plugin: str, rule: DeclaredRule, computed: frozenset[str], *, is_code: bool) -> ReuseRule:
-    gate, condition, obstacle, bypassed = rule.gate, None, "", True
+    gate, condition, obstacle = rule.gate, None, ""
+    bypassed, divided = not rule.kept_by_schedds, False
     kind = RuleKind.FILTER if is_code else RuleKind.COUNT
     if gate is not None:
         kind = RuleKind.GATE
         condition, obstacle = gate_condition(gate, computed)
-        bypassed = AdKind.JOB in gate.kinds or (
-            AdKind.STARTD in gate.kinds and _reads_divided(gate.expression, Side.MY)
-        )
+        divided = AdKind.STARTD in gate.kinds and _reads_divided(gate.expression, Side.MY)
+        bypassed = AdKind.JOB in gate.kinds or divided
     elif is_code:
         obstacle = "it is code of a plugin"
     else:
-        obstacle = "it depends on what the pool uses or on queues, which no expression knows"
+        obstacle = "it depends on what the pool uses or on queues, which no expression can say; reuse: never keeps it"
     return ReuseRule(
         plugin=plugin,
         rule=rule.rule,
@@ -251,6 +253,7 @@ def _declared(plugin: str, rule: DeclaredRule, computed: frozenset[str], *, is_c
         condition=condition,
         obstacle=obstacle,
         can_be_bypassed=bypassed,
+        reads_divided=divided,
     )
 
 
@@ -268,8 +271,11 @@ def _reads_job(expression: Expr, side: ConstraintSide) -> bool:
     """True if an expression over a pair depends on the job, or on what is left of a slot."""
     found = references(expression)
     of_job = found.my if side is ConstraintSide.JOB else found.target
-    slot = Side.TARGET if side is ConstraintSide.JOB else Side.MY
-    return bool(of_job or found.unscoped or found.dynamic) or _reads_divided(expression, slot)
+    return bool(of_job or found.unscoped or found.dynamic) or _reads_divided(expression, _slot_side(side))
+
+
+def _slot_side(side: ConstraintSide) -> Side:
+    return Side.TARGET if side is ConstraintSide.JOB else Side.MY
 
 
 def _reads_divided(expression: Expr, side: Side) -> bool:
@@ -293,6 +299,8 @@ def gate_condition(gate: GateTest, computed: frozenset[str]) -> tuple[Expr | Non
         return AdRef(own) if node.side is Side.MY else Literal(UNDEFINED)
 
     test = _as_boolean(_rewritten(bind(gate.expression), leaf))
+    if not gate.keeps and isinstance(test, Binary) and test.op == "=?=" and test.right == Literal(value=True):
+        return Binary("=!=", test.left, test.right), ""
     return Binary("=?=" if gate.keeps else "=!=", Paren(test), Literal(value=True)), ""
 
 

@@ -14,7 +14,16 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         *("init", "check", "fmt", "schema", "test", "diff", "replay", "whatif", "policies", "rollout"),
         *("admin", "userprio", "qconf"),
     ),
-    "Administrators of a live pool": ("fetch", "serve", "status", "config", "state", "web", "token"),
+    "Administrators of a live pool": (
+        "fetch",
+        "serve",
+        "status",
+        "export",
+        "config",
+        "state",
+        "web",
+        "token",
+    ),
     "Auditors": ("audit",),
     "Plugin authors": ("new-plugin", "plugins", "eval", "lint", "repl"),
 }

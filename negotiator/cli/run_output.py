@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import attrs
 import click
 
-from negotiator.app.cycle_report import CycleProgress, CycleReport, CycleResult, cycle_values
+from negotiator.app.cycle_report import CycleProgress, CycleReport, CycleResult, ReuseReport, cycle_values
 from negotiator.app.runner import AdminResult, DeliveryStatus, Reload, RunObserver
 from negotiator.app.shadow import ShadowReport, ShadowTotals, report_values, totals_values
 from negotiator.app.status import status_of
@@ -35,6 +35,7 @@ from negotiator.hooks.records import Match
 from negotiator.records import Problem, Severity
 
 _CLOCK_DOUBTED = "matches that the pool does not show yet stay counted for claim_timeout of proven time"
+_BYPASSES = 20  # rules of a cycle that are printed
 _DIGITS = 12  # of a digest: enough to find it with negotiator audit bundle
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "info"}
 
@@ -232,6 +233,7 @@ class LogOutput:
         print_overrun_changes(self.log, report)
         overruns = {"overruns": len(result.overruns)} if result.overruns else {}
         unjudged = {"unjudged": result.unjudged} if result.unjudged else {}
+        self._reuse(report.reuse_before or ReuseReport(), report.reuse or ReuseReport())
         self.log.info(
             "cycle",
             number=result.number,
@@ -255,6 +257,20 @@ class LogOutput:
     def no_cycle(self, error: NegotiatorError) -> None:
         """Print why a cycle did not take place."""
         self.log.error("no cycle", message=str(error))
+
+    def _reuse(self, before: ReuseReport, now: ReuseReport) -> None:
+        """Print which rules further jobs of a claim may break since a cycle, and which no longer."""
+        for change, found, known in (("begun", now, before), ("ended", before, now)):
+            new = [each for each in found.bypasses if each not in known.bypasses]
+            write = self.log.warning if change == "begun" else self.log.info
+            for each in new[:_BYPASSES]:
+                place = {"place": str(each.source)} if each.source else {}
+                write("rule can be bypassed", change=change, rule=each.rule, **place, why=each.why)
+            if len(new) > _BYPASSES:
+                write("rule can be bypassed", change=change, other_rules=len(new) - _BYPASSES)
+        for note in now.notes:
+            if note not in before.notes:
+                self.log.info("claims", slots=f"{now.one_job} of {now.slots}", detail=note)
 
     def _failures(self, failures: Iterable[HookFailure]) -> None:
         for failure in failures:

@@ -62,6 +62,10 @@ def _last_cycle(status: NegotiatorStatus) -> Iterator[tuple[str, str]]:
     yield "Decided", f"{matched}, {last.undelivered} not delivered" if last.undelivered else matched
     if found := overrun_sums(last):
         yield "Overruns", found
+    for each in last.bypassed:
+        yield "Bypassable", each
+    for each in last.reuse:
+        yield "One job", f"a claim on {number(last.one_job_slots, 'slot')}: {each}"
     for each in last.unanswered:
         yield "Unanswered", each
     for each in last.plugins:

@@ -77,7 +77,7 @@ def reuse_of_matches(plan: ReusePlan, matches: Iterable[Match]) -> dict[str, Reu
 class ReuseReport:
     """What a pool makes of the plan: how many of its slots test the policy, and the rules that jobs may break there.
 
-    ``one_job`` is how many slots have claims for one job only. ``notes`` are sentences on what that costs.
+    ``one_job`` is how many slots have claims for one job only. ``notes`` are sentences on why, and on what that costs.
     """
 
     slots: int = 0
@@ -95,24 +95,22 @@ class ReuseReport:
             one_job = count if plan.tested is Reuse.NEVER else count - tested
         old = _old_schedds(pool.schedds) if one_job else ""
         bypasses = (*plan.bypasses, *(_of_old(plan, old) if old else ()))
-        notes = tuple(_notes(plan, count, one_job))
+        notes = tuple(_notes(plan)) if one_job else ()
         return cls(slots=count, one_job=one_job, bypasses=bypasses, notes=notes)
 
 
-def _notes(plan: ReusePlan, slots: int, one_job: int) -> Iterator[str]:
-    if not one_job:
-        return
+def _notes(plan: ReusePlan) -> Iterator[str]:
     if plan.tested is Reuse.NEVER:
         rules = [f"{each.name}: {each.obstacle}" for each in plan.one_job_rules if each.obstacle]
         why = f" ({'; '.join(rules[:_MOST_NAMED])})" if rules else ""
         yield f"each claim is for one job{why}"
     else:
         yield (
-            f"{one_job} of {slots} slots do not test the policy of a match, so that each of their claims is for one job: "
-            "the line of negotiator export startd changes that"
+            "their START does not test the policy of a match, so that each claim is for one job: "
+            "the line that negotiator export startd writes changes that"
         )
     if plan.fill:
-        yield "match: fill has no effect on slots whose claims are for one job"
+        yield "match: fill has no effect where a claim is for one job"
 
 
 def _of_old(plan: ReusePlan, old: str) -> Iterator[Bypass]:

@@ -91,7 +91,8 @@ class DeclaredRule:
     ``rule``, ``source`` and ``mode`` are those of its reasons. ``text`` is its whole content, such as its limits: a rule with another
     text is another rule. ``grants`` is true for a rule that permits something instead, such as an access control list; its name and place are those of
     its answers. ``gate`` is the expression of a gate: with it a match can carry the rule to the schedd that reuses its claim, and
-    ``negotiator export`` can write it. ``reuse`` is as in a ``Constraint``.
+    ``negotiator export`` can write it. ``reuse`` is as in a ``Constraint``. ``kept_by_schedds``: further jobs on a claim cannot break the
+    rule, since a schedd keeps it when it uses a claim, as it does for concurrency limits.
     """
 
     rule: str
@@ -101,6 +102,7 @@ class DeclaredRule:
     grants: bool = False
     gate: GateTest | None = None
     reuse: Reuse | None = None
+    kept_by_schedds: bool = False
 
 
 @attrs.frozen(kw_only=True)

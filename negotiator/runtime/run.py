@@ -71,7 +71,8 @@ class CycleReport:
     clock_jump: float = 0.0  # seconds by which the wall clock moved more than is proven; see JournalTime
     slow: tuple[SlowCalls, ...] = ()  # calls of plugins that took longer than the bundle allows
     evicted: tuple[EvictionOutcome, ...] = ()  # what became of the running jobs that were asked to end
-    reuse: ReuseReport | None = None  # what schedds may do with claims; None if the pool has none
+    reuse: ReuseReport | None = None  # what schedds may do with claims; None if nobody claims anything
+    reuse_before: ReuseReport | None = None  # in the cycle before
     seconds: Mapping[str, float] = attrs.field(factory=dict)  # that each part of it took, by name
 
 
@@ -108,6 +109,7 @@ class Runtime:
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
     _cycles: int = 0  # the number of the last cycle
+    _reuse: ReuseReport | None = None  # of the last cycle
     _last_match: str = ""  # the last one in the audit log that was recorded with this state
 
     def __attrs_post_init__(self) -> None:
@@ -191,6 +193,7 @@ class Runtime:
         slow = self.bundle.hooks.end_cycle()
         head = self.audit.head if self.audit else ""
         jump = self.state_manager.clock_jump
+        reuse_before, self._reuse = self._reuse, self.pool.reuse
         return CycleReport(
             snapshot=snapshot,
             state=state,
@@ -204,6 +207,7 @@ class Runtime:
             slow=slow,
             evicted=evicted,
             reuse=self.pool.reuse,
+            reuse_before=reuse_before,
             seconds=seconds.of,
         )
 

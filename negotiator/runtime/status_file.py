@@ -50,7 +50,8 @@ class LastCycle:
 
     ``overruns`` is how many running jobs broke ``overrun_rules`` rules when it began, ``limits_exceeded`` how many limits were exceeded, and
     ``unjudged`` how many running jobs are not known well enough to be judged by every rule. ``unmatched`` has the jobs without a slot by reason, those with most
-    jobs first.
+    jobs first. ``bypassed`` are the rules that further jobs of a claim may break, with their places, and why; on
+    ``one_job_slots`` a claim is for one job, ``reuse`` says why.
     """
 
     number: int = stored_fields.integer()
@@ -68,6 +69,9 @@ class LastCycle:
     limits_exceeded: int = stored_fields.counter()
     unjudged: int = stored_fields.counter()
     unmatched: tuple[UnmatchedJobs, ...] = stored_fields.records(UnmatchedJobs)
+    bypassed: tuple[str, ...] = stored_fields.texts()
+    one_job_slots: int = stored_fields.counter()
+    reuse: tuple[str, ...] = stored_fields.texts()
 
 
 @attrs.frozen(kw_only=True)

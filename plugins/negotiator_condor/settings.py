@@ -116,7 +116,14 @@ class ConcurrencyLimits:
         for name, each in {**self.own, **found}.items():
             mode = self.mode(name.removesuffix(".*"))
             text = f"{each.limit / SCALE:g}"
-            yield DeclaredRule(rule=f"concurrency limit {name}", text=text, source=each.source, mode=mode)
+            # A schedd uses a claim for jobs with the same limits, and leftovers of a slot for jobs without (CLAIM_RECYCLING_CONSIDER_LIMITS).
+            yield DeclaredRule(
+                rule=f"concurrency limit {name}",
+                text=text,
+                source=each.source,
+                mode=mode,
+                kept_by_schedds=True,
+            )
 
     def problems(self) -> Iterator[Problem]:
         """Yield an error for each limit that no job can request, that is negative or not a number, or that is set twice."""

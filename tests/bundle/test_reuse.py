@@ -12,7 +12,8 @@ from negotiator.classad import evaluate, is_true, parse, parse_ad
 from negotiator.hooks.overruns import Reuse
 
 PE = "NEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked =?= true\nNEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Big =!= true\n"
-LIMIT = "concurrency_limits: {matlab: 3}\n"
+LIMIT = "# with a limit\n"
+SETS = "{\n name a\n enabled TRUE\n limit users {*} to slots=1\n}\n"
 SLOTS = "NEGOTIATOR_PE_STARTD_ONLY_EXPR: {}\n"
 FILTER = """
 from negotiator.plugin import Filter, hookimpl
@@ -38,6 +39,8 @@ def plan(tmp_path):
         if plugin:
             (folder / "plugins" / "night.py").write_text(plugin)
             text += "plugins:\n  folders: [plugins]\n"
+        if LIMIT in text:
+            (folder / "a.rqs").write_text(SETS)
         (folder / "pool.yaml").write_text(text)
         return ReusePlan.of(load_bundle(folder))
 
@@ -60,6 +63,7 @@ def named(policy, **keys):
         ("reuse: never\n", Reuse.NEVER, Reuse.NEVER),
         (LIMIT, Reuse.ALLOW, Reuse.ALLOW),
         (LIMIT + PE, Reuse.SAME, Reuse.NEVER),
+        ("concurrency_limits: {matlab: 3}\nreuse: same\n", Reuse.ALLOW, Reuse.ALLOW),
         # A slot or a schedd that passed a gate has passed it for all jobs, unless the gate reads what a match takes of a slot.
         (SLOTS.format("Mips < 10"), Reuse.ALLOW, Reuse.ALLOW),
         (SLOTS.format("Cpus < 2"), Reuse.SAME, Reuse.NEVER),
@@ -95,8 +99,9 @@ def test_the_code_of_a_filter_leaves_each_claim_to_one_job(plan):
     [
         (PE, []),
         (PE + "reuse: allow\n", ["pool.yaml:2:30", "pool.yaml:1:30"]),
-        (LIMIT + PE, ["pool.yaml:1:22"]),
+        (LIMIT + PE, ["a.rqs:4:2"]),
         (LIMIT + PE + "reuse: never\n", []),
+        ("concurrency_limits: {matlab: 3}\n", []),
         (named("MY.A", applies_to="match", reuse="allow") + PE, ["pool.yaml:2:28"]),
     ],
 )

@@ -13,6 +13,7 @@ COMMANDS = {
     "config": "Print the settings of the service, and what each comes from.",
     "diff": "Print what another policy bundle would decide otherwise.",
     "eval": "Evaluate a ClassAd EXPRESSION and print its value.",
+    "export": "Print policies as configuration of startds and schedds.",
     "fetch": "Save the ads of a live pool as files.",
     "fmt": "Format the YAML files and expressions of a policy bundle.",
     "idle": "Print why idle jobs get no slot, by reason, user or queue.",

@@ -93,7 +93,8 @@ def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
 def checked_declared_rule(record: Any) -> DeclaredRule:
     """Return a DeclaredRule whose every field is of its type."""
     check_exactly(record, DeclaredRule, "a DeclaredRule")
-    check_exactly(record.grants, bool, "a bool as grants of a DeclaredRule")
+    for name in ("grants", "kept_by_schedds"):
+        check_exactly(getattr(record, name), bool, f"a bool as {name} of a DeclaredRule")
     _check_reuse(record)
     if record.gate is not None:
         check_exactly(record.gate, GateTest, "a GateTest or None as gate of a DeclaredRule")
