@@ -10,8 +10,8 @@ from typing import Final
 
 from negotiator.app.targets import load
 from negotiator.bundle import Bundle
-from negotiator.bundle.reuse import POLICY, ReusePlan, ReuseRule, RuleKind, swapped
-from negotiator.classad import Expr, Side, unparse_old
+from negotiator.bundle.reuse import POLICY, ReusePlan, ReuseRule, RuleKind, of_whole_slot, swapped
+from negotiator.classad import Expr, Side, unparse, unparse_old
 from negotiator.classad.syntax import Attr, Binary, Literal
 from negotiator.classad.syntax.tree import AdRef, Paren
 from negotiator.classad.values import UNDEFINED
@@ -67,18 +67,20 @@ def export_schedd(targets: CommandTargets) -> list[str]:
         ),
     ]
     numbered = list(enumerate(_conditions([*of_jobs, *of_matches]), 1))
+    in_transforms = [each for each in numbered if "$" not in unparse(each[1][1])]
     for number, (each, condition) in numbered[: len(of_jobs)]:
         name = f"SUBMIT_REQUIREMENT_{_NAME}{number}"
         lines += [
             *_rule(each),
             f"SUBMIT_REQUIREMENT_NAMES = $(SUBMIT_REQUIREMENT_NAMES) {_NAME}{number}",
-            f"{name} = {_value(condition)}",
-            f"{name}_REASON = {_value(Literal(printable(each.reason)))}",
+            # Schedds read these two, other than any other expression of the configuration, in the new syntax.
+            f"{name} = {_escaped(unparse(condition))}",
+            f"{name}_REASON = {_escaped(unparse(Literal(printable(each.reason))))}",
         ]
-    if numbered:
+    if in_transforms:
         text = "The same and the match expressions in the Requirements of each job (MY is the job, TARGET the slot), when it is submitted."
         lines += ["", *_comment(text)]
-    for number, (each, condition) in numbered:
+    for number, (each, condition) in in_transforms:
         lines += [
             *_rule(each),
             f"JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {_NAME}{number}",
@@ -86,7 +88,7 @@ def export_schedd(targets: CommandTargets) -> list[str]:
             f"   SET Requirements ($(MY.Requirements)) && ({_value(swapped(condition))})",
             "@end",
         ]
-    return [*lines, *_left_out(bundle, plan, [*of_jobs, *of_matches])]
+    return [*lines, *_left_out(bundle, plan, [*of_jobs, *(each for _, (each, _) in in_transforms)])]
 
 
 def _is_of_job(rule: ReuseRule) -> bool:
@@ -102,17 +104,15 @@ def _conditions(rules: Iterable[ReuseRule]) -> Iterator[tuple[ReuseRule, Expr]]:
 def _of_start(rule: ReuseRule, condition: Expr) -> Expr:
     """Return the condition of a rule for START.
 
-    It must not be false where no job is asked about: the slot would be its owner's. A part of a partitionable slot has less than the
-    slot that was matched, so that rules about what slots have are for whole slots.
+    It must not be false where no job is asked about: the slot would be its owner's. A part of a partitionable slot is tested with what
+    the whole slot has, for it has less than the slot that was matched.
     """
-    exempt: list[Expr] = []
-    if AdKind.STARTD not in rule.kinds:
-        exempt.append(Binary("=?=", Attr("ClusterId", AdRef(Side.TARGET)), Literal(UNDEFINED)))
     if rule.reads_divided:
-        exempt.append(Binary("=?=", Attr("DynamicSlot", AdRef(Side.MY)), Literal(value=True)))
-    for each in reversed(exempt):
-        condition = Binary("||", Paren(each), Paren(condition))
-    return condition
+        condition = of_whole_slot(condition)
+    if AdKind.STARTD in rule.kinds:
+        return condition
+    no_job = Binary("=?=", Attr("ClusterId", AdRef(Side.TARGET)), Literal(UNDEFINED))
+    return Binary("||", Paren(no_job), Paren(condition))
 
 
 def _head(bundle: Bundle, daemons: str) -> list[str]:
@@ -137,8 +137,13 @@ def _comment(text: str) -> list[str]:
 
 
 def _value(expression: Expr) -> str:
-    """Return an expression as the value of a macro: a dollar sign would begin the name of another one."""
-    return unparse_old(expression).replace("$", "$(DOLLAR)")
+    """Return an expression as the value of a macro."""
+    return _escaped(unparse_old(expression))
+
+
+def _escaped(text: str) -> str:
+    """Return a text for the value of a macro: a dollar sign would begin the name of another one."""
+    return text.replace("$", "$(DOLLAR)")
 
 
 def _left_out(bundle: Bundle, plan: ReusePlan, written: list[ReuseRule]) -> Iterator[str]:
@@ -148,7 +153,11 @@ def _left_out(bundle: Bundle, plan: ReusePlan, written: list[ReuseRule]) -> Iter
     for each in plan.rules:
         if each not in written:
             place = f" ({each.source})" if each.source else ""
-            why = each.obstacle or "it tests slots, which startds do: negotiator export startd"
+            why = each.obstacle or (
+                "its text has a dollar sign, which a transform would replace"
+                if each.kind is RuleKind.MATCH
+                else "it tests slots, which startds do: negotiator export startd"
+            )
             yield from _comment(f"{each.name}{place}: {why}")
     yield from _comment(
         f"shares and preemption of order: {bundle.ordering.name}; queues, their access control lists and placement"

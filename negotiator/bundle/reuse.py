@@ -24,6 +24,7 @@ from negotiator.classad.syntax.tree import (
     Binary,
     Call,
     Conditional,
+    Elvis,
     Literal,
     Paren,
     RecordExpr,
@@ -328,6 +329,19 @@ def swapped(expression: Expr) -> Expr:
     return _rewritten(expression, leaf)
 
 
+def of_whole_slot(condition: Expr) -> Expr:
+    """Return a condition that reads of a part of a partitionable slot what the whole slot has."""
+
+    def whole(node: Expr) -> Expr:
+        if not (isinstance(node, Attr) and node.scope == AdRef(Side.MY) and fold(node.name) in _DIVIDED):
+            return node
+        is_part = Binary("=?=", Attr("DynamicSlot", AdRef(Side.MY)), Literal(value=True))
+        total = Elvis(Attr(f"TotalSlot{node.name}", AdRef(Side.MY)), node)
+        return Paren(Conditional(Paren(is_part), Paren(total), node))
+
+    return _rewritten(condition, lambda node: node, whole)
+
+
 def _obstacle(expression: Expr, computed: frozenset[str]) -> str:
     """Return why an expression cannot be written for other ads; empty if it can."""
     found = references(expression)
@@ -371,8 +385,10 @@ def _as_boolean(expression: Expr) -> Expr:
     )
 
 
-def _rewritten(expression: Expr, leaf: Callable[[AdRef | Attr], Expr]) -> Expr:
-    """Return an expression with each reference to an ad, and each name without a scope, replaced."""
+def _rewritten(
+    expression: Expr, leaf: Callable[[AdRef | Attr], Expr], other: Callable[[Expr], Expr] = lambda node: node
+) -> Expr:
+    """Return an expression with each reference to an ad, and each name without a scope, replaced; then ``other`` nodes."""
     done: list[Expr] = []
     pending: list[tuple[Expr, bool]] = [(expression, False)]
     while pending:
@@ -384,7 +400,7 @@ def _rewritten(expression: Expr, leaf: Callable[[AdRef | Attr], Expr]) -> Expr:
             operands = tuple(done[len(done) - count :]) if count else ()
             del done[len(done) - count :]
             lost = isinstance(node, Attr) and operands[0] == Literal(UNDEFINED)
-            done.append(Literal(UNDEFINED) if lost else with_operands(node, operands))
+            done.append(Literal(UNDEFINED) if lost else other(with_operands(node, operands)))
         else:
             pending.append((node, True))
             pending.extend((child, False) for child in reversed(children(node)))
