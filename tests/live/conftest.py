@@ -193,6 +193,12 @@ def partitionable_site(partitionable_pool, tmp_path):
     partitionable_pool[0].remove_jobs()
 
 
+@pytest.fixture(scope="session")
+def pool_of():
+    """Return a context manager: a real pool with these settings, and its collector's address."""
+    return _pool
+
+
 @pytest.fixture
 def site_of(tmp_path):
     """Return a context manager: a folder that serves a pool of its own, with these settings and arguments of ``LiveSite``."""
