@@ -10,11 +10,12 @@ import attrs
 
 from negotiator.app.lint_bundle import lint_bundle
 from negotiator.app.lint_resources import lint_resources
-from negotiator.app.lint_reuse import lint_reuse
 from negotiator.app.targets import current_time, examine
-from negotiator.bundle import BundleCheck
+from negotiator.bundle import Bundle, BundleCheck
 from negotiator.bundle.loader import in_order
 from negotiator.bundle.pool_configuration import AskPool
+from negotiator.bundle.reuse import ReusePlan
+from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
@@ -40,11 +41,7 @@ def check_bundle(
     now = current_time(targets)
     found = lint_bundle(examination, pool, now)
     if examination.bundle is not None:
-        found = (
-            *found,
-            *lint_resources(examination.bundle, pool, now),
-            *lint_reuse(examination.bundle, pool),
-        )
+        found = (*found, *lint_resources(examination.bundle, pool, now))
     if pool is not None and examination.bundle is not None:
         from negotiator.app.lint_accounting import lint_accounting
 
@@ -59,3 +56,9 @@ def check_bundle(
     if any(problem.severity is Severity.ERROR for problem in found):
         examination = attrs.evolve(examination, bundle=None)
     return attrs.evolve(examination, problems=in_order((*examination.problems, *found)))
+
+
+def claim_reuse(bundle: Bundle, pool: Snapshot | None) -> ReuseReport:
+    """Return which rules further jobs of a claim may break in a pool; without one what is known from the bundle alone."""
+    plan = ReusePlan.of(bundle)
+    return ReuseReport.of_bundle(plan) if pool is None else ReuseReport.of(plan, pool)

@@ -89,11 +89,12 @@ class ReuseRule:
 
 @attrs.frozen(kw_only=True)
 class Bypass:
-    """A rule that jobs on a claim may break without being matched: its place, and why."""
+    """A rule that jobs on a claim may break without being matched: its place, and why. ``is_allowed``: ``allow`` is written."""
 
     rule: str
     source: Source | None
     why: str
+    is_allowed: bool = False
 
     def __str__(self) -> str:
         """``RULE (FILE:LINE:COLUMN): why``."""
@@ -160,7 +161,7 @@ def _bypasses(rules: tuple[ReuseRule, ...], *, never: bool) -> Iterator[Bypass]:
         if each.kind is RuleKind.COUNT:
             yield Bypass(rule=each.name, source=each.source, why=each.obstacle)
         elif each.reuse is Reuse.ALLOW:
-            yield Bypass(rule=each.name, source=each.source, why="reuse: allow is written")
+            yield Bypass(rule=each.name, source=each.source, why="reuse: allow is written", is_allowed=True)
 
 
 def _policy(conditions: list[Expr]) -> str:

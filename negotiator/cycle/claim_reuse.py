@@ -98,17 +98,27 @@ class ReuseReport:
         notes = tuple(_notes(plan)) if one_job else ()
         return cls(slots=count, one_job=one_job, bypasses=bypasses, notes=notes)
 
+    @classmethod
+    def of_bundle(cls, plan: ReusePlan) -> ReuseReport:
+        """Return what is known without a pool: rules of which ``allow`` is written, and those that leave each claim to one job."""
+        allowed = tuple(each for each in plan.bypasses if each.is_allowed)
+        notes = (f"each claim is for one job: {each}" for each in _obstacles(plan))
+        return cls(bypasses=allowed, notes=tuple(notes))
+
+
+def _obstacles(plan: ReusePlan) -> list[str]:
+    """Return the tests that no expression can say, each with why."""
+    places = ((each, f" ({each.source})" if each.source else "") for each in plan.one_job_rules)
+    return [f"{each.name}{place}: {each.obstacle}" for each, place in places if each.obstacle]
+
 
 def _notes(plan: ReusePlan) -> Iterator[str]:
     if plan.tested is Reuse.NEVER:
-        rules = [f"{each.name}: {each.obstacle}" for each in plan.one_job_rules if each.obstacle]
+        rules = _obstacles(plan)
         why = f" ({'; '.join(rules[:_MOST_NAMED])})" if rules else ""
         yield f"each claim is for one job{why}"
     else:
-        yield (
-            "their START does not test the policy of a match, so that each claim is for one job: "
-            "the line that negotiator export startd writes changes that"
-        )
+        yield "each claim is for one job, since START does not test the policy of a match (negotiator export startd)"
     if plan.fill:
         yield "match: fill has no effect where a claim is for one job"
 

@@ -26,8 +26,19 @@ class PolicyCountValues(TypedDict):
     counted: int
 
 
+class BypassValues(TypedDict):
+    """A rule that further jobs of a claim may break without being matched, its place, and why."""
+
+    rule: str
+    place: str
+    why: str
+
+
 class CheckOutput(TypedDict):
-    """The problems of a bundle; ``ok`` is true if none is an error."""
+    """The problems of a bundle; ``ok`` is true if none is an error.
+
+    On ``one_job_slots`` of the pool a claim is for one job; ``reuse`` says why.
+    """
 
     folder: str
     ok: bool
@@ -37,6 +48,9 @@ class CheckOutput(TypedDict):
     notices: int
     problems: list[ProblemValues]
     policies: list[PolicyCountValues]
+    bypassed: list[BypassValues]
+    one_job_slots: int
+    reuse: list[str]
 
 
 class FindingValues(TypedDict):

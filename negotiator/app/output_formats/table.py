@@ -74,7 +74,9 @@ OUTPUTS: Final = (
     OutputFormat("usage", (queues.Usage,), "The entries of a report of a plugin."),
     OutputFormat("place", queues.PLACE, "The placement of an application, or of the jobs of a pool."),
     OutputFormat("access", (queues.AccessOutput,), "The permissions of a user."),
-    OutputFormat("check", (policies.CheckOutput,), "The problems of a bundle.", option="--format json"),
+    OutputFormat(
+        "check", (policies.CheckOutput,), "The problems of a bundle.", version=2, option="--format json"
+    ),
     OutputFormat("lint", (policies.LintOutput,), "The findings in expressions.", option="--format json"),
     OutputFormat("test", (policies.TestOutput,), "The results of tests of policies.", option="--format json"),
     OutputFormat("plugins", (policies.PluginsOutput,), "The plugins of a bundle."),
