@@ -15,7 +15,7 @@ from negotiator.bundle import Bundle, BundleCheck
 from negotiator.bundle.loader import in_order
 from negotiator.bundle.pool_configuration import AskPool
 from negotiator.bundle.reuse import ReusePlan
-from negotiator.cycle.claim_reuse import ReuseReport
+from negotiator.cycle.claim_reuse import ReuseReport as ReuseReport
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
