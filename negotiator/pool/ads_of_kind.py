@@ -66,6 +66,8 @@ class AdsOfKind:
         self._replaced: dict[int, int] = {}
         self._repeated: list[int] = []
         self._positions: list[_AdPositions] = []
+        self._frozen: Table | None = None  # that of ``table``
+        self._is_shared = False  # the table is that of an earlier reading
         self._carried = 0  # rows of an earlier reading, which an ad may replace without being repeated
 
     def continued(self, dictionary: AdDictionary, keys: Collection[AdKey]) -> AdsOfKind:
@@ -75,7 +77,10 @@ class AdsOfKind:
         """
         later = AdsOfKind(dictionary, first_counts=self._first_counts)
         rows = {key: self._replaced.get(row, row) for key, row in self._rows.items() if key in keys}
-        later._table = self._table.copy_of(np.fromiter(rows.values(), np.int64, len(rows)))
+        if self._repeated or len(rows) < len(self._rows):
+            later._table = self._table.copy_of(np.fromiter(rows.values(), np.int64, len(rows)))
+        else:
+            later._table, later._is_shared, later._frozen = self._table, True, self._frozen
         later._rows = {key: row for row, key in enumerate(rows)}
         later._carried = len(rows)
         unknown = np.zeros(len(rows), np.int64)
@@ -89,6 +94,9 @@ class AdsOfKind:
 
     def add(self, file: str, parts: Sequence[KeyedAds]) -> list[RepeatedKey]:
         """Add ads of a file; return those whose key an earlier ad has."""
+        self._frozen = None
+        if self._is_shared:
+            self._table, self._is_shared = self._table.copy_of(np.arange(len(self._table))), False
         orders = np.concatenate([part.order for part in parts])
         order = np.argsort(orders, kind="stable")
         at = np.empty_like(order)
@@ -124,9 +132,12 @@ class AdsOfKind:
         return self._positions[bisect_right(self._positions, row, key=lambda each: each.row) - 1].source(row)
 
     def table(self) -> Table:
-        """Return the ads that count."""
-        if not self._repeated:
-            return self._table
-        rows = np.arange(len(self._table))
-        rows[list(self._replaced)] = list(self._replaced.values())
-        return self._table.copy_of(np.delete(rows, self._repeated))
+        """Return the ads that count; the same table as long as no ad is added."""
+        if self._frozen is None:
+            table = self._table
+            if self._repeated:
+                rows = np.arange(len(table))
+                rows[list(self._replaced)] = list(self._replaced.values())
+                table = table.copy_of(np.delete(rows, self._repeated))
+            self._frozen = table.frozen()
+        return self._frozen

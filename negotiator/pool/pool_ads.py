@@ -7,18 +7,18 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 import attrs
-import numpy as np
 
 from negotiator.classad import unparse_value
 from negotiator.pool.ad_kind import SUBMITTER, PoolAdKind
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.private_ads import (
+    PresentSlot,
     SlotKey,
     ad_texts,
     last_heard_from,
+    present_slot,
     slot_claims,
-    slot_key,
     update_number,
 )
 from negotiator.pool.snapshot_builder import SnapshotBuilder
@@ -53,21 +53,22 @@ _OWN_IDENTITY: Final = re.compile(
 _GLOBAL_JOB_ID: Final = re.compile(r"(.+)#([0-9]{1,18})\.([0-9]{1,18})#[^#]*", re.DOTALL)
 
 MAX_UPDATES: Final = 10
-"""Cycles whose slots are those of the cycle before with changes; then all are read anew, and old values take no more room."""
+"""Cycles that read changes of slots; then all are read anew, and old values take no more room."""
 
 
 @attrs.frozen
 class SlotChanges:
-    """The slots whose ads must be fetched for an update.
+    """The slots whose ads must be fetched for an update; none at all unless there ``are_any``.
 
     Those with a ``LastHeardFrom`` of ``since`` or later, and those with these ``names``. Of private ads, with the claim ids: those of
-    ``claims_since`` or later, and of ``claim_names``: these slots, and those whose claim ids were handed out.
+    ``claims_since`` or later, and of ``claim_names``: these slots, and those without a claim id.
     """
 
     since: int
     names: tuple[str, ...]
     claims_since: int
     claim_names: tuple[str, ...]
+    are_any: bool = True
 
 
 @attrs.frozen
@@ -99,8 +100,9 @@ class RunningJob:
 class PoolReading:
     """The ads of a cycle as they were read, for the next cycle.
 
-    ``updates`` counts the cycles since all slots were read, ``claims_since`` is the last ``LastHeardFrom`` of a private ad.
-    ``running`` are the running jobs whose ads were asked for, with their slots, and ``projection`` the attributes that they have.
+    ``updates`` counts the cycles that read changes since all slots were read, ``claims_since`` is the last ``LastHeardFrom`` of a
+    private ad. ``running`` are the running jobs whose ads were asked for, with their slots, and ``projection`` the attributes that
+    they have. ``free`` has what was known of each unclaimed slot before its ad was read.
     """
 
     builder: SnapshotBuilder
@@ -109,6 +111,7 @@ class PoolReading:
     claims_since: int = 0
     running: dict[str, str] = attrs.field(factory=dict)
     projection: frozenset[str] = frozenset()
+    free: Mapping[SlotKey, int] = attrs.field(factory=dict)
 
     @classmethod
     def begin(cls) -> PoolReading:
@@ -121,24 +124,46 @@ class PoolReading:
         """True unless too much is stored that no ad has any more."""
         return self.updates < MAX_UPDATES and not self.builder.budget.is_half_used
 
-    def continued(self, present: Mapping[SlotKey, int]) -> tuple[PoolReading, SlotChanges]:
+    def continued(
+        self, present: Mapping[SlotKey, PresentSlot], *, decides: bool
+    ) -> tuple[PoolReading, SlotChanges]:
         """Return a reading that begins with the slots that did not change, and the others.
 
-        :param present: the ``LastHeardFrom`` of all slots that the pool has.
+        :param present: all slots that the pool has.
+        :param decides: False if free slots may stay as they are.
         """
-        times = self.slots.numbers("LastHeardFrom", default=-1.0)
-        known = dict(zip(self.builder.slot_keys(), times.tolist(), strict=True))
-        unchanged = {key: None for key, heard in present.items() if known.get(key) == heard}
-        since, count = int(np.max(times, initial=0.0)), self.builder.vault.count
-        # With an earlier time than the last one: the collector's clock was set back.
-        earlier = [key.name for key, heard in present.items() if heard < since and key not in unchanged]
-        unclaimable = [name for name, address in unchanged if not count(name, address)]
+        times = self.slots.numbers("LastHeardFrom", default=-1.0).tolist()
+        numbers = self.slots.numbers("UpdateSequenceNumber", default=-1.0).tolist()
+        known = dict(zip(self.builder.slot_keys(), zip(times, numbers, strict=True), strict=True))
+        free = {key: each.free for key, each in present.items() if each.free is not None}
+        unchanged, changed = set[SlotKey](), set[SlotKey]()
+        for key, each in present.items():
+            heard, number = known.get(key, (-1, -1))
+            is_same = heard == each.heard and each.number in {number, -1}
+            may_stay = not decides and key in known and each.free is not None
+            is_as_free = may_stay and self.free.get(key) == each.free
+            (unchanged if is_same or is_as_free else changed).add(key)
+        since, count = int(max(times, default=0.0)), self.builder.vault.count
+        if all(each.number >= 0 for each in present.values()):
+            # Nothing else has changed, also not within the last second.
+            are_any, earlier = bool(changed), list[str]()
+            since = min((present[key].heard for key in changed), default=since + 1)
+        else:
+            are_any = True
+            # With an earlier time than the last one: the collector's clock was set back.
+            earlier = [key.name for key in changed if present[key].heard < since]
+        unclaimable = [name for name, address in present if not count(name, address)]
         changes = SlotChanges(
-            since, tuple(earlier), self.claims_since, tuple(dict.fromkeys((*earlier, *unclaimable)))
+            since,
+            tuple(earlier),
+            self.claims_since,
+            tuple(dict.fromkeys((*earlier, *unclaimable))),
+            are_any=are_any or (decides and bool(unclaimable)),
         )
-        builder = self.builder.continued(unchanged.keys(), present.keys())
+        builder = self.builder.continued(unchanged, present.keys())
         alike = self.alike.continued(builder.budget)
-        return PoolReading(builder, alike, self.updates + 1, self.claims_since), changes
+        updates = self.updates + changes.are_any
+        return PoolReading(builder, alike, updates, self.claims_since, free), changes
 
     @property
     def slots(self) -> Table:
@@ -228,17 +253,19 @@ class PoolAds:
         """True if ``update`` can be called."""
         return self._before is not None
 
-    def update(self, present: Iterable[str]) -> SlotChanges:
+    def update(self, present: Iterable[str], *, decides: bool = True) -> SlotChanges:
         """Begin with the slots of the last cycle that did not change, and their claim ids; return which others must be added.
 
         Call this before any ad is added.
 
-        :param present: in long form, the attributes Name, MyAddress and LastHeardFrom of all slots that the pool has.
+        :param present: in long form, the attributes Name, MyAddress, LastHeardFrom and, if the slots have it, UpdateSequenceNumber of all
+            slots that the pool has; with State, also those attributes whose change makes the ad of an unclaimed slot worth reading.
+        :param decides: False if no job is idle: an unclaimed slot of which only other attributes changed then stays as it was.
         """
         if self._before is None:
             raise ValueError("there is no last cycle to update")
-        keys = {key: last_heard_from(ad) for ad in ad_texts(present) if (key := slot_key(ad)) is not None}
-        (self.reading, changes), self._before = self._before.continued(keys), None
+        slots = dict(filter(None, map(present_slot, ad_texts(present))))
+        (self.reading, changes), self._before = self._before.continued(slots, decides=decides), None
         return changes
 
     def significant_attributes(self) -> frozenset[str]:

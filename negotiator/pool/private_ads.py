@@ -19,6 +19,7 @@ _LINE: Final = re.compile(
 )
 _HEARD: Final = re.compile(r"^LastHeardFrom = (\d{1,18})$", re.MULTILINE | re.IGNORECASE | re.ASCII)
 _UPDATE: Final = re.compile(r"^UpdateSequenceNumber = (\d{1,18})$", re.MULTILINE | re.IGNORECASE | re.ASCII)
+_OF_UPDATE: Final = ("LastHeardFrom = ", "UpdateSequenceNumber = ")
 _ADDRESSES: Final = ("myaddress", "startdipaddr")
 
 
@@ -39,9 +40,27 @@ def ad_texts(texts: Iterable[str]) -> Iterator[str]:
         yield rest
 
 
-def slot_key(ad: str) -> SlotKey | None:
-    """Return the key of the slot that the text of an ad names; None if its name is missing or no plain string."""
-    return _key(_strings(ad))
+class PresentSlot(NamedTuple):
+    """A slot that a pool has: when the collector received its ad, the number of the update (-1 if it is missing), and how it is free.
+
+    ``free`` is None for a slot that is not unclaimed; else equal as long as all other attributes of the text are.
+    """
+
+    heard: int
+    number: int
+    free: int | None
+
+
+def present_slot(ad: str) -> tuple[SlotKey, PresentSlot] | None:
+    """Return the slot of an ad with a few attributes; None if its name is missing or no plain string."""
+    key, number = _key(_strings(ad)), update_number(ad)
+    if key is None:
+        return None
+    lines = ad.split("\n")
+    free = None
+    if 'State = "Unclaimed"' in lines:
+        free = hash(tuple(sorted(each for each in lines if not each.startswith(_OF_UPDATE))))
+    return key, PresentSlot(last_heard_from(ad), -1 if number is None else number, free)
 
 
 def last_heard_from(ad: str) -> int:

@@ -67,6 +67,7 @@ class SnapshotBuilder:
         later = SnapshotBuilder(dictionary=self.dictionary, vault=self.vault, budget=self.budget)
         before = self.ads[PoolAdKind.SLOT]
         later.ads[PoolAdKind.SLOT] = before.continued(self.dictionary, unchanged)
+        later.has_all_claims = self.has_all_claims
         later.private_claims = self.private_claims.intersection(present)
         updates = self.claim_updates
         later.claim_updates = {slot: updates[slot] for slot in later.private_claims if slot in updates}

@@ -6,6 +6,7 @@ The first line is ``negotiator-snapshot 2``. The counts, the problems and the ta
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from negotiator.classad import Table
 from negotiator.classad.tables import ByteReader, ByteWriter, DamagedDataError, read_rows, write_rows
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _VERSION: Final = b"negotiator-snapshot 2\n"
+
+_KEPT_ROWS: Final = 20_000
+"""Rows of a table whose bytes are kept as long as the table."""
+
+_written: Final[WeakKeyDictionary[Table, bytes]] = WeakKeyDictionary()
 
 
 class SnapshotParts(NamedTuple):
@@ -45,7 +51,20 @@ def write_snapshot(parts: SnapshotParts, sink: Callable[[bytes], object]) -> Non
     for count in parts.claim_ids or ():
         writer.number(count)
     for table in parts.tables:
-        write_rows(table.row_store(pool_dictionary()), writer)
+        _write_table(table, sink)
+
+
+def _write_table(table: Table, sink: Callable[[bytes], object]) -> None:
+    """Write a table; a frozen one is written more than once, to be digested and saved, also in cycles in which it does not change."""
+    if len(table) > _KEPT_ROWS:
+        write_rows(table.row_store(pool_dictionary()), ByteWriter(sink))
+        return
+    data = _written.get(table)
+    if data is None:
+        chunks: list[bytes] = []
+        write_rows(table.row_store(pool_dictionary()), ByteWriter(chunks.append))
+        data = _written[table] = b"".join(chunks)
+    sink(data)
 
 
 def read_snapshot(data: bytes) -> SnapshotParts:

@@ -18,7 +18,8 @@ CHANGES = st.lists(
 class Pool:
     """A collector: the slots that it has, each with the time of its last update, and their claim ids."""
 
-    def __init__(self, session=""):
+    def __init__(self, session="", shows_numbers=False):
+        self.shows_numbers, self.fetched = shows_numbers, 0
         self.clock, self.slots, self.updates = 100, {}, 0
         self.session = session  # of each claim id
 
@@ -38,8 +39,10 @@ class Pool:
                 yield f'MyType = "Machine"\nName = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\n{own}\n'
 
     def present(self):
-        for name, (heard, _) in self.slots.items():
-            yield f'Name = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\nMyType = "Machine"\n\n'
+        for name, (heard, own) in self.slots.items():
+            lines = [line for line in own.splitlines() if line.startswith(("State", "UpdateSeq", "Memory"))]
+            more = "\n".join(lines) + "\n" if self.shows_numbers else ""
+            yield f'Name = "{name}"\nMyAddress = "<{name}>"\nLastHeardFrom = {heard}\n{more}MyType = "Machine"\n\n'
 
     def private(self, since=0, names=()):
         for name, (heard, own) in self.slots.items():
@@ -48,13 +51,16 @@ class Pool:
                 text = f'ClaimId = "<{name}>#1#{heard}#{self.session}{number}"\nLastHeardFrom = {heard}\nUpdateSequenceNumber = {number}\n'
                 yield f'MyType = "Machine"\nName = "{name}"\nMyAddress = "<{name}>"\n{text}\n'
 
-    def fetch(self, before):
+    def fetch(self, before, *, decides=True):
         """Fetch as a source of slots does."""
         ads = PoolAds(before=before)
         slots, claims = (), ()
         if ads.can_update:
-            changes = ads.update(self.present())
+            changes = ads.update(self.present(), decides=decides)
+            if not changes.are_any:
+                return ads
             slots, claims = (changes.since, changes.names), (changes.claims_since, changes.claim_names)
+        self.fetched += 1
         ads.add_claims("collector", self.private(*claims))
         self.between()
         ads.add("collector", self.texts(*slots))
@@ -72,10 +78,10 @@ def found(ads):
     return {each["Name"]: (each, count) for each, count in zip(texts, counts, strict=True)}, pool.problems
 
 
-@given(st.lists(CHANGES, min_size=1, max_size=5))
-def test_an_update_of_the_last_cycle_gives_the_slots_that_a_whole_reading_gives(cycles):
+@given(st.lists(CHANGES, min_size=1, max_size=5), st.booleans())
+def test_an_update_of_the_last_cycle_gives_the_slots_that_a_whole_reading_gives(cycles, shows_numbers):
     """However often slots come, change, lose their claim ids, and go, also within one second."""
-    pool, before = Pool(), None
+    pool, before = Pool(shows_numbers=shows_numbers), None
     for changes in cycles:
         for change in changes:
             pool.change(*change)
@@ -125,6 +131,49 @@ def test_all_slots_are_read_again_every_now_and_then():
         updates.append(ads.can_update)
         before = pool.fetch(before).reading
     assert updates == [False, *[True] * MAX_UPDATES, False]
+
+
+FREE, CLAIMED = (
+    f'Memory = {{}}\nState = "{state}"\nLoadAvg = {{}}\nUpdateSequenceNumber = {{}}\n'
+    for state in ("Unclaimed", "Claimed")
+)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from((FREE, CLAIMED)), st.integers(1, 2), st.integers(1, 3)),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_while_no_job_is_idle_free_slots_stay_as_they_were_and_others_do_not(cycles):
+    """A slot that is or was claimed, and a free one whose resources changed, are read again; all are once a job is idle."""
+    pool, before, shown = Pool(shows_numbers=True), None, None
+    for number, (decides, form, memory, load) in enumerate(cycles, 1):
+        pool.slots["a"] = 100 + number // 3, form.format(memory, load, number)
+        updated, whole = pool.fetch(before, decides=decides), pool.fetch(None)
+        ad, present = found(updated)[0]['"a"'], found(whole)[0]['"a"']
+        assert ad[1] == 1 or not decides
+        if decides or form is CLAIMED or shown is None or shown != (form, memory):
+            assert ad[0] == present[0]
+        else:
+            assert ad[0]["State"] == '"Unclaimed"'
+            assert ad[0]["Memory"] == str(memory)
+        before, shown = updated.reading, (form, memory)
+
+
+def test_what_did_not_change_is_not_fetched_and_the_table_is_the_same():
+    pool = Pool(shows_numbers=True)
+    pool.change("a", "update", 1)
+    first = pool.fetch(None)
+    slots, fetched = first.snapshot().slots, pool.fetched
+    second = pool.fetch(first.reading)
+    assert (second.snapshot().slots, pool.fetched) == (slots, fetched)
+    assert second.snapshot().claim_ids == (1,)
+    pool.change("b", "update", 1)
+    third = pool.fetch(second.reading)
+    assert third.snapshot().slots.strings("Name").tolist() == ["a", "b"]
+    assert slots.strings("Name").tolist() == ["a"]
 
 
 def test_without_a_last_cycle_nothing_can_be_updated():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -39,6 +40,9 @@ from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError
 
 _MARGIN: Final = 5.0  # seconds
+_FREE_SLOTS_SECONDS: Final = (
+    300.0  # after which ads of free slots are fetched again though no job is idle: startds send them as often
+)
 
 
 class HTCondorPool(LivePool):
@@ -56,6 +60,7 @@ class HTCondorPool(LivePool):
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
         self._negotiations = Negotiations(daemons.client, control)
         self._running = RunningJobs(daemons.client, self._collector, pool.keys.timeout)
+        self._refreshed = 0.0  # when the ads of all slots were as the collector had them
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
         self.longest_step = 2 * pool.keys.timeout + _MARGIN
@@ -88,16 +93,20 @@ class HTCondorPool(LivePool):
             except (DaemonError, OSError) as error:
                 report(ads, COLLECTOR, error)
         self._end_if_wanted()
-        fetch_slots(self._collector, ads)
+        submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
+        found = SubmitterAds.of(ads_of(submitters))
+        self._end_if_wanted()
+        now = time.monotonic()
+        decides = bool(found.submitters) or now - self._refreshed >= _FREE_SLOTS_SECONDS
+        fetch_slots(self._collector, ads, decides=decides)
+        self._refreshed = now if decides else self._refreshed
         self._end_if_wanted()
         schedds = list(self._collector.query(SCHEDDS))
         self._running.fetch(ads_of(schedds), ads)
         self._end_if_wanted()
-        submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
         ads.add(COLLECTOR, submitters)
         ads.add(COLLECTOR, schedds)
         self._end_if_wanted()
-        found = SubmitterAds.of(ads_of(submitters))
         for problem in found.problems:
             report(ads, COLLECTOR, problem)
         settings = self._settings
