@@ -121,6 +121,14 @@ def alike_kinds(rows: AlikeRows) -> list[tuple[PoolAdKind, IndexArray]]:
     return [(kinds[int(each[0])], np.flatnonzero(np.isin(group.ravel(), each))) for each in by_group]
 
 
+def kind_of_type(my_type: str) -> PoolAdKind:
+    """Return the kind of ads with this MyType, one that has a table or ``PRIVATE``.
+
+    :raises KeyError: it is another one.
+    """
+    return _TYPES[my_type.lower()]
+
+
 def custom_type(ad: Ad) -> str:
     """Return the MyType of an ad if HTCondor does not know it, else ""."""
     my_type = string_value(ad, "MyType").strip()

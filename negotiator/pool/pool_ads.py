@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from negotiator.classad import unparse_value
-from negotiator.pool.ad_kind import SUBMITTER, PoolAdKind
+from negotiator.pool.ad_kind import SUBMITTER, PoolAdKind, kind_of_type
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.private_ads import (
@@ -163,7 +163,7 @@ class PoolReading:
         builder = self.builder.continued(unchanged, present.keys())
         alike = self.alike.continued(builder.budget)
         updates = self.updates + changes.are_any
-        return PoolReading(builder, alike, updates, self.claims_since, free), changes
+        return PoolReading(builder, alike, updates, self.claims_since, free=free), changes
 
     @property
     def slots(self) -> Table:
@@ -221,17 +221,21 @@ class PoolAds:
         self._before = self._carried = before if before is not None and before.can_continue else None
         self.reading = PoolReading.begin()
 
-    def add(self, daemon: str, texts: Iterable[str]) -> None:
+    def add(self, daemon: str, texts: Iterable[str], *, kind: str = "") -> None:
         """Add ads in the long form: a line for each attribute, and a blank line after each ad.
 
         Ads of all kinds may be mixed. Larger texts are read faster.
 
         :param daemon: the daemon that sent them, for messages.
         :param texts: may end anywhere, even within a line.
+        :param kind: the MyType of the ads that were queried, such as ``Machine``: schedds, submitters, slots and jobs among them that are
+            of another kind are set aside. Who may advertise a slot might not be allowed to advertise a submitter.
         """
         blocks = larger_blocks(whole_lines(texts))
         self.reading.builder.add_results(
-            daemon, read_long_blocks(blocks, daemon, self.reading.alike, keep_claims=True)
+            daemon,
+            read_long_blocks(blocks, daemon, self.reading.alike, keep_claims=True),
+            kind_of_type(kind) if kind else None,
         )
 
     def add_claims(self, daemon: str, texts: Iterable[str]) -> None:
@@ -322,7 +326,7 @@ class PoolAds:
             texts[daemon].append(f"{own}{job.identity()}\n")
             self.reading.running[job.global_id] = job.slot
         for daemon, ads in texts.items():
-            self.add(daemon, ads)
+            self.add(daemon, ads, kind="Job")
 
     def add_problem(self, problem: Problem) -> None:
         """Report what could not be fetched."""

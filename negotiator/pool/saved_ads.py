@@ -65,9 +65,9 @@ class SavedAds(PoolAds):
         self._closing.close()
         shutil.rmtree(self._beside, ignore_errors=True)
 
-    def add(self, daemon: str, texts: Iterable[str]) -> None:
+    def add(self, daemon: str, texts: Iterable[str], *, kind: str = "") -> None:
         """Add ads, and write them without their secrets."""
-        super().add(daemon, self._written(texts))
+        super().add(daemon, self._written(texts), kind=kind)
 
     def save(self) -> None:
         """Give the folder its name; the files are complete, and on disk."""

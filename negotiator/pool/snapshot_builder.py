@@ -80,15 +80,16 @@ class SnapshotBuilder:
         if not self.add_results(name, results):
             self.problems.append(Problem(Severity.WARNING, Source(name), "the file holds no ads"))
 
-    def add_results(self, name: str, results: Iterable[FileResult]) -> bool:
+    def add_results(self, name: str, results: Iterable[FileResult], only: PoolAdKind | None = None) -> bool:
         """Add ads, and the problems with them, at most ``MAX_PROBLEMS`` one by one; return False if there was nothing.
 
         :param name: where they are from.
+        :param only: the kind of ads that is expected; those of other tables are set aside.
         """
         ads = reported = others = 0
         for block in _blocks(name, map(self._readable, results)):
             ads += block.ads
-            for problem in self.add(block):
+            for problem in self.add(block, only):
                 if reported < MAX_PROBLEMS:
                     reported += 1
                     self.problems.append(problem)
@@ -105,36 +106,37 @@ class SnapshotBuilder:
             return result.problem
         return result
 
-    def add(self, block: AdBlock) -> list[Problem]:
-        """Add the ads of a block; return the problems with it."""
+    def add(self, block: AdBlock, only: PoolAdKind | None = None) -> list[Problem]:
+        """Add the ads of a block, or those of one kind only; return the problems with it."""
         found = _BlockAds(block.file)
         for order, result in enumerate(block.others):
-            self._add_result(result.source.line if block.alike else order, result, found)
+            self._add_result(result.source.line if block.alike else order, result, found, only)
         for alike in block.alike:
-            self._add_alike(alike, found)
+            self._add_alike(alike, found, only)
         for kind, parts in found.parts().items():
             for repeated in self.ads[kind].add(block.file, parts):
                 found.problems.append((repeated.order, _repeated_problem(kind, repeated)))
         found.problems.sort(key=itemgetter(0))
         return [problem for _, problem in found.problems]
 
-    def _add_alike(self, alike: AlikeAds, found: _BlockAds) -> None:
+    def _add_alike(self, alike: AlikeAds, found: _BlockAds, only: PoolAdKind | None) -> None:
         """Add ads with the same names: by columns if they are of a kind that has a table, and have a key."""
         for kind, places in alike_kinds(alike.rows):
             rows = alike.rows.take(places)
             lines = alike.lines[places]
-            keys = alike_keys(kind, rows, found.file) if kind in self.ads else [None] * len(rows)
+            is_expected = kind in self.ads and only in {None, kind}
+            keys = alike_keys(kind, rows, found.file) if is_expected else [None] * len(rows)
             whole = [key for key in keys if key is not None]
             if len(whole) < len(keys):
                 for place in [place for place, key in enumerate(keys) if key is None]:
                     line = int(lines[place])
-                    self._add_result(line, ParsedAd(rows.ad(place), Source(found.file, line)), found)
+                    self._add_result(line, ParsedAd(rows.ad(place), Source(found.file, line)), found, only)
                 chosen = np.array([place for place, key in enumerate(keys) if key is not None], np.int64)
                 rows, lines = rows.take(chosen), lines[chosen]
             if whole:
                 found.alike.append((kind, KeyedAds(rows, whole, lines, lines, np.zeros_like(lines))))
 
-    def _add_result(self, order: int, result: ReadResult, found: _BlockAds) -> None:
+    def _add_result(self, order: int, result: ReadResult, found: _BlockAds, only: PoolAdKind | None) -> None:
         """Add an ad that is looked at by itself, or a problem."""
         if isinstance(result, Problem):
             found.problems.append((order, result))
@@ -146,6 +148,9 @@ class SnapshotBuilder:
                 self._add_private_claims(result)
             elif problem := _unused_problem(kind, result):
                 found.problems.append((order, problem))
+            return
+        if only not in {None, kind}:
+            found.problems.append((order, _unexpected_problem(kind, result)))
             return
         identified = identify(kind, result)
         if isinstance(identified, Problem):
@@ -174,6 +179,12 @@ class SnapshotBuilder:
         """
         self.private_claims.add(slot)
         self.claim_updates.pop(slot, None)
+        given = tuple(claims)
+        claims = [each for each in given if not each.is_of_another_startd(slot[1])]
+        if len(claims) < len(given):
+            message = f"{shorten(slot[0])}: a claim id that its startd {shorten(slot[1])} reports is that of another startd: it is not used"
+            hint = "find out who advertises it: a startd makes the claim ids of its own slots"
+            self.problems.append(Problem(Severity.WARNING, Source("collector"), message, hint))
         if update is not None:
             self.claim_updates[slot] = update
         self.vault.put(*slot, claims)
@@ -271,6 +282,14 @@ def _repeated_problem(kind: PoolAdKind, repeated: RepeatedKey) -> Problem:
     else:
         message = f"{label} was read before, at {repeated.earlier}; this later ad takes its place"
     return Problem(Severity.WARNING, repeated.source, message)
+
+
+def _unexpected_problem(kind: PoolAdKind, found: ParsedAd) -> Problem:
+    """Return why an ad is set aside that is of another kind than those that were queried."""
+    name = string_value(found.ad, "Name") or string_value(found.ad, "MyAddress") or "without a name"
+    message = f"the ad {shorten(name)} is set aside: it is of a {kind.value}, which was not queried"
+    hint = "find out who advertises it: daemons may advertise ads of their own kind only"
+    return Problem(Severity.WARNING, found.source, message, hint)
 
 
 def _unused_problem(kind: PoolAdKind, found: ParsedAd) -> Problem | None:

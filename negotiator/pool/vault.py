@@ -7,6 +7,7 @@ cannot be printed, iterated over, copied or serialised.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final, Never
 
 from negotiator.classad.syntax import fold
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SINGLE: Final = frozenset({"claimid", "capability"})  # Capability is the name before HTCondor 7
+_ENDPOINT: Final = re.compile(
+    r"<(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}(?=[?>])"
+)  # of an address as HTCondor writes it
 _LIST: Final = "claimidlist"
 
 
@@ -32,6 +36,14 @@ class Secret:
     def reveal(self) -> str:
         """Return the text."""
         return self.__text
+
+    def is_of_another_startd(self, address: str) -> bool:
+        """True if this is a claim id that begins with the address of another startd than this one (``ClaimIdParser``).
+
+        Hosts and ports are compared: other parts of an address may change while the startd runs.
+        """
+        made_by, own = _ENDPOINT.match(self.__text), _ENDPOINT.match(address)
+        return made_by is not None and own is not None and made_by[0] != own[0]
 
     def __repr__(self) -> str:
         return "<Secret>"

@@ -18,7 +18,7 @@ CHANGES = st.lists(
 class Pool:
     """A collector: the slots that it has, each with the time of its last update, and their claim ids."""
 
-    def __init__(self, session="", shows_numbers=False):
+    def __init__(self, session="", *, shows_numbers=False):
         self.shows_numbers, self.fetched = shows_numbers, 0
         self.clock, self.slots, self.updates = 100, {}, 0
         self.session = session  # of each claim id
@@ -264,3 +264,47 @@ def test_all_slots_are_read_again_once_somebody_has_used_half_of_the_budget():
     names = "".join(f"Own{number} = 1\n" for number in range(6000))
     first.add("schedd s", [f'MyType = "Job"\nOwner = "eve"\nClusterId = 1\nProcId = 0\n{names}\n'])
     assert not PoolAds(before=first.reading).can_update
+
+
+def test_an_ad_of_another_kind_than_was_queried_is_set_aside_and_named():
+    """A startd could pose as a schedd, a submitter, or a running job of somebody else."""
+    ads, slot = (
+        PoolAds(),
+        'MyType = "Machine"\nName = "slot1@a"\nMyAddress = "<1.1.1.1:1>"\nState = "Owner"\n\n',
+    )
+    lies = [
+        'MyType = "Job"\nClusterId = 1\nProcId = 0\nOwner = "ann"\nJobStatus = 2\nName = "slot2@a"\n\n',
+        'MyType = "Submitter"\nName = "ann@d"\nScheddName = "s"\nMyAddress = "<1.1.1.1:2>"\nIdleJobs = 5\n\n',
+        'MyType = "Scheduler"\nName = "s"\nMyAddress = "<1.1.1.1:2>"\n\n' * 3,
+    ]
+    ads.add("collector", ["".join([slot, *lies, slot.replace("slot1", "slot3")])], kind="Machine")
+    pool = ads.snapshot()
+    assert pool.slots.strings("Name").tolist() == ["slot1@a", "slot3@a"]
+    assert (len(pool.jobs), len(pool.submitters), len(pool.schedds)) == (0, 0, 0)
+    assert {each.message for each in pool.problems} == {
+        "the ad slot2@a is set aside: it is of a job, which was not queried",
+        "the ad ann@d is set aside: it is of a submitter, which was not queried",
+        "the ad s is set aside: it is of a schedd, which was not queried",
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "claim", "count"),
+    [
+        ("<1.1.1.1:1?sock=a>", "<1.1.1.1:1?addrs=1.1.1.1-1&sock=a>#2#3#", 1),
+        ("<1.1.1.1:1>", "<1.1.1.2:1>#2#3#", 0),
+        ("<1.1.1.1:1>", "<1.1.1.1:11?noUDP>#2#3#", 0),
+        ("<[::1]:1>", "<[::2]:1>#2#3#", 0),
+        ("<[::1]:1>", "<[::1]:1>#2#3#", 1),
+        ("<1.1.1.1:1>", "a claim id of no known form", 1),
+    ],
+)
+def test_the_claim_id_of_another_startd_is_not_used_and_who_reports_it_is_named(address, claim, count):
+    """The slot is not offered; the claim id is in no message."""
+    ads, slot = PoolAds(), f'MyType = "Machine"\nName = "slot1@a"\nMyAddress = "{address}"\n'
+    ads.add_claims("collector", [f'{slot}ClaimId = "{claim}"\n\n'])
+    ads.add("collector", [f'{slot}State = "Owner"\n\n'], kind="Machine")
+    pool = ads.snapshot()
+    assert pool.claim_ids == (count,)
+    assert [each.message.partition(":")[0] for each in pool.problems] == ["slot1@a"] * (1 - count)
+    assert "#2#3#" not in "".join(map(str, pool.problems))

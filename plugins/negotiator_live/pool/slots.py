@@ -35,7 +35,7 @@ def fetch_slots(collector: Collector, ads: PoolAds, *, decides: bool) -> None:
         claims = _received(found.claims_since, found.claim_names)
     # The claim ids first: a slot that is claimed meanwhile must not be offered with the claim id that would preempt its job.
     ads.add_claims(_COLLECTOR, collector.query(attrs.evolve(SLOT_CLAIMS, requirements=claims)))
-    ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)))
+    ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)), kind="Machine")
 
 
 def _received(since: int, names: tuple[str, ...]) -> str:

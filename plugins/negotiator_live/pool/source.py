@@ -94,7 +94,8 @@ class HTCondorPool(LivePool):
                 report(ads, COLLECTOR, error)
         self._end_if_wanted()
         submitters = list(self._collector.query(SUBMITTERS_WITH_CAPABILITIES))
-        found = SubmitterAds.of(ads_of(submitters))
+        schedds = list(self._collector.query(SCHEDDS))
+        found = SubmitterAds.of(ads_of(submitters), ads_of(schedds))
         self._end_if_wanted()
         now = time.monotonic()
         decides = bool(found.submitters) or now - self._refreshed >= _FREE_SLOTS_SECONDS
@@ -104,9 +105,8 @@ class HTCondorPool(LivePool):
         schedds = list(self._collector.query(SCHEDDS))
         self._running.fetch(ads_of(schedds), ads)
         self._end_if_wanted()
-        ads.add(COLLECTOR, submitters)
-        ads.add(COLLECTOR, schedds)
-        self._end_if_wanted()
+        ads.add(COLLECTOR, submitters, kind="Submitter")
+        ads.add(COLLECTOR, schedds, kind="Scheduler")
         for problem in found.problems:
             report(ads, COLLECTOR, problem)
         settings = self._settings

@@ -35,10 +35,19 @@ class SubmitterAds:
     problems: tuple[str, ...]
 
     @classmethod
-    def of(cls, ads: Iterable[WireAd]) -> SubmitterAds:
-        """Return the submitters with idle jobs, each once for each schedd."""
+    def of(cls, ads: Iterable[WireAd], schedds: Iterable[WireAd] = ()) -> SubmitterAds:
+        """Return the submitters with idle jobs, each once for each schedd.
+
+        An ad that names a schedd at another address than that schedd's own is left out: its jobs would pass for those of the schedd, and
+        the matches of the schedd would be sent there.
+
+        :param schedds: the ads of the pool's schedds; of those that have none the first address counts.
+        """
         found: dict[tuple[str, str], Submitter] = {}
         problems: list[str] = []
+        addresses = {
+            each.string("Name").lower(): address for each in schedds if (address := _own_address(each))
+        }
         for ad in ads:
             idle = ad.integer("IdleJobs")
             if not idle:
@@ -49,12 +58,27 @@ class SubmitterAds:
                 problems.append(f"submitter {ad.string('Name')}: {error}")
                 continue
             name = ad.string("OriginalName") or ad.string("Name")
+            schedd = ad.string("ScheddName")
+            own = addresses.setdefault(schedd.lower(), address) if schedd else address
+            if (own.primary, own.shared_port_id) != (address.primary, address.shared_port_id):
+                problems.append(
+                    f"submitter {name}: the ad is set aside: it names the schedd {schedd}, which is at"
+                    f" {own.shown}, and not at {address.shown}"
+                )
+                continue
             found[name, str(address)] = Submitter(
-                *(name, ad.string("SubmitterTag"), ad.string("ScheddName"), address),
+                *(name, ad.string("SubmitterTag"), schedd, address),
                 capability=SecuritySession.of_capability(ad.string("Capability")),
                 idle=idle,
             )
         return cls(tuple(found.values()), tuple(problems))
+
+
+def _own_address(schedd: WireAd) -> DaemonAddress | None:
+    try:
+        return DaemonAddress.parse(schedd.string("MyAddress") or schedd.string("ScheddIpAddr"))
+    except AddressError:
+        return None
 
 
 def ads_of(blocks: Iterable[str]) -> Iterator[WireAd]:

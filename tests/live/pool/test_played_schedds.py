@@ -354,3 +354,20 @@ def test_a_signal_while_a_schedd_hangs_ends_the_process_and_removes_its_ad(tmp_p
     assert "error" not in output
     assert DaemonCommand.INVALIDATE_NEGOTIATOR_ADS in commands
     assert not schedds[32].called.is_set()
+
+
+def test_a_submitter_ad_that_names_another_schedd_is_set_aside_and_named(served):
+    """Else its jobs would pass for those of that schedd, and the claim ids for these would be sent to it."""
+
+    class Liar(PlayedSchedd):
+        def submitter(self):
+            return super().submitter() | {"ScheddName": '"good"'}
+
+    good, liar = PlayedSchedd("good", [request(1)]), Liar("liar", [request(1)])
+    _, printed = served([slot(1)], [good, liar])
+    assert [claim for claim, _ in good.matches] == ["claim of slot1@h"]
+    assert not liar.called.is_set()
+    assert (
+        f"submitter ann@d: the ad is set aside: it names the schedd good, which is at <{good.address}>"
+        in printed
+    )
