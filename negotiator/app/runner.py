@@ -40,6 +40,7 @@ from negotiator.runtime.cycle_pool import CyclePool, FilePool
 from negotiator.runtime.cycle_recorder import CycleRecorder
 from negotiator.runtime.cycle_timer import CycleTimer
 from negotiator.runtime.cycle_trigger import CycleTrigger
+from negotiator.runtime.journal_clock import OrderedClock
 from negotiator.runtime.live_pool import ServedPool
 from negotiator.runtime.notices import Notices
 from negotiator.runtime.peer_matches import register_negotiator
@@ -389,23 +390,23 @@ def open_runner(
         stack.callback(evaluating.close)
         evaluating.connect()
         trigger = trigger or CycleTrigger()
-        requests = PoolRequests(lambda: runtime.bundle, location, trigger, clock(targets))
+        peers = Notices()
+        ordered = OrderedClock(clock(targets), report=peers.add)
+        requests = PoolRequests(lambda: runtime.bundle, location, trigger, ordered, peers)
         pool: CyclePool = FilePool(ads or pool_reader(targets.pool, stdin))
         if shadow:
             pool = ShadowPool(lambda: runtime.bundle)
         elif live:
             pool = ServedPool(lambda: runtime.bundle, requests)
         stack.callback(pool.close)
-        runtime = Runtime(
-            bundle, pool, clock(targets), log, store, reloader, stop=trigger.stop, engine=evaluating
-        )
+        runtime = Runtime(bundle, pool, ordered, log, store, reloader, stop=trigger.stop, engine=evaluating)
         yield Runner(
             runtime=runtime,
             reloader=reloader,
             notices=(*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ())),
             driver=driver,
             trigger=trigger,
-            peers=requests.notices,
+            peers=peers,
             comparison=ShadowComparison() if shadow else None,
             recorder=recorder,
         )

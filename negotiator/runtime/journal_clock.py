@@ -1,4 +1,6 @@
-"""The time by which matches of the journal age: it advances only as far as it is proven that time passed.
+"""The time of records and accounts, which never goes back, and that by which matches of the journal age.
+
+The latter advances only as far as it is proven that time passed.
 
 A wall clock that jumps forward would end ``claim_timeout`` at once, and matches would be handed out twice. Time is proven by
 the uptime of the machine (a clock that nobody sets, and that goes on between processes), and by the times in the ads of the
@@ -7,7 +9,9 @@ pool, as far as the wall clock agrees with them: they are written by other machi
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +23,43 @@ from negotiator.classad import Table
 #: A wall clock that differs by more from the proven time, in seconds, is reported.
 TOLERANCE: Final = 60.0
 
+_LONGEST_SET_BACK: Final = 86400.0  # seconds
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _TIMES = ("LastHeardFrom", "MyCurrentTime", "ServerTime")
+
+
+@attrs.define
+class OrderedClock:
+    """The wall clock, but never going back: cycles, records and accounts keep their order.
+
+    After the wall clock was set back, time goes on at half the pace until it has caught up. One that was set back by more than a day
+    was wrong before, and is followed. Any thread may call this.
+
+    :param wall: returns the time in seconds since the epoch.
+    :param monotonic: returns seconds that only increase.
+    :param report: called with a sentence when the wall clock was set back.
+    """
+
+    wall: Callable[[], float]
+    monotonic: Callable[[], float] = time.monotonic
+    report: Callable[[str], None] = lambda _: None
+    _last: tuple[float, float, float] | None = attrs.field(default=None, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
+
+    def __call__(self) -> float:
+        """Return the time in seconds since the epoch."""
+        with self._lock:
+            wall, now = self.wall(), self.monotonic()
+            before, then, wall_then = self._last or (wall, now, wall)
+            is_followed = not 0 < before - wall <= _LONGEST_SET_BACK
+            found = wall if is_followed else before + max(0.0, now - then) / 2
+            self._last = found, now, wall
+        if wall_then - wall > TOLERANCE:
+            goes_on = (
+                "it is followed" if is_followed else "times go on at half the pace until it has caught up"
+            )
+            self.report(f"the clock was set back by {wall_then - wall:.0f} s: {goes_on}")
+        return found
 
 
 @attrs.frozen

@@ -1,15 +1,34 @@
 """Matches age by proven time: a wall clock that jumps does not hand a slot out twice."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.app.runner import open_runner
 from negotiator.classad import Table
-from negotiator.runtime.journal_clock import JournalTime, PoolTimes, Uptime, pool_times, system_uptime
-from pools import NOW, matched, slot, snapshot
-from queueing import World, app
+from negotiator.hooks.command_targets import CommandTargets
+from negotiator.runtime.journal_clock import (
+    JournalTime,
+    OrderedClock,
+    PoolTimes,
+    Uptime,
+    pool_times,
+    system_uptime,
+)
+from pools import NOW, matched, slot, snapshot, write_bundle
+from queueing import World, app, records
 
 TIMEOUT = 600  # the default claim_timeout
+USED = """MyType = "Machine"
+Name = "slot1@h"
+State = "Claimed"
+RemoteUser = "ann@d"
+Cpus = 1
+SlotWeight = 1
+Requirements = true
+"""
 
 
 @pytest.fixture
@@ -111,3 +130,58 @@ def test_the_uptime_of_the_system_is_comparable_between_calls():
     first, second = system_uptime(), system_uptime()
     assert first.boot == second.boot
     assert first.seconds <= second.seconds
+
+
+@given(st.lists(st.tuples(st.floats(-7200, 7200), st.floats(0, 600)), min_size=1, max_size=20))
+def test_an_ordered_clock_never_goes_back_and_catches_up(moves):
+    """However often the wall clock is set; without that it is the wall clock, once that has passed the last time."""
+    wall, seconds, said = NOW, 0.0, []
+    clock = OrderedClock(lambda: wall, lambda: seconds, said.append)
+    times = [clock()]
+    for jump, elapsed in moves:
+        wall, seconds = wall + jump + elapsed, seconds + elapsed
+        times.append(clock())
+    assert times == sorted(times)
+    ahead = max(0.0, times[-1] - wall)
+    wall, seconds = wall + 2 * ahead + 1, seconds + 2 * ahead + 1
+    assert clock() == wall
+
+
+def test_a_clock_that_is_set_back_is_reported_once_and_a_wrong_one_is_followed():
+    wall, seconds, said = NOW, 0.0, []
+    clock = OrderedClock(lambda: wall, lambda: seconds, said.append)
+    clock()
+    wall, seconds = wall - 3600, 10.0
+    assert (clock(), clock()) == (NOW + 5, NOW + 5)
+    wall -= 90_000
+    assert clock() == wall
+    assert said == [
+        "the clock was set back by 3600 s: times go on at half the pace until it has caught up",
+        "the clock was set back by 90000 s: it is followed",
+    ]
+
+
+def test_records_and_accounts_stay_in_order_when_the_clock_is_set_back_by_an_hour(tmp_path, monkeypatch):
+    """Cycles go on, and what a user uses meanwhile is charged."""
+    wall = [NOW]
+    monkeypatch.setattr("negotiator.app.targets.time.time", lambda: wall[0])
+    write_bundle(tmp_path / "bundle")
+    (tmp_path / "pool.ads").write_text(USED)
+    targets = CommandTargets(
+        bundle=tmp_path / "bundle",
+        pool=(tmp_path / "pool.ads",),
+        state=tmp_path / "state",
+        audit_log=tmp_path / "audit",
+    )
+    with open_runner(targets) as runner:
+        seconds = itertools.count()
+        runner.runtime.clock.monotonic = lambda: 100.0 * next(seconds)
+        runner.runtime.next_cycle()
+        wall[0] -= 3600
+        runner.runtime.next_cycle()
+        order = runner.runtime.bundle.ordering.name
+        rows, _ = runner.runtime.store.order_rows(order)
+    times = [each["time"] for each in records(tmp_path / "audit")]
+    assert times == sorted(times)
+    assert times[-1] > times[0]
+    assert rows["account:ann@d"]["AccumulatedUsage"] == rows["clock"]["last_update"] - NOW > 0
