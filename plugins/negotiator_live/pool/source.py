@@ -102,7 +102,6 @@ class HTCondorPool(LivePool):
         fetch_slots(self._collector, ads, decides=decides)
         self._refreshed = now if decides else self._refreshed
         self._end_if_wanted()
-        schedds = list(self._collector.query(SCHEDDS))
         self._running.fetch(ads_of(schedds), ads)
         self._end_if_wanted()
         ads.add(COLLECTOR, submitters, kind="Submitter")
