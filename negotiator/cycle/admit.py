@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import attrs
 import numpy as np
@@ -29,13 +30,15 @@ from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
+from negotiator.records.text import printable
 
+#: The code of slots that were matched in an earlier cycle, and of which the pool does not show it yet.
+SLOT_MATCHED: Final = "slot_matched"
 #: Slots of machines that left the pool, whose ads the collector keeps for condor_status -absent; a negotiator never gets them.
 _ABSENT = bind(parse("MY.Absent =?= true"))
 _IS_ABSENT = core_reason(
     Station.ADMIT, Verdict.WAITING, "slot_absent", "the slot's machine is absent from the pool", "Absent"
 )
-_NOUN = {AdKind.STARTD: "slot", AdKind.JOB: "job"}
 
 
 @attrs.frozen
@@ -127,14 +130,20 @@ def _discard_matched(
     pending = [entry for entry in journal if not entry.shown]
     taken = frozenset(entry.slot for entry in pending)
     matched = frozenset(entry.job_key for entry in pending)
-    job_keys = job_columns.job_keys(jobs.table, users)
-    for ads, mask in (
-        (slots, is_in(slots.table.strings("Name"), taken)),
-        (jobs, is_in(job_keys, matched)),
+    names_of_slots = slots.table.strings("Name")
+    of_slots, of_jobs = is_in(names_of_slots, taken), is_in(job_columns.job_keys(jobs.table, users), matched)
+    blocked = sorted(names_of_slots[of_slots].tolist())
+    for ads, mask, code, which in (
+        (slots, of_slots, SLOT_MATCHED, f"slot {_listed(blocked)}"),
+        (jobs, of_jobs, "job_matched", "the job"),
     ):
-        noun = _NOUN[ads.kind]
-        text = f"the {noun} was matched in an earlier cycle, and the pool does not show it yet"
-        ads.discard(mask, core_reason(Station.ADMIT, Verdict.WAITING, f"{noun}_matched", text))
+        text = f"{which} was matched in an earlier cycle, and the pool does not show it yet"
+        ads.discard(mask, core_reason(Station.ADMIT, Verdict.WAITING, code, text))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many there are."""
+    return "" if not names else printable(names[0]) + (f" (one of {len(names)})" if len(names) > 1 else "")
 
 
 def _discard_jobs_of(jobs: AdmissionFilter, schedds: AdmissionFilter, submitters: AdmissionFilter) -> None:

@@ -27,7 +27,8 @@ class Decisions:
     """The decisions of one cycle, for the daemons of a pool.
 
     ``rejections`` are the requests with jobs that got no slot, each with the decisive reason. ``discarded`` has the reason of
-    jobs that took no part, by their schedd (in lower case) and id. ``claims`` returns each claim id once:
+    jobs that took no part, by their schedd (in lower case) and id. ``kept`` is the sentence on slots that took no part because the
+    pool does not show a match of theirs yet, empty if there are none. ``claims`` returns each claim id once:
     ``claims.take(slot, address, match.id)``. Nothing may write a claim id into a log, a message or a file.
 
     ``reuse`` has the matches, by id, whose claims a schedd may not use for any further job. Under ``SAME`` it may for those jobs
@@ -40,6 +41,7 @@ class Decisions:
     claims: ClaimVault
     reuse: Mapping[str, Reuse] = attrs.field(factory=dict)
     policy: str = ""
+    kept: str = ""
 
 
 class LivePool(ABC):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from negotiator.bundle import Bundle
 from negotiator.bundle.reuse import ReusePlan
 from negotiator.bundle.rules import bundle_rules, job_conditions
+from negotiator.cycle.admit import SLOT_MATCHED
 from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.significant_attributes import significant_attributes
@@ -72,10 +73,13 @@ class ServedPool(CyclePool):
         source, pool = self._pool.get()
         found: dict[str, Delivery] = {}
         discarded = {job: each.reason for each in result.discarded for job in each.jobs}
+        kept = (each.reason.text for each in result.discarded if each.reason.code == SLOT_MATCHED)
         plan = self._reuse_plan()
-        reuse = reuse_of_matches(plan, result.matches)
         decisions = Decisions(
-            result.matches, result.rejections, discarded, vault, reuse=reuse, policy=plan.policy
+            *(result.matches, result.rejections, discarded, vault),
+            kept=next(kept, ""),
+            reuse=reuse_of_matches(plan, result.matches),
+            policy=plan.policy,
         )
         failure = "the plugin returned no Delivery of the match"
         try:

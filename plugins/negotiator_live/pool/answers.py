@@ -169,7 +169,8 @@ class NegotiationAnswers:
         found = self._reasons.get(_autocluster(request)) or self.decisions.discarded.get(
             (schedd, job_id(request))
         )
-        return found.text if found else _NO_SLOT
+        text, kept = found.text if found else _NO_SLOT, self.decisions.kept
+        return f"{text}; {kept}" if kept and kept not in text else text
 
 
 def is_offline(match: Match) -> bool:

@@ -46,11 +46,12 @@ def request(cluster, autocluster=1, count=1, **more):
 def served(tmp_path):
     """Return a function: one cycle with these slots and schedds; it returns the output."""
 
-    def run(slots, schedds, timeout=20, more="", merged=None):
+    def run(slots, schedds, timeout=20, more="", merged=None, options=()):
         with played_pool(slots, schedds, merged=merged) as collector:
-            (tmp_path / "bundle").mkdir()
+            (tmp_path / "bundle").mkdir(exist_ok=True)
             (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, timeout) + more)
             command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--cycles", "1"]
+            command += options
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, text=True)
         return done.returncode, done.stderr
 
@@ -371,3 +372,17 @@ def test_a_submitter_ad_that_names_another_schedd_is_set_aside_and_named(served)
         f"submitter ann@d: the ad is set aside: it names the schedd good, which is at <{good.address}>"
         in printed
     )
+
+
+def test_the_reason_that_a_user_reads_names_the_slot_that_waits_for_its_claim(served):
+    """The collector goes on to show the slot of the first match as it was; the other slot accepts nobody."""
+    slots, requests = [slot(1), slot(2, Requirements="false")], [request(7), request(8, autocluster=2)]
+    rejections = []
+    for _ in range(2):
+        schedd = PlayedSchedd("s", requests)
+        code, output = served(slots, [schedd], options=("--state", "state"))
+        assert code == 0, output
+        rejections += (each for each in schedd.rejections if "|8.0|" in each)
+    assert not schedd.matches
+    kept = "; slot slot1@h was matched in an earlier cycle, and the pool does not show it yet |2|8.0|"
+    assert [kept in each for each in rejections] == [False, True]
