@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -78,15 +79,6 @@ def slot_claims(slots: Table) -> dict[int, SlotClaim]:
     return found
 
 
-def unclaimed_slots(slots: Table) -> Iterator[tuple[str, bool]]:
-    """Yield the name of each slot without a claim, and whether it is partitionable."""
-    partitionable = slots.alone("PartitionableSlot").is_true()
-    states = names(slots, "State").tolist()
-    for name, state, divisible in zip(slots.strings("Name"), states, partitionable.tolist(), strict=True):
-        if name and state not in CLAIMED:
-            yield name, divisible
-
-
 def owners(jobs: Table) -> Iterator[str]:
     """Yield the owner of each job in lower case, as slots name users."""
     own, users = names(jobs, "Owner"), names(jobs, "User")
@@ -118,9 +110,28 @@ _Place = tuple[int, int]  # the number of a table, and a row
 
 @attrs.define(eq=False)
 class ClaimIndex:
-    """Jobs in use by what matches have of them; several journals are compared with one index, and each part is made when it is first used."""
+    """Jobs in use by what matches have of them; several journals are compared with one index, and each part is made when it is first used.
+
+    ``slots`` are all slots of the pool.
+    """
 
     tables: Sequence[JobsInUse]
+    slots: Table
+
+    @cached_property
+    def by_claim(self) -> Mapping[tuple[str, str], list[_Place]]:
+        """The jobs by the claim of their slot, and its name; a dynamic slot also has the name of the slot that it was taken from.
+
+        A slot that shows the claim of another one is not believed.
+        """
+        found: dict[tuple[str, str], list[_Place]] = {}
+        names = self.slots.strings("Name")
+        for number, (rows, claims) in enumerate(zip(self._rows, self.claims, strict=True)):
+            for row in np.flatnonzero(claims != "").tolist():
+                slot = names[rows[row]] or ""
+                for name in filter(None, (slot, undivided(slot))):
+                    found.setdefault((claims[row], name), []).append((number, row))
+        return found
 
     @cached_property
     def by_job(self) -> Mapping[tuple[str, str, str], _Place]:
@@ -146,6 +157,16 @@ class ClaimIndex:
         return found
 
     @cached_property
+    def claims(self) -> list[Strings]:
+        """What the slot of each job shows of its claim (``PublicClaimId``), (N,) for each table; empty if it shows none."""
+        shown = np.array([*(claim or "" for claim in self.slots.strings("PublicClaimId")), ""], np.object_)
+        return [shown[rows] for rows in self._rows]
+
+    @cached_property
+    def _rows(self) -> list[Rows]:
+        return [slots_of(table.jobs, self.slots) for table in self.tables]
+
+    @cached_property
     def _schedds(self) -> list[list[str]]:
         return [job_columns.schedds(table.jobs).tolist() for table in self.tables]
 
@@ -153,40 +174,93 @@ class ClaimIndex:
 def match_claims(journal: Sequence[JournalEntry], in_use: ClaimIndex) -> MatchedClaims:
     """Find the match of each job in use.
 
-    A match is shown by its job, else by another job of its user on its slot: the claim outlasts the job, and the ad of a
+    A match is shown by its claim, whatever job the schedd runs there. Where the claim id of either is not known, or several matches
+    share it, it is shown by its job, else by another job of its user on its slot: the claim outlasts the job, and the ad of a
     request for several jobs does not name the one that runs. If a job was matched twice, the earlier match has ended.
     """
     found = tuple(np.full(len(table.jobs), -1, np.int64) for table in in_use.tables)
     if not journal:
         return MatchedClaims(found, ())
-    by_job = in_use.by_job
-    unseen: list[int] = []
-    taken: set[_Place] = set()
-    left: list[int] = []
-    for number in range(len(journal) - 1, -1, -1):
-        entry = journal[number]
-        place = None if entry.is_copy else by_job.get(entry.job_key)
-        if place is None:
-            left.append(number)
-        elif place not in taken:
-            taken.add(place)
-            found[place[0]][place[1]] = number
-    # The claims that the pool showed before are those of the matches that it showed before: a new match must not count as shown by
-    # one of them, or its charge would be lost until its own claim appears.
-    for number in sorted(left, key=lambda number: (not journal[number].shown, number)):
-        entry = journal[number]
-        places = [
-            place
-            for schedd in (entry.schedd, "")
-            for place in in_use.by_slot.get((schedd, entry.user, entry.slot), ())
-            if place not in taken
-        ]
-        if places:
-            taken.add(places[0])
-            found[places[0][0]][places[0][1]] = number
-        else:
-            unseen.append(number)
-    return MatchedClaims(found, tuple(sorted(unseen)))
+    matches = _MatchesByClaim(journal, in_use, found)
+    left = matches.by_job(matches.by_claim())
+    return MatchedClaims(found, tuple(sorted(matches.by_slot(left))))
+
+
+@attrs.define(eq=False)
+class _MatchesByClaim:
+    """Finds the jobs of matches; each step returns the indexes of the matches that are left."""
+
+    journal: Sequence[JournalEntry]
+    in_use: ClaimIndex
+    found: tuple[Numbers, ...]
+    _uses: Counter[str] = attrs.field(init=False)  # how many matches have a claim
+    _taken: set[_Place] = attrs.field(factory=set, init=False)
+
+    @_uses.default
+    def _count(self) -> Counter[str]:
+        return Counter(entry.claim for entry in self.journal if entry.claim)
+
+    def by_claim(self) -> list[int]:
+        """Find the jobs of claims; of matches that share one, first that whose own job it is."""
+        left = list(range(len(self.journal)))
+        if not self._uses:
+            return left
+        for is_own in (True, False):
+            left = [number for number in left if not self._take_claim(number, is_own=is_own)]
+        return left
+
+    def _take_claim(self, number: int, *, is_own: bool) -> bool:
+        entry = self.journal[number]
+        places = self.in_use.by_claim.get((entry.claim, entry.slot), ()) if entry.claim else ()
+        own = self.in_use.by_job.get(entry.job_key) if is_own and places else None
+        for place in places:
+            if place not in self._taken and (place == own or not is_own):
+                self._take(place, number)
+                return True
+        return False
+
+    def by_job(self, numbers: Sequence[int]) -> list[int]:
+        """Find the jobs that were matched, the latest matches first."""
+        left = []
+        for number in reversed(numbers):
+            entry = self.journal[number]
+            place = None if entry.is_copy else self.in_use.by_job.get(entry.job_key)
+            if place is None or not self._may_show(place, entry):
+                left.append(number)
+            elif place not in self._taken:
+                self._take(place, number)
+        return left
+
+    def by_slot(self, numbers: Sequence[int]) -> list[int]:
+        """Find other jobs on the slots of matches.
+
+        The claims that the pool showed before are those of the matches that it showed before: a new match must not count as shown
+        by one of them, or its charge would be lost until its own claim appears.
+        """
+        left = []
+        for number in sorted(numbers, key=lambda number: (not self.journal[number].shown, number)):
+            entry = self.journal[number]
+            places = (
+                place
+                for schedd in (entry.schedd, "")
+                for place in self.in_use.by_slot.get((schedd, entry.user, entry.slot), ())
+                if place not in self._taken and self._may_show(place, entry)
+            )
+            place = next(places, None)
+            if place is None:
+                left.append(number)
+            else:
+                self._take(place, number)
+        return left
+
+    def _may_show(self, place: _Place, entry: JournalEntry) -> bool:
+        """Return whether the claim of a job, which is not that of the match, may be hers all the same."""
+        claim = self.in_use.claims[place[0]][place[1]]
+        return not claim or (claim not in self._uses and (not entry.claim or self._uses[entry.claim] > 1))
+
+    def _take(self, place: _Place, number: int) -> None:
+        self._taken.add(place)
+        self.found[place[0]][place[1]] = number
 
 
 def undivided(slot: str) -> str:

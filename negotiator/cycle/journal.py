@@ -16,7 +16,8 @@ class JournalEntry:
     with the slot of the match; None for one that was missing. Amounts are what the claim counts for: at least one core,
     and no more than the slot holds. ``groups`` are those of the user. ``at`` is in seconds since the epoch.
 
-    ``is_copy``: the ad of the request stood for several jobs, so that ``job`` may not be the one that runs. ``shown``:
+    ``claim`` is the public part of the claim id that it was handed out with (``PublicClaimId``), empty if it is not known; several
+    matches that share a slot may have one. ``is_copy``: the ad of the request stood for several jobs, so that ``job`` may not be the one that runs. ``shown``:
     the pool has shown the claim; the entry lasts as long as it does.
     """
 
@@ -34,6 +35,7 @@ class JournalEntry:
     attributes: tuple[tuple[str, PlainValue], ...]
     is_copy: bool = False
     shown: bool = False
+    claim: str = ""
 
     @property
     def key(self) -> str:

@@ -79,7 +79,7 @@ def place(
     claimed = placement.place_in_use(claims, "claim")
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
     in_use = [JobsInUse(each.jobs, each.users) for each in (running, claimed)]
-    matched = match_claims(state.journal, ClaimIndex(in_use))
+    matched = match_claims(state.journal, ClaimIndex(in_use, snapshot.slots))
     journal = list(state.journal)
     unseen = placement.current([journal[number] for number in matched.unseen])
     for number, entry in zip(matched.unseen, unseen, strict=True):

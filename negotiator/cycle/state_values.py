@@ -108,8 +108,11 @@ def to_holds(values: Values) -> dict[ApplicationId, ApplicationHold]:
 
 
 def from_entry(entry: JournalEntry) -> Values:
-    """Return an entry of the journal."""
-    return dict(zip(_ENTRY_NAMES, _ENTRY_VALUES(entry), strict=True))  # its fields are plain
+    """Return an entry of the journal; an unknown claim is left out."""
+    values = dict(zip(_ENTRY_NAMES, _ENTRY_VALUES(entry), strict=True))  # its fields are plain
+    if not entry.claim:
+        del values["claim"]
+    return values
 
 
 def to_entry(values: Values) -> JournalEntry:
@@ -118,8 +121,7 @@ def to_entry(values: Values) -> JournalEntry:
     :raises ValueError: a field is missing, unknown, or invalid.
     :raises TypeError: a field is of another type.
     """
-    fields = attrs.fields_dict(JournalEntry)
-    if not isinstance(values, dict) or values.keys() != fields.keys():
+    if not isinstance(values, dict) or {*values, "claim"} != {*_ENTRY_NAMES}:
         raise ValueError("the fields are not those of a match")
     read = {name: _ENTRY_FIELDS.get(name, _text)(value) for name, value in values.items()}
     return JournalEntry(**read)

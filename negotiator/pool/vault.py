@@ -45,6 +45,17 @@ class Secret:
         made_by, own = _ENDPOINT.match(self.__text), _ENDPOINT.match(address)
         return made_by is not None and own is not None and made_by[0] != own[0]
 
+    @property
+    def public_part(self) -> str:
+        """What identifies a claim id and is no secret: the text that its slot publishes as ``PublicClaimId``.
+
+        It ends before the last ``#`` (``ClaimIdParser::publicClaimId``); a digest stands for a claim id without one.
+        """
+        public, mark, _ = self.__text.rpartition("#")
+        if mark and public:
+            return f"{public}#..."
+        return f"sha256:{hashlib.sha256(self.__text.encode()).hexdigest()}"
+
     def __repr__(self) -> str:
         return "<Secret>"
 
@@ -66,10 +77,6 @@ def claim_ids(name: str, value: object) -> tuple[Secret, ...]:
     return ()
 
 
-def _digest(claim: Secret) -> str:
-    return hashlib.sha256(claim.reveal().encode()).hexdigest()
-
-
 class ClaimVault:
     """The claim ids of a pool's slots, by the slot's name and the address of its startd.
 
@@ -80,7 +87,7 @@ class ClaimVault:
 
     def __init__(self) -> None:
         self.__claims: dict[str, dict[str, list[Secret]]] = {}
-        # By slot: the list that claim ids were taken from, and their digests. A list is replaced when new ones are stored.
+        # By slot: the list that claim ids were taken from, and their public parts. A list is replaced when new ones are stored.
         self.__taken: dict[str, tuple[list[Secret], frozenset[str]]] = {}
         self.__by_match: dict[str, str] = {}
 
@@ -100,36 +107,28 @@ class ClaimVault:
 
         Without an ``address``, return None if slots of several startds have this name.
 
-        :param match: the id of the match that it is for, by which ``taken`` finds its digest.
+        :param match: the id of the match that it is for, by which ``taken`` finds its public part.
         """
         claims = self.__claims_of(slot, address)
         if not claims:
             return None
         claim = claims.pop(0)
-        before, digests = self.__taken.get(slot, (claims, frozenset()))
-        self.__taken[slot] = claims, (digests if before is claims else frozenset()) | {_digest(claim)}
+        before, taken = self.__taken.get(slot, (claims, frozenset()))
+        self.__taken[slot] = claims, (taken if before is claims else frozenset()) | {claim.public_part}
         if match:
-            self.__by_match[match] = _digest(claim)
+            self.__by_match[match] = claim.public_part
         return claim.reveal()
 
     def taken(self, match: str) -> str | None:
-        """Return the digest of the claim id that was taken for a match, once; None if none was."""
+        """Return the public part of the claim id that was taken for a match, once; None if none was."""
         return self.__by_match.pop(match, None)
 
     def count(self, slot: str, address: str) -> int:
         """Return how many claim ids a slot has."""
         return len(self.__claims.get(slot, {}).get(address, ()))
 
-    def fingerprint(self, slot: str) -> str | None:
-        """Return a digest of the next claim id of a slot, by which it is found to be another one later.
-
-        None without a claim id, or if slots of several startds have this name.
-        """
-        claims = self.__claims_of(slot, None)
-        return _digest(claims[0]) if claims else None
-
-    def fingerprints(self, slot: str) -> frozenset[str]:
-        """Return the digests of all claim ids of a slot, with those taken since they were stored.
+    def public_parts(self, slot: str) -> frozenset[str]:
+        """Return the public parts of all claim ids of a slot, with those taken since they were stored.
 
         Empty if slots of several startds have this name.
         """
@@ -137,7 +136,8 @@ class ClaimVault:
         if claims is None:
             return frozenset()
         before, taken = self.__taken.get(slot, (claims, frozenset()))
-        return frozenset(map(_digest, claims)) | (taken if before is claims else frozenset())
+        found = frozenset(claim.public_part for claim in claims)
+        return found | (taken if before is claims else frozenset())
 
     def drop(self, slot: str, address: str | None = None) -> None:
         """Remove the claim ids of a slot; without an ``address``, those of all slots of this name."""

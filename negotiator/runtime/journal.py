@@ -1,44 +1,83 @@
 """The journal of matches that were handed out.
 
 They are charged until the pool shows their claims, or until it is proven that ``claim_timeout`` has passed; then as long as
-the pool shows them. A claim may also begin and end between two cycles: the slot then has another claim id.
+the pool shows them. A claim id that its slot does not offer any more, and that the pool does not show either, was used between
+two cycles, or is replaced: the match has ended. A slot's name identifies nothing: that of a dynamic slot is used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
 
-from negotiator.cycle.claims import ClaimIndex, match_claims
+from negotiator.classad import Ad, Table
+from negotiator.classad.syntax import ListExpr, Literal
+from negotiator.cycle.claims import CLAIMED, ClaimIndex, match_claims, undivided
+from negotiator.cycle.jobs import is_in
 from negotiator.cycle.journal import JournalEntry
+from negotiator.pool.vault import ClaimVault
 
 DYNAMIC_SLOT_SECONDS: Final = 5.0
 """How long a collector may have the new ad of a partitionable slot, and not yet that of the dynamic slot made of it."""
 
+#: Whose claim waits until the present one of a slot has ended (HTCondor manual, Machine ClassAd Attributes).
+_PREEMPTING: Final = ("PreemptingAccountingGroup", "PreemptingUser", "PreemptingOwner")
+
 
 @attrs.frozen
-class FreeSlot:
-    """A slot that has no claim, and the fingerprints of its claim ids."""
+class SlotClaims:
+    """What a slot shows of its claims: the public parts of the claim ids that it offered last and of its claim, and who waits for it.
 
-    name: str
+    ``claims`` are empty if those are not known. ``waiting`` are submitters in lower case whose claim begins once the present one has ended: its id is not offered any more.
+    ``is_incomplete``: dynamic slots that were made of it may be missing in the pool.
+    """
+
     claims: frozenset[str]
-    is_partitionable: bool
+    waiting: frozenset[str] = frozenset()
+    is_incomplete: bool = False
+
+    @classmethod
+    def of(cls, slots: Table, entries: Iterable[JournalEntry], vault: ClaimVault) -> dict[str, SlotClaims]:
+        """Return what the slots of matches show, by name; also those that dynamic slots were taken from.
+
+        Source: ``Resource::publish_private``, ``Claim::publishPreemptingClaim`` (condor_startd 25.14.1).
+        """
+        wanted = {name for entry in entries for name in (entry.slot, undivided(entry.slot)) if name}
+        names = slots.strings("Name")
+        present = frozenset(names.tolist())
+        rows = is_in(names, wanted).nonzero()[0].tolist()
+        return {
+            names[row]: cls._of_ad(slots.ad(row), vault.public_parts(names[row]), present) for row in rows
+        }
+
+    @classmethod
+    def _of_ad(cls, ad: Ad, offered: frozenset[str], present: frozenset[str]) -> SlotClaims:
+        waiting = frozenset(filter(None, ((ad.string(name) or "").lower() for name in _PREEMPTING)))
+        claim, is_claimed = ad.string("PublicClaimId"), (ad.string("State") or "").lower() in CLAIMED
+        if is_claimed and not claim:  # it may be that of a match
+            return cls(frozenset())
+        claims = offered | {claim} if offered and claim else offered
+        if ad.evaluate("PartitionableSlot") is not True:
+            return cls(claims, waiting)
+        children = ad.get("ChildName")
+        is_complete = isinstance(children, ListExpr) and all(
+            isinstance(child, Literal) and child.value in present for child in children.items
+        )
+        return cls(claims, waiting, not is_complete)
 
 
 @attrs.define
 class Journal:
     """The entries by the key of the match, in the order in which they were made.
 
-    Beside each are the proven time when it was made, and the fingerprint of the claim id that it was handed out with, if that
-    is known.
+    Beside each is the proven time when it was made.
     """
 
     _entries: dict[str, JournalEntry] = attrs.field(factory=dict)
     _made: dict[str, float] = attrs.field(factory=dict)
-    _claims: dict[str, str] = attrs.field(factory=dict)
-    #: Keys of matches whose slots had another claim id in the last cycle, and the proven time since when.
+    #: Keys of matches whose claim ids were not offered in the last cycle, and the proven time since when.
     _replaced: dict[str, float] = attrs.field(factory=dict)
 
     @property
@@ -46,26 +85,14 @@ class Journal:
         """All entries, oldest first."""
         return tuple(self._entries.values())
 
-    def add(
-        self,
-        entries: Iterable[JournalEntry],
-        made: float,
-        fingerprint: Callable[[str], str | None] = lambda _: None,
-    ) -> None:
+    def add(self, entries: Iterable[JournalEntry], made: float) -> None:
         """Add matches, before they are handed out.
 
         :param made: the proven time when they were made (see ``JournalTime``).
-        :param fingerprint: returns that of the next claim id of a slot; None if it has none.
         """
         for entry in entries:
             self._entries[entry.key] = entry
             self._made[entry.key] = made
-            if claim := fingerprint(entry.slot):
-                self._claims[entry.key] = claim
-
-    def restore(self, entry: JournalEntry, made: float, claim: str | None) -> None:
-        """Add a match that an earlier process handed out."""
-        self.add([entry], made, lambda _: claim)
 
     def note_claims(
         self, entries: Iterable[JournalEntry], taken: Callable[[str], str | None]
@@ -74,13 +101,15 @@ class Journal:
 
         Entries that were removed since are left out.
 
-        :param taken: returns the fingerprint of a claim id by the id of its match; None if it is not known.
-        :return: the fingerprints by the keys of the entries.
+        :param taken: returns the public part of a claim id by the id of its match; None if it is not known.
+        :return: what changed, by the keys of the entries.
         """
-        found = {
-            entry.key: claim for entry in entries if (claim := taken(entry.id)) and entry.key in self._entries
-        }
-        self._claims |= found
+        found = {}
+        for entry in entries:
+            own, claim = self._entries.get(entry.key), taken(entry.id)
+            if own is not None and claim and claim != own.claim:
+                self._entries[entry.key] = attrs.evolve(own, claim=claim)
+                found[entry.key] = claim
         return found
 
     def drop(self, keys: Collection[str]) -> None:
@@ -88,29 +117,41 @@ class Journal:
         for key in keys:
             self._entries.pop(key, None)
             self._made.pop(key, None)
-            self._claims.pop(key, None)
 
-    def ended_claims(self, free: Iterable[FreeSlot], now: float) -> frozenset[str]:
-        """Return the keys of the matches on slots that have no claim, and other claim ids than the one handed out.
+    @property
+    def pending(self) -> tuple[JournalEntry, ...]:
+        """The matches that the pool has not shown yet, and whose claim ids are known."""
+        return tuple(entry for entry in self._entries.values() if entry.claim and not entry.shown)
 
-        A partitionable slot must have had another one in the last cycle, and for ``DYNAMIC_SLOT_SECONDS``: the dynamic slot of
-        the match may appear after the partitionable slot has its next claim id.
+    def ended_claims(self, slots: Mapping[str, SlotClaims], now: float) -> frozenset[str]:
+        """Return the keys of the pending matches whose claim ids were used or replaced, unless the pool shows them.
 
+        If the ad of the dynamic slot made for the match may be missing, ``DYNAMIC_SLOT_SECONDS`` must have passed since the claim id
+        was missed first, in an earlier cycle.
+
+        :param slots: what the slots show, by name (``SlotClaims.of``).
         :param now: the proven time (see ``JournalTime``).
         """
-        slots = {each.name: each for each in free}
-        found = {
-            key: slot
-            for key, claim in self._claims.items()
-            if (slot := slots.get(self._entries[key].slot)) is not None and claim not in slot.claims
-        }
+        missed = dict(self._missed(slots))
         before = self._replaced
-        self._replaced = {key: before.get(key, now) for key in found}
+        self._replaced = {key: before.get(key, now) for key in missed}
         return frozenset(
             key
-            for key, slot in found.items()
-            if not slot.is_partitionable or (key in before and now - before[key] >= DYNAMIC_SLOT_SECONDS)
+            for key, at_once in missed.items()
+            if at_once or (key in before and now - before[key] >= DYNAMIC_SLOT_SECONDS)
         )
+
+    def _missed(self, slots: Mapping[str, SlotClaims]) -> Iterator[tuple[str, bool]]:
+        """Yield the keys of the pending matches whose claim ids are not offered, and whether that is certain."""
+        for entry in self.pending:
+            slot = slots.get(entry.slot)
+            if slot is None:
+                if undivided(entry.slot) in slots:  # its machine is there, and the dynamic slot is not
+                    yield entry.key, False
+            elif (
+                slot.claims and entry.claim not in slot.claims and entry.submitter.lower() not in slot.waiting
+            ):
+                yield entry.key, not slot.is_incomplete
 
     def update(self, in_use: ClaimIndex, before: float, ended: Collection[str] = ()) -> JournalChange:
         """Mark the matches that the pool shows, and remove those that ended.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -14,12 +13,12 @@ from negotiator.bundle.model import Bundle
 from negotiator.bundle.rules import bundle_rules
 from negotiator.cycle.claims import ClaimIndex
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.state_values import to_entry
 from negotiator.errors import StateError
 from negotiator.runtime.journal import Journal
 from negotiator.runtime.shared_order_rows import SharedOrderRows
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state.connection import PeerTables
+from negotiator.runtime.state.cycle_rows import stored_entry
 
 _CONSTRAINT: Final = "NEGOTIATOR_SLOT_CONSTRAINT"
 
@@ -91,7 +90,7 @@ class PeerMatches:
         for row in view.rows:
             peer = self._journals.setdefault(row.peer, _PeerJournal())
             try:
-                entry = attrs.evolve(to_entry(json.loads(row.entry)), shown=False)
+                entry = attrs.evolve(stored_entry(row.entry, row.claim), shown=False)
             except (ValueError, TypeError, RecursionError) as error:
                 raise StateError(
                     f"row {row.number} of the matches of negotiator {row.peer} is damaged ({error}): no quota can be counted"

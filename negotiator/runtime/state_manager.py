@@ -13,7 +13,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
 from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import ClaimIndex, JobsInUse, unclaimed_slots
+from negotiator.cycle.claims import ClaimIndex, JobsInUse
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
@@ -30,7 +30,7 @@ from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, Qu
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
-from negotiator.runtime.journal import FreeSlot, Journal
+from negotiator.runtime.journal import Journal, SlotClaims
 from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.peer_matches import PeerMatches
 from negotiator.runtime.shared_order_rows import by_order, valid_rows
@@ -106,8 +106,7 @@ class StateManager:
         state_manager.held = dict(stored.held)
         for entry in stored.journal:
             # An entry without a time counts from now on.
-            made, claim = stored.made.get(entry.key) or time.time, stored.claims.get(entry.key)
-            state_manager.journal.restore(entry, made, claim)
+            state_manager.journal.add([entry], stored.made.get(entry.key) or time.time)
         state_manager._written_rows, unknown = valid_rows(bundle, stored.order_rows)
         state_manager.order_rows = by_order(state_manager._written_rows)
         state_manager.damaged = tuple(f"{store.name}: {each}" for each in (*stored.damaged, *unknown))
@@ -210,16 +209,13 @@ class StateManager:
             return
         running = snapshot.running
         claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
-        in_use = ClaimIndex([JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)])
-        free = (
-            FreeSlot(name, found, is_partitionable)
-            for name, is_partitionable in unclaimed_slots(snapshot.slots)
-            if (found := claims.fingerprints(name))
-        )
+        tables = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
+        in_use = ClaimIndex(tables, snapshot.slots)
+        slots = SlotClaims.of(snapshot.slots, self.journal.pending, claims)
         before = self.time.time - self.bundle.placement.claim_timeout
         if self.peers is not None:
             self.peers.update(in_use, self.time.time, before)
-        change = self.journal.update(in_use, before, self.journal.ended_claims(free, self.time.time))
+        change = self.journal.update(in_use, before, self.journal.ended_claims(slots, self.time.time))
         if self.store is not None and (change.shown or change.gone):
             self.store.update_matches(change.shown, change.gone)
 
@@ -247,10 +243,11 @@ class StateManager:
             self.overruns if result.state is None else result.state.overruns,
         )
         self.changes.clear()
-        self.journal.add(result.pending, self.time.time, (claims or ClaimVault()).fingerprint)
+        matches = tuple(_with_claims(result.pending, claims or ClaimVault()))
+        self.journal.add(matches, self.time.time)
         self.write(
             queues=self.queues,
-            matches=result.pending,
+            matches=matches,
             mark=mark,
             cycle=result.number,
             overruns=None if self.overruns == before else self.overruns,
@@ -410,3 +407,10 @@ class StateManager:
         if not failures:
             return found, ()
         return {**dict.fromkeys(users), **found}, failures
+
+
+def _with_claims(entries: Iterable[JournalEntry], vault: ClaimVault) -> Iterator[JournalEntry]:
+    """Yield the matches that will be handed out, with the claim ids of slots that have one only."""
+    for entry in entries:
+        claims = vault.public_parts(entry.slot)
+        yield attrs.evolve(entry, claim=next(iter(claims))) if len(claims) == 1 else entry

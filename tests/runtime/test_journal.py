@@ -342,3 +342,157 @@ def test_the_state_is_that_of_the_last_complete_write(tmp_path):
         journal = world.cycle().journal
     with StateStore.open(tmp_path / "state") as store:
         assert store.load(world.now).journal == journal
+
+
+def claim(number, machine="<1.2.3.4:9618>"):
+    """Return a claim id as a startd makes it."""
+    return f"{machine}#1795754642#{number}#[Encryption]c0ffee{number}"
+
+
+def shown(number, machine="<1.2.3.4:9618>"):
+    """Return what a claimed slot shows of it."""
+    return f'"{machine}#1795754642#{number}#..."'
+
+
+def claimed(name, user, number, **more):
+    """Return a claimed slot, with its claim; a user may have several."""
+    users = {"RemoteOwner": f'"{user}@d"', "RemoteUser": f'"{user}@d"'}
+    own = {"Name": f'"{name}"', "State": '"Claimed"', "Cpus": "1", "PublicClaimId": shown(number)}
+    return slot(1, **(own | users | more))
+
+
+def partitionable(*children, **more):
+    """Return a partitionable slot that shows these dynamic slots."""
+    names = ", ".join(f'"{name}"' for name in children)
+    return slot(0, PartitionableSlot="true", ChildName=f"{{{names}}}", **more)
+
+
+def pending(world):
+    """Return the jobs of the matches on disk that the pool has not shown."""
+    return [entry.job for entry in world.store.load(world.now).journal if not entry.shown]
+
+
+def matched_on(world, claims, *slots):
+    """Match an idle job of tester with the only slot of which a claim id is offered."""
+    job = idle_job(1, Requirements="TARGET.Cpus > 0")
+    world.slots, world.claims, world.jobs = list(slots), claims, [job]
+    world.run.pool.settler = TakingSettler()
+    assert len(world.cycle().matches) == 1
+    world.jobs = []
+
+
+PREEMPTIBLE = "order: submitters\nPREEMPTION_REQUIREMENTS: 'true'\n"
+
+
+@pytest.fixture
+def preempting(tmp_path):
+    """A world in which tester's job was matched with the slot of bob's, and ends it."""
+    made = World(tmp_path, queueing.bundle(tmp_path / "bundle", LIMIT, PREEMPTIBLE))
+    victim = claimed("s0_1@h", "bob", 1, CurrentRank="0.0", Rank="0.0", DynamicSlot="true")
+    with made:
+        matched_on(made, {"s0@h": claim(2), "s0_1@h": claim(4)}, partitionable("s0_1@h", Cpus="0"), victim)
+        assert [entry.slot for entry in made.store.load(made.now).journal] == ["s0_1@h"]
+        yield made
+
+
+def test_a_preempting_match_counts_as_long_as_its_claim_id_is_offered(preempting):
+    preempting.now += TIMEOUT
+    preempting.cycle()
+    assert stored(preempting) == ["1.0"]
+
+
+@pytest.mark.parametrize("user", ["PreemptingUser", "PreemptingAccountingGroup"])
+def test_a_preempting_match_counts_while_the_job_before_retires(preempting, user):
+    """The slot then offers another claim id, and names who waits for the end of the job."""
+    preempting.slots[1] = claimed("s0_1@h", "bob", 1, **{user: '"Tester@d"'})
+    preempting.claims = {"s0@h": claim(2), "s0_1@h": claim(6)}
+    for _ in range(3):
+        preempting.now += 60
+        preempting.cycle()
+        assert pending(preempting) == ["1.0"]
+    preempting.slots[1] = claimed("s0_1@h", "tester", 4)
+    preempting.cycle()
+    assert (stored(preempting), pending(preempting)) == (["1.0"], [])
+
+
+def test_a_preempting_match_whose_claim_was_withdrawn_has_ended(preempting):
+    """Its job was removed before the claim began: the slot offers another claim id, and nobody waits."""
+    preempting.claims = {"s0@h": claim(2), "s0_1@h": claim(6)}
+    preempting.cycle()
+    assert stored(preempting) == []
+
+
+@pytest.mark.parametrize("user", ["bob", "tester"])
+def test_a_dynamic_slot_with_the_name_of_an_earlier_one_has_another_claim(preempting, user):
+    """Also if it is of the same user: the match is not shown by it, and has ended."""
+    preempting.slots[1] = claimed("s0_1@h", user, 2)
+    preempting.claims = {"s0@h": claim(7), "s0_1@h": claim(9)}
+    result = preempting.cycle()
+    assert stored(preempting) == []
+    assert used(result).get(VCORE) == (1000 if user == "tester" else None)
+    assert not result.discarded
+
+
+def test_a_match_with_a_dynamic_slot_that_is_gone_has_ended_after_a_while(preempting):
+    """Its machine is still there; the collector may get the ads of one update one after the other."""
+    preempting.slots, preempting.claims = [partitionable()], {"s0@h": claim(2)}
+    preempting.cycle()
+    assert stored(preempting) == ["1.0"]
+    preempting.now += 5
+    preempting.cycle()
+    assert stored(preempting) == []
+
+
+def test_a_match_counts_if_nothing_of_its_machine_is_there(preempting):
+    preempting.slots, preempting.claims = [slot(3)], {"s3@h": "x"}
+    for _ in range(3):
+        preempting.now += 60
+        preempting.cycle()
+    assert stored(preempting) == ["1.0"]
+
+
+@pytest.mark.parametrize(("children", "left"), [((), []), (("s0_1@h",), ["1.0"])])
+def test_a_claim_that_began_and_ended_between_two_cycles_ends_its_match_at_once(world, children, left):
+    """If the partitionable slot shows no dynamic slot whose ad is missing."""
+    matched_on(world, {"s0@h": claim(1)}, partitionable())
+    world.slots, world.claims = [partitionable(*children)], {"s0@h": claim(2)}
+    world.cycle()
+    assert stored(world) == left
+
+
+def test_a_match_is_shown_by_its_claim_whatever_job_runs_there(world):
+    """The schedd uses the claim for another job; a claim of the same user beside it is that of no match."""
+    matched_on(world, {"s0@h": claim(1)}, partitionable())
+    beside = claimed("s0_1@h", "tester", 2, JobId='"1.0"', GlobalJobId='"node1#1.0#1"')
+    own = claimed("s0_2@h", "tester", 1, JobId='"1.8"', GlobalJobId='"node1#1.8#1"')
+    world.slots, world.claims = [partitionable("s0_1@h", "s0_2@h"), beside, own], {"s0@h": claim(3)}
+    world.cycle()
+    assert (stored(world), pending(world)) == (["1.0"], [])
+    world.slots = [partitionable("s0_1@h"), beside]
+    world.cycle()
+    assert stored(world) == []
+
+
+def test_another_machine_cannot_show_the_claim_of_a_match(world):
+    """It would end what its owner is charged for, or take the claim over."""
+    matched_on(world, {"s0@h": claim(1)}, slot(0))
+    forged = claimed("s5@evil", "eve", 1)
+    world.slots = [slot(0), forged]
+    world.cycle()
+    assert pending(world) == ["1.0"]
+
+
+def test_the_secret_part_of_a_claim_id_is_nowhere(world):
+    matched_on(world, {"s0@h": claim(1)}, slot(0))
+    (entry,) = world.store.load(world.now).journal
+    assert entry.claim == shown(1).strip('"')
+    again(world)
+    files = [path for path in world.folder.rglob("*") if path.is_file()]
+    assert not any(b"c0ffee" in path.read_bytes() for path in files)
+
+
+def test_the_reason_names_the_slot_that_waits_for_its_claim(world):
+    matched_on(world, {"s0@h": claim(1)}, slot(0))
+    world.jobs = [idle_job(2)]
+    (rejection,) = world.cycle().rejections
+    assert "slot s0@h was matched in an earlier cycle" in rejection.reason.text

@@ -46,7 +46,7 @@ def test_a_state_of_version_9_has_all_that_it_had(folder):
     }
     assert found.held == {odd: ApplicationHold("boss", 4.0, "no\0te")}
     assert [each.schedd for each in found.journal] == ["node\udcff"]
-    assert found.claims == {"7.1 5.0": "finger"}
+    assert [each.claim for each in found.journal] == ["finger"]
     assert found.order_rows == {("submitters", "account:ann\udcff"): {"Priority": 2.5}}
     assert (found.damaged, found.time.uptime.boot, len(found.queues)) == ((), "boot", 2)
     assert (version(folder), found.overruns) == (11, ())

@@ -45,11 +45,12 @@ class Leader:
 
 @attrs.frozen
 class PeerRow:
-    """A row of the journal of another negotiator: its name, the number of the row, and the entry as JSON."""
+    """A row of the journal of another negotiator: its name, the number of the row, the entry as JSON, and the public part of its claim id."""
 
     peer: str
     number: int
     entry: str
+    claim: str | None
 
 
 @attrs.frozen

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 
@@ -24,6 +25,8 @@ from negotiator.queues.applications import ApplicationId, RegisteredApplication
 from negotiator.runtime.journal_clock import JournalTime, Uptime
 from negotiator.runtime.state.connection import Connection
 
+_WHOLE_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
 #: The name of an order, and the key of one of its rows.
 RowName: TypeAlias = tuple[str, str]
 
@@ -33,8 +36,7 @@ class StoredState:
     """The state that an earlier process saved.
 
     ``last`` is the time of its last snapshot, in seconds since the epoch. ``made`` has the proven time of each entry of
-    the journal by its key, ``claims`` the fingerprint of its claim id, if it is known, and ``time`` the proven time of the last
-    cycle; None before the first.
+    the journal by its key, and ``time`` the proven time of the last cycle; None before the first.
     """
 
     queues: tuple[Queue, ...]
@@ -44,7 +46,6 @@ class StoredState:
     last: float = 0.0
     damaged: tuple[str, ...] = ()  # what could not be read, and was set aside
     made: Mapping[str, float] = attrs.field(factory=dict)
-    claims: Mapping[str, str] = attrs.field(factory=dict)
     time: JournalTime | None = None
     order_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
     overruns: tuple[Overrun, ...] = ()  # of the last cycle
@@ -76,7 +77,6 @@ def read_rows(db: Connection, now: float) -> StoredState:
         last=last,
         damaged=(*damaged, *unreadable, *unknown),
         made=dict(db.execute("SELECT key, made FROM matches")),
-        claims=dict(db.execute("SELECT key, claim FROM matches WHERE claim IS NOT NULL")),
         time=_read_time(db),
         order_rows=order_rows,
         overruns=overruns,
@@ -86,9 +86,10 @@ def read_rows(db: Connection, now: float) -> StoredState:
 def _journal(db: Connection) -> tuple[tuple[JournalEntry, ...], tuple[str, ...]]:
     """Return the journal, and a sentence on each row that is damaged: the row stays in the table, and counts nothing."""
     entries, damaged = [], []
-    for number, entry in db.execute("SELECT number, entry FROM matches ORDER BY number", lenient=True):
+    query = "SELECT number, entry, claim FROM matches ORDER BY number"
+    for number, entry, claim in db.execute(query, lenient=True):
         try:
-            entries.append(to_entry(json.loads(entry)))
+            entries.append(stored_entry(entry, claim))
         except (ValueError, TypeError, RecursionError) as error:
             why = f"{type(error).__name__}: {error}"[:200]
             damaged.append(f"row {number} of the table matches is damaged and was set aside ({why})")
@@ -115,6 +116,22 @@ def write_overruns(db: Connection, overruns: Iterable[Overrun]) -> None:
         "INSERT INTO overruns VALUES (?, ?)",
         ((json.dumps(reason), json.dumps(jobs)) for reason, jobs in from_overruns(overruns)),
     )
+
+
+def stored_entry(text: str, claim: str | None) -> JournalEntry:
+    """Return the entry of a row of the journal.
+
+    :param claim: the public part of its claim id, which has a column: it is known after the entry. A digest of earlier versions,
+        of the whole claim id, is left out.
+    :raises ValueError: the row is damaged; so do TypeError and RecursionError.
+    """
+    if claim is None or _WHOLE_DIGEST.fullmatch(claim):
+        claim = ""
+    return attrs.evolve(to_entry(json.loads(text)), claim=claim)
+
+
+def _entry_text(entry: JournalEntry) -> str:
+    return json.dumps(from_entry(attrs.evolve(entry, claim="")))
 
 
 def read_order_rows(
@@ -204,8 +221,8 @@ def write_holds(db: Connection, held: Iterable[tuple[ApplicationId, ApplicationH
 def add_matches(db: Connection, matches: Iterable[JournalEntry], made: float) -> None:
     """Add entries to the journal, which were made at a proven time."""
     db.execute_many(
-        "INSERT INTO matches (key, entry, made) VALUES (?, ?, ?)",
-        ((entry.key, json.dumps(from_entry(entry)), made) for entry in matches),
+        "INSERT INTO matches (key, entry, made, claim) VALUES (?, ?, ?, ?)",
+        ((entry.key, _entry_text(entry), made, entry.claim or None) for entry in matches),
     )
 
 
@@ -213,12 +230,12 @@ def replace_matches(db: Connection, matches: Iterable[JournalEntry]) -> None:
     """Replace entries of the journal by others with their keys."""
     db.execute_many(
         "UPDATE matches SET entry = ? WHERE key = ?",
-        ((json.dumps(from_entry(entry)), entry.key) for entry in matches),
+        ((_entry_text(entry), entry.key) for entry in matches),
     )
 
 
 def write_claims(db: Connection, claims: Mapping[str, str]) -> None:
-    """Write the fingerprints of the claim ids that matches were handed out with, by the keys of their entries."""
+    """Write the public parts of the claim ids that matches were handed out with, by the keys of their entries."""
     db.execute_many(
         "UPDATE matches SET claim = ? WHERE key = ?", ((claim, key) for key, claim in claims.items())
     )

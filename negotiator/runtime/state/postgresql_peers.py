@@ -135,9 +135,9 @@ class PostgresqlPeers:
                 if removed:
                     rows = self._session.execute(f"SELECT number FROM {schema}.matches")  # noqa: S608
                     numbers[name] = frozenset(number for (number,) in rows)
-                query = f"SELECT number, entry FROM {schema}.matches WHERE number > ? ORDER BY number"  # noqa: S608
-                for number, entry in self._session.execute(query, (after.get(name, 0),)):
-                    found.append(PeerRow(name, int(number), entry))
+                query = f"SELECT number, entry, claim FROM {schema}.matches WHERE number > ? ORDER BY number"  # noqa: S608
+                for number, entry, claim in self._session.execute(query, (after.get(name, 0),)):
+                    found.append(PeerRow(name, int(number), entry, claim))
             query = f"SELECT name, slot_constraint FROM {self._table}"  # noqa: S608 - a quoted name
             texts = dict(self._session.execute(query))
             ((last,),) = self._session.execute(f"SELECT number FROM {self._change}")  # noqa: S608 - a quoted name

@@ -236,7 +236,7 @@ class StateStore:
             consistency_rows.write_counts(db)
 
     def note_claims(self, claims: Mapping[str, str]) -> None:
-        """Write the fingerprints of the claim ids that matches were handed out with, by the keys of their entries.
+        """Write the public parts of the claim ids that matches were handed out with, by the keys of their entries.
 
         :raises StateError: nothing was written.
         """
