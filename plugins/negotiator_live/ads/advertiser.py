@@ -57,6 +57,9 @@ class Advertiser:
     clock: Callable[[], float] = time.time
     numbers: Iterator[int] = NUMBERS
     _accountings: Iterator[int] = attrs.field(factory=count, init=False)
+    _with_use: frozenset[str] = attrs.field(
+        default=frozenset(), init=False
+    )  # accounts, as they were sent last
     is_advertised: bool = attrs.field(default=False, init=False)
     _cycles: deque[AdvertisedCycle] = attrs.field(factory=lambda: deque(maxlen=STATS_LENGTH), init=False)
 
@@ -83,11 +86,17 @@ class Advertiser:
     def send_accounts(self, accounts: Iterable[AccountAd], active: Collection[str]) -> None:
         """Send the Accounting ads; those of accounts that are no longer sent expire.
 
+        An account that uses nothing any more is sent once more: its last ad would show what it used until it expires.
+
         :param active: the names of submitters with idle jobs.
         :raises DaemonError: the collector cannot be reached, or denies the command.
         """
-        ads = accounting_ads(accounts, active, self.identity.name, next(self._accountings))
+        accounts = tuple(accounts)
+        names = {name.lower() for name in active} | self._with_use
+        ads = accounting_ads(accounts, names, self.identity.name, next(self._accountings))
         self.collector.update_all(DaemonCommand.UPDATE_ACCOUNTING_AD, ads)
+        used = (each for each in accounts if each.get("ResourcesUsed"))
+        self._with_use = frozenset(str(each.get("Name", "")).lower() for each in used)
 
     def send_offline(self, matched: Iterable[Ad]) -> None:
         """Note in the ads of slots that are offline that they were matched, so that condor_rooster wakes their machines.

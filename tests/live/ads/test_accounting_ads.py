@@ -26,5 +26,12 @@ def test_a_group_always_has_an_ad_with_the_name_of_the_negotiator():
 
 def test_a_submitter_has_one_if_it_uses_slots_or_has_idle_jobs():
     assert sent(USER) == []
-    assert len(sent(USER, active=["Ann@d"])) == 1
+    assert len(sent(USER, active=["ann@d"])) == 1
     assert len(sent({**USER, "ResourcesUsed": 2})) == 1
+
+
+def test_a_user_without_any_use_yet_has_no_times():
+    """Otherwise condor_userprio -all would leave out who was matched for the first time."""
+    (ad,) = sent({**USER, "ResourcesUsed": 2, "BeginUsageTime": 0, "LastUsageTime": 0, "Ceiling": 0})
+    assert not {"BeginUsageTime", "LastUsageTime"} & ad.keys()
+    assert ad["Ceiling"] == "0"

@@ -75,3 +75,17 @@ def test_the_collector_misses_no_update_and_forgets_the_ad_at_the_end(pool):
     assert status(pool, *values, until=lambda text: text.startswith("2")) == "2 0\n"
     advertiser.withdraw()
     assert status(pool, until=lambda text: not text) == ""
+
+
+def test_who_uses_nothing_any_more_is_shown_so(pool):
+    """Without another ad the collector would show the last use until the ad expires."""
+    pool, advertiser = pool
+    query = ("condor_status", "-any", "-constraint", 'MyType == "Accounting"', "-af", "ResourcesUsed")
+    for used in (2, 0):
+        account = {"Name": "ann@d", "IsAccountingGroup": False, "ResourcesUsed": used}
+        advertiser.send_accounts([account], active=())
+        for _ in range(50):
+            if (printed := pool.inside("run", *query).split()) == [str(used)]:
+                break
+            time.sleep(0.1)
+        assert printed == [str(used)]
