@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.accounts import AccountChangeKind as AccountChangeKind
     from negotiator.hooks.accounts import AccountRequest as AccountRequest
     from negotiator.hooks.accounts import OrderAccounts as OrderAccounts
+    from negotiator.hooks.accounts import SlotInUse as SlotInUse
     from negotiator.hooks.ad_kinds import AdKind as AdKind
     from negotiator.hooks.administration import Caller as Caller
     from negotiator.hooks.administration import ChangeOutcome as ChangeOutcome
@@ -226,7 +227,7 @@ else:
         "negotiator.exit_codes": "ExitCode",
         "negotiator.files": "open_lock open_regular replace_file",
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
-        "negotiator.hooks.accounts": "AccountAd AccountChangeKind AccountRequest OrderAccounts",
+        "negotiator.hooks.accounts": "AccountAd AccountChangeKind AccountRequest OrderAccounts SlotInUse",
         "negotiator.hooks.ad_kinds": "AdKind",
         "negotiator.hooks.administration": (
             "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission PluginUsage RowsOutcome "

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from negotiator.app.targets import current_time
-from negotiator.hooks.administration import StoredMatches
+from negotiator.hooks.administration import StoredMatch, StoredMatches
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime.state import StateStore
-from negotiator.runtime.stored_matches import stored_matches
 
 
 def read_matches(targets: CommandTargets) -> StoredMatches:
@@ -16,4 +15,16 @@ def read_matches(targets: CommandTargets) -> StoredMatches:
     """
     with StateStore.read(targets.required_state) as store:
         stored = store.load(current_time(targets))
-    return StoredMatches(stored_matches(stored.journal), stored.damaged)
+    matches = (
+        StoredMatch(
+            submitter=entry.submitter,
+            schedd=entry.schedd,
+            job=entry.job,
+            slot=entry.slot,
+            at=entry.at,
+            shown=entry.shown,
+            is_copy=entry.is_copy,
+        )
+        for entry in stored.journal
+    )
+    return StoredMatches(tuple(matches), stored.damaged)

@@ -47,6 +47,23 @@ class AccountRequest:
 #: An account as HTCondor's tools show it: values by the names of Accounting ads, ``Name`` among them.
 AccountAd: TypeAlias = Mapping[str, str | int | float | bool]
 
+
+@attrs.frozen
+class SlotInUse:
+    """A slot that a submitter uses: its name with the address of its startd (``NAME@ADDRESS``), and when it was counted last.
+
+    The time is in seconds since the epoch.
+    """
+
+    name: str
+    since: int
+
+
+def _no_slots(rows: OrderRows, submitter: str) -> Iterable[SlotInUse]:
+    del rows, submitter
+    return ()
+
+
 #: Reports accounts: called with the rows of the order, the settings of its plugin, and whether groups have the sums of the
 #: groups below them. Damaged rows are left out.
 AccountsReporter: TypeAlias = "Callable[[OrderRows, Any, bool], Iterable[AccountAd]]"
@@ -58,8 +75,9 @@ class OrderAccounts:
 
     ``report`` returns an ad for each account: accounting groups first, each after the group above it. ``change_text`` returns
     the text with which ``change`` of the ``RequestOrderType`` is called, and raises ValueError if the request is invalid.
-    Both are called in any thread.
+    ``resources`` returns the slots that a submitter uses, of the rows of the order. All are called in any thread.
     """
 
     report: AccountsReporter
     change_text: Callable[[AccountRequest], str]
+    resources: Callable[[OrderRows, str], Iterable[SlotInUse]] = _no_slots

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 if TYPE_CHECKING:
-    from negotiator.hooks.accounts import AccountAd, AccountRequest
-    from negotiator.hooks.administration import StoredMatch
+    from negotiator.hooks.accounts import AccountAd, AccountRequest, SlotInUse
 
 
 @attrs.frozen
@@ -39,10 +38,10 @@ class PoolControl(Protocol):
         :raises StateError: the state cannot be read.
         """
 
-    def matches(self) -> Sequence[StoredMatch]:
-        """Return the matches of earlier cycles whose claims have not ended, as of the last cycle.
+    def resources(self, submitter: str) -> Sequence[SlotInUse]:
+        """Return the slots that a submitter uses, as of the last cycle.
 
-        :raises CommandError: there is no state.
+        :raises CommandError: the order keeps no accounts, or there is no state.
         :raises StateError: the state cannot be read.
         """
 

@@ -11,8 +11,7 @@ import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.errors import CommandError
-from negotiator.hooks.accounts import AccountAd, AccountRequest, OrderAccounts
-from negotiator.hooks.administration import StoredMatch
+from negotiator.hooks.accounts import AccountAd, AccountRequest, OrderAccounts, SlotInUse
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
@@ -23,7 +22,6 @@ from negotiator.records.text import printable
 from negotiator.runtime.cycle_trigger import CycleTrigger
 from negotiator.runtime.notices import Notices
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
-from negotiator.runtime.stored_matches import stored_matches
 
 _POLL: Final = 0.1  # seconds between two looks for an answer
 _WAITS: Final = "the request is in the state: it is carried out as soon as the present cycle has ended"
@@ -57,10 +55,13 @@ class PoolRequests:
         with _plugin_errors(order):
             return tuple(accounts.report(rows, settings, rollup))
 
-    def matches(self) -> Sequence[StoredMatch]:
-        """See ``PoolControl.matches``."""
+    def resources(self, submitter: str) -> Sequence[SlotInUse]:
+        """See ``PoolControl.resources``."""
+        order, accounts, _ = self._accounts()
         with StateStore.read(self._location()) as store:
-            return stored_matches(store.load(self.clock()).journal)
+            rows, _ = store.order_rows(order.record.name)
+        with _plugin_errors(order):
+            return tuple(accounts.resources(rows, submitter))
 
     def change_account(self, by: str, request: AccountRequest, wait: float = 0.0) -> RequestAnswer:
         """See ``PoolControl.change_account``."""

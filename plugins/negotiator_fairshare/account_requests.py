@@ -15,7 +15,9 @@ from negotiator_fairshare.accounts.state_rows import (
     accounts_of,
     check_row,
     is_of_accounts,
+    is_of_slots,
     pool_use_of,
+    resource_rows,
     rows_of,
 )
 from negotiator_fairshare.settings import FairShareSettings
@@ -32,8 +34,9 @@ class AccountsImport:
 
     @classmethod
     def of(cls, source: str, accounts: Accounts) -> Self:
-        """Return the import of accounts; slots in use are not part of it: each cycle counts them anew."""
-        return cls(source, rows_of(accounts))
+        """Return the import of accounts, with the slots in use; each cycle counts these anew."""
+        slots = resource_rows(accounts.resources, accounts.last_update) if accounts.resources else {}
+        return cls(source, rows_of(accounts) | slots)
 
     def to_text(self) -> str:
         """Return the import as JSON, for a request; its source comes first, for the audit log."""
@@ -49,7 +52,7 @@ class AccountsImport:
         rows = values.get("rows")
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             raise ValueError("not an import of accounts")
-        if not all(map(is_of_accounts, rows)):
+        if not all(is_of_accounts(key) or is_of_slots(key) for key in rows):
             raise ValueError("an import has accounts only")
         for key, row in rows.items():
             check_row(key, row)
@@ -66,11 +69,12 @@ def change_rows(rows: OrderRows, change: str, settings: Any, now: float) -> Rows
     others = {key: row for key, row in rows.items() if not is_of_accounts(key)}
     imported = _import(change)
     if imported is not None:
-        count = sum(1 for row in imported.rows.values() if "Name" in row)
+        count = sum(1 for key, row in imported.rows.items() if "Name" in row and not is_of_slots(key))
         text = f"{count} accounts were imported from {imported.source}"
-        pool = pool_use_of(rows)
+        pool, others = pool_use_of(rows), {key: row for key, row in others.items() if not is_of_slots(key)}
+        slots = {key: row for key, row in imported.rows.items() if is_of_slots(key)}
         accounts = attrs.evolve(accounts_of(imported.rows, int(now)), pool=pool)
-        return RowsChange({**(imported.rows if pool is None else rows_of(accounts)), **others}, text)
+        return RowsChange({**(imported.rows if pool is None else rows_of(accounts) | slots), **others}, text)
     own = (settings or FairShareSettings()).accounts
     accounts, text = changed(accounts_of(rows, int(now)), AccountChange.from_text(change), int(now), own)
     return RowsChange({**rows_of(accounts), **others}, text)

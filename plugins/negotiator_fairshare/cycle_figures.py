@@ -1,4 +1,4 @@
-"""What the last cycle leaves for ``negotiator userprio``: shares of submitters, and quotas and demand of groups."""
+"""What the last cycle leaves for those who show the accounts: shares of submitters, quotas and demand of groups, preempted use."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator_fairshare.accounts import state_rows
+from negotiator_fairshare.accounts.pool_use import Use, checked_use
+from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.group_turns import GroupsRecord
 from negotiator_fairshare.groups.figures import GroupFigures, configured_figures
 from negotiator_fairshare.groups.tree import GroupTree
@@ -24,21 +26,25 @@ _LARGEST = 3.4028234663852886e38  # numbers of other sizes are cut to it, as sin
 class CycleFigures:
     """``shares`` has the share and the limit of each submitter at its first turn; ``groups`` what groups had.
 
-    Numbers of a group: effective quota, subtree quota, sort key, requested.
+    Numbers of a group: effective quota, subtree quota, sort key, requested. ``preempted`` is what users and groups have of the slots
+    whose claims the matches of the cycle end. Until the next cycle the accounts have these slots for both users, as
+    condor_negotiator charges them; those who show the use leave it out, so that it never exceeds the pool.
     """
 
     shares: Mapping[str, tuple[float, float]] = attrs.field(factory=dict)
     groups: Mapping[str, tuple[float, float, float, float]] = attrs.field(factory=dict)
+    preempted: Mapping[str, Use] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, pies: Iterable[PieRecord], record: GroupsRecord | None) -> Self:
+    def of(cls, pies: Iterable[PieRecord], record: GroupsRecord | None, preempted: UseCounter) -> Self:
         """Return the figures of a cycle."""
         shares: dict[str, tuple[float, float]] = {}
         for pie in pies:
             for spin in pie.spins:
                 for turn in spin.turns:
                     shares.setdefault(turn.submitter, (_finite(turn.share), _finite(turn.limit)))
-        return cls(shares, {} if record is None else _groups(record))
+        use = {name: preempted.own(name) for name in sorted(preempted.names())}
+        return cls(shares, {} if record is None else _groups(record), use)
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
@@ -53,13 +59,18 @@ class CycleFigures:
         shares, groups = (
             {name: tuple(each) for name, each in part.items()} for part in parts if part is not None
         )
-        return cls(shares, groups)
+        preempted = row.get("preempted", {})
+        if not isinstance(preempted, dict):
+            raise ValueError("expected what preempted users had")  # noqa: TRY004 - the row is at fault, not the caller
+        return cls(shares, groups, {name: checked_use(each) for name, each in preempted.items()})
 
     def to_row(self) -> dict[str, Any]:
         """Return the row of the figures."""
+        preempted = {name: list(each) for name, each in self.preempted.items()}
         return {
             "shares": {name: list(each) for name, each in self.shares.items()},
             "groups": {name: list(each) for name, each in self.groups.items()},
+            **({"preempted": preempted} if preempted else {}),
         }
 
     def figures(self, tree: GroupTree) -> dict[str, GroupFigures]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Request,
         RequestOrder,
         RowsChange,
+        SlotInUse,
         Table,
     )
 
@@ -63,7 +64,7 @@ def negotiator_orders() -> Iterable[RequestOrderType]:
         ranks=_ranks,
         check_row=_check_row,
         change=_change,
-        accounts=OrderAccounts(report=_report, change_text=_change_text),
+        accounts=OrderAccounts(report=_report, change_text=_change_text, resources=_resources),
         sharing=SharedRows(is_shared=_is_shared, begin=_begin, rebase=_rebase, join=_join),
         is_default=True,
     )
@@ -139,6 +140,12 @@ def _report(rows: OrderRows, settings: Any, rollup: bool) -> Iterable[AccountAd]
     from negotiator_fairshare.userprio.reported import account_ads
 
     return account_ads(rows, settings, rollup=rollup)
+
+
+def _resources(rows: OrderRows, submitter: str) -> Iterable[SlotInUse]:
+    from negotiator_fairshare.userprio.resources import recorded_resources
+
+    return recorded_resources(rows, submitter)
 
 
 def _is_shared(key: str) -> bool:

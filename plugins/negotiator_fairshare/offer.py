@@ -129,10 +129,18 @@ class SlotUserAccounts:
 
 
 def slot_offer(
-    slots: Table, in_use: SlotUse, accounts: SlotUserAccounts, settings: FairShareSettings, env: Environment
+    slots: Table,
+    in_use: SlotUse,
+    accounts: SlotUserAccounts,
+    settings: FairShareSettings,
+    env: Environment,
+    matched: Mask,
 ) -> SlotOffer:
-    """Return the slots that are offered in a cycle."""
-    withheld = tuple(_withheld(slots, in_use, settings, env))
+    """Return the slots that are offered in a cycle.
+
+    :param matched: the slots that another negotiator matched before, (S,).
+    """
+    withheld = (*_withheld(slots, in_use, settings, env), *_matched_before(matched))
     if not settings.NEGOTIATOR_CONSIDER_PREEMPTION:
         return SlotOffer(slots, withheld)
     users = SlotUsers.of(slots, env)
@@ -190,6 +198,14 @@ def _withheld(
             *(evaluate_table(_RETIRES, slots, env=env).is_true(), "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION"),
             *("retirement", "the retirement time of the slot's job is not over"),
         )
+
+
+def _matched_before(slots: Mask) -> Iterator[WithheldSlots]:
+    if slots.any():
+        text = (
+            "the slot was matched before this negotiator took over, and the pool does not show its claim yet"
+        )
+        yield WithheldSlots(slots, "NEGOTIATOR_INFORM_STARTD", "slot_matched", text)
 
 
 def _single(priority: float) -> float:

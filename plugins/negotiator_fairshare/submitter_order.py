@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Self
 
@@ -16,13 +16,18 @@ from negotiator.plugin import (
     Mask,
     OrderContext,
     OrderResult,
+    Preemption,
     QueuedRequest,
     RequestOrder,
     SlotOffer,
     Table,
     WaitReason,
+    bind,
+    evaluate_table,
+    parse,
 )
 from negotiator_fairshare import cycle_figures
+from negotiator_fairshare.accounts.account import ResourceRecord
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.numbers import stored
 from negotiator_fairshare.accounts.pool_use import NegotiatorUse, sums_of
@@ -32,6 +37,8 @@ from negotiator_fairshare.accounts.state_rows import (
     group_rows,
     last_served_of,
     quotas_of,
+    resource_rows,
+    resources_of,
     rows_of,
 )
 from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
@@ -46,11 +53,13 @@ from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.settings import USE_OF_SLOTS, PieQuirks
 from negotiator_fairshare.pie.shares import LARGEST, ShareAccount
-from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, counted_weights
+from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, counted_weights, slot_keys
 from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_reasons import SubmitterReasons
+
+_MATCHED = bind(parse('MY.State == "Matched"'))
 
 
 @attrs.frozen
@@ -69,9 +78,13 @@ class SubmitterOrder(RequestOrder):
     accounts: Accounts
     pie: FairShareOrder
     slots: SlotOffer
+    in_use: SlotUse
+    resources: dict[str, ResourceRecord]  # the slots in use, by key
+    name_of: Callable[[str], str]
     size: PoolSize  # of the slots that this negotiator divides
     now: int
     groups: GroupTurns | None = None
+    _preempting: set[int] = attrs.field(factory=set, init=False)  # rows of slots whose claims matches end
 
     @classmethod
     def of(cls, context: OrderContext) -> Self:
@@ -90,8 +103,12 @@ class SubmitterOrder(RequestOrder):
         submitters = _submitters(context, settings)
         name_of = names_as_written((each.name for each in submitters), accounts.records)
         owned = None if pool is None else pool.owned
-        pending = PendingMatches.of(context, in_use.claimed, scale, name_of, env, owned)
-        pending.count(use)
+        pending = PendingMatches.of(context, scale, name_of, env, owned)
+        waiting = pending.count(use, scale, env, now, discount_suspended=discounted)
+        before = _MatchedBefore.of(context)
+        for record in before.records.values():
+            use.add(record.user, record.weight)
+        resources = before.records | in_use.records(context.slots, weights, now) | waiting
         accounts = accounts.updated(now, own).recounted(use)
         accounts = accounts.seen([*own.groups, *(each.name for each in submitters)], own)
         size = _size(context.slots, weights, counted, settings, env)
@@ -114,7 +131,7 @@ class SubmitterOrder(RequestOrder):
                 name for each in submitters for name in (each.name, own.group_of(each.name))
             )
         of_slots = SlotUserAccounts(accounts, use, own, quotas, growing)
-        offer = slot_offer(context.slots, in_use, of_slots, settings, env)
+        offer = slot_offer(context.slots, in_use, of_slots, settings, env, before.slots)
         trimmed = np.zeros(len(weights), np.bool_)
         for withheld in offer.withheld:
             trimmed |= withheld.slots
@@ -142,7 +159,7 @@ class SubmitterOrder(RequestOrder):
             cycle=cycle,
             calls=groups or single_call,
         )
-        return cls(accounts, pie, offer, own_size, now, groups)
+        return cls(accounts, pie, offer, in_use, resources, name_of, own_size, now, groups)
 
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
@@ -151,6 +168,12 @@ class SubmitterOrder(RequestOrder):
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of a turn."""
         self.pie.feedback(feedback)
+        slots, submitter = self.slots.slots, self.name_of(feedback.queued.request.submitter)
+        weights = self.pie.cycle.weights[feedback.slots] if feedback.weights is None else feedback.weights
+        for key, weight in zip(slot_keys(slots.take(feedback.slots)), weights.tolist(), strict=True):
+            self.resources[key] = ResourceRecord(submitter, stored(weight), self.now)
+        if feedback.preemptions is not None:
+            self._preempting.update(feedback.slots[feedback.preemptions != Preemption.NONE].tolist())
 
     def offer(self) -> SlotOffer:
         """Return the slots of the cycle."""
@@ -174,15 +197,25 @@ class SubmitterOrder(RequestOrder):
             of_groups=stored(size.of_groups),
         )
         accounts = self.accounts.recounted(self.pie.cycle.use).left_by(cycle)
-        rows = rows_of(accounts)
+        rows = rows_of(accounts) | resource_rows(self.resources, self.now)
         if self.groups is not None:
             served = self.groups.served(self.now)
             rows |= group_rows(self.groups.rounds.assigned, served)
         groups = None if self.groups is None else self.groups.record
-        rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups).to_row()
+        rows[cycle_figures.KEY] = CycleFigures.of(self.pie.pies, groups, self._preempted_use()).to_row()
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.cycle.rejections), groups)
         shares = shares_of(self.pie.pies, self.pie.cycle.use.weighted)
         return OrderResult(rows, happened, counts_of(self.pie.pies), shares)
+
+    def _preempted_use(self) -> UseCounter:
+        """Return what the claims use that matches of the cycle end."""
+        use = UseCounter(self.pie.cycle.use.group_of)
+        if self._preempting:
+            rows, weights = np.flatnonzero(self.in_use.counted), self.pie.cycle.weights
+            for row, user in zip(rows.tolist(), self.in_use.users, strict=True):
+                if user and row in self._preempting:
+                    use.add(user, float(weights[row]))
+        return use
 
 
 @attrs.frozen
@@ -202,6 +235,27 @@ class _Reader:
             ceiling=record.ceiling,
             floor=record.floor,
         )
+
+
+@attrs.frozen(eq=False)
+class _MatchedBefore:
+    """The slots in state Matched that the records of an imported log have, (S,), and these records by key.
+
+    Their matches were made before this program took over. They count as its own until the slots show their claims, or leave the state.
+    """
+
+    slots: Mask
+    records: dict[str, ResourceRecord]
+
+    @classmethod
+    def of(cls, context: OrderContext) -> Self:
+        found: Mask = evaluate_table(_MATCHED, context.slots, env=context.cycle.environment).is_true().copy()
+        rows = np.flatnonzero(found)
+        if not len(rows):
+            return cls(found, {})
+        known, keys = resources_of(context.rows), slot_keys(context.slots.take(rows))
+        found[rows] = [key in known for key in keys]
+        return cls(found, {key: known[key] for key in keys if key in known})
 
 
 def _size(

@@ -4,9 +4,13 @@ import attrs
 import pytest
 
 from fair_share import FAIR, grouped_pool, jobs_of, run, shares, submitter
-from negotiator.plugin import Ad
+from negotiator.plugin import Ad, Table
+from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts
-from negotiator_fairshare.accounts.state_rows import rows_of
+from negotiator_fairshare.accounts.account import ResourceRecord
+from negotiator_fairshare.accounts.state_rows import check_row, resources_of, rows_of
+from negotiator_fairshare.userprio.reported import account_ads
+from negotiator_fairshare.userprio.resources import recorded_resources
 from pools import NOW, slot, snapshot, write_bundle
 
 SLOTS = [slot(number, Cpus="1") for number in range(10)]
@@ -138,3 +142,79 @@ def test_several_matches_of_one_slot_have_a_part_of_it_each(tmp_path):
     assert len(first.matches) > 1
     rows = run(bundle, pool, first.state, NOW + 1).state.order_rows["submitters"]
     assert rows["account:Ann@d"]["WeightedResourcesUsed"] == pytest.approx(4.0, abs=1e-5)
+
+
+PREEMPTING = "PREEMPTION_REQUIREMENTS = true\n"
+
+
+def shown(result):
+    """Return the weight that each user uses, as condor_userprio shows it."""
+    ads = account_ads(result.state.order_rows["submitters"], None)
+    return {
+        ad["Name"]: ad["WeightedResourcesUsed"]
+        for ad in ads
+        if ad.get("WeightedResourcesUsed") and not ad["IsAccountingGroup"]
+    }
+
+
+def slots_of(result, user):
+    """Return the slots of a user by the records of the last cycle."""
+    return [each.name for each in recorded_resources(result.state.order_rows["submitters"], user)]
+
+
+def claimed_by(user):
+    """Return the ad of a slot of eight cores that a user has claimed."""
+    users = {"RemoteUser": f'"{user}@d"', "RemoteOwner": f'"{user}@d"', "JobId": '"9.0"'}
+    own = {"State": '"Claimed"', "Cpus": "8", "Rank": "0.0", "CurrentRank": "0.0", "StartdIpAddr": '"<1:2>"'}
+    return slot(0, **(own | users))
+
+
+def test_a_slot_whose_job_a_match_ends_is_used_once(tmp_path):
+    """By the user of the match when it is made; by the user that the slot shows as long as it shows the claim before."""
+    bundle = write_bundle(tmp_path / "b", FAIR, conf=PREEMPTING)
+    pool = snapshot([claimed_by("bob")], jobs_of("Ann", 1, 1), submitters=[submitter("Ann", 1)])
+    first = run(bundle, pool)
+    assert (shown(first), slots_of(first, "Ann@d")) == ({"Ann@d": 8.0}, ["s0@h@<1:2>"])
+    later = run(bundle, snapshot([claimed_by("bob")], []), first.state, NOW + 1)
+    assert (shown(later), slots_of(later, "bob@d")) == ({"bob@d": 8.0}, ["s0@h@<1:2>"])
+    assert slots_of(later, "Ann@d") == []
+    journal = tuple(attrs.evolve(each, shown=True) for each in later.state.journal)
+    state = attrs.evolve(later.state, journal=journal)
+    at_last = run(bundle, snapshot([claimed_by("Ann")], []), state, NOW + 2)
+    assert shown(at_last) == {"Ann@d": 8.0}
+
+
+def test_a_match_before_the_take_over_counts_and_keeps_its_slot(tmp_path):
+    """The log of condor_negotiator has it, and its slot is still in state Matched."""
+    record = {"s0@h@<1:2>": ResourceRecord("sue@d", 4.0, int(NOW) - 60, "licence")}
+    records = record | {"s1@h@<1:2>": ResourceRecord("sue@d", 1.0, int(NOW) - 60)}
+    imported = AccountsImport.of("log", Accounts(records={}, resources=records, last_update=int(NOW) - 60))
+    bundle = write_bundle(tmp_path / "b", FAIR)
+    empty = run(bundle, snapshot()).state
+    rows = change_rows(empty.order_rows["submitters"], imported.to_text(), None, NOW).rows
+    slots = [slot(number, StartdIpAddr='"<1:2>"', State='"Unclaimed"') for number in range(2)]
+    slots[0] = slot(0, StartdIpAddr='"<1:2>"', State='"Matched"')
+    pool = snapshot(slots, jobs_of("Ann", 9, 1), submitters=[submitter("Ann")])
+    result = run(bundle, pool, attrs.evolve(empty, order_rows={"submitters": rows}))
+    assert [match.slot for match in result.matches] == ["s1@h"]
+    assert shown(result)["sue@d"] == 4.0
+    assert resources_of(result.state.order_rows["submitters"], "sue@d") == record
+    free = [slot(number, StartdIpAddr='"<1:2>"', State='"Unclaimed"') for number in range(2)]
+    later = run(bundle, attrs.evolve(pool, slots=Table.from_ads(free)), result.state, NOW + 1)
+    assert [match.slot for match in later.matches] == ["s0@h"]
+    assert "sue@d" not in shown(later)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"Name": "Ann@d"},
+        {"Name": "bob@d", "slots": []},
+        {"Name": "Ann@d", "slots": [["s0@h@", 1.0]]},
+        {"Name": "Ann@d", "slots": [["s0@h@", "1", None, ""]]},
+    ],
+)
+def test_a_damaged_row_of_slots_is_left_out(row):
+    with pytest.raises(ValueError, match=r"slots of a submitter|another submitter"):
+        check_row("slots:Ann@d", row)
+    assert recorded_resources({"slots:Ann@d": row, "slots": {"at": 1}}, "Ann@d") == []

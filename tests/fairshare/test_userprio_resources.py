@@ -38,10 +38,9 @@ def listed(site, *slots, user="tester@d"):
     return [" ".join(line.split()) for line in body.splitlines()], int(number)
 
 
-def test_the_matches_of_the_state_are_listed(site):
-    """With the time of the match, and since when; the pool may have more, which a warning says."""
+def test_the_slots_that_the_last_cycle_counted_are_listed(site):
+    """With the time of the cycle, and since when."""
     assert listed(site) == ([f"s0@h {MATCHED}", f"s1@h {MATCHED}"], 2)
-    assert "no --pool is named" in userprio(site, "-getreslist", "tester@d").stderr
 
 
 def test_the_slots_that_a_pool_shows_are_listed(site):

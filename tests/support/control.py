@@ -2,17 +2,13 @@
 
 import attrs
 
-from negotiator.plugin import AccountChangeKind, CommandError, RequestAnswer, StoredMatch
+from negotiator.plugin import AccountChangeKind, CommandError, RequestAnswer, SlotInUse
 
 ACCOUNTS = (
     {"Name": "<none>", "IsAccountingGroup": True, "Priority": 0.0, "LastUpdate": 1_700_000_000},
     {"Name": "ann@example.org", "IsAccountingGroup": False, "Priority": 500.5, "LastUpdate": 1_700_000_000},
     {"Name": 'b"b@example.org', "IsAccountingGroup": False, "Priority": 1e-5, "LastUpdate": 1_700_000_000},
 )
-
-
-def stored_match(slot, submitter="ann@example.org"):
-    return StoredMatch(submitter=submitter, schedd="s", job="1.0", slot=slot, at=1_700_000_000.5)
 
 
 @attrs.define
@@ -33,8 +29,9 @@ class NotingControl:
         self.noted.append(("accounts", rollup))
         return ACCOUNTS
 
-    def matches(self):
-        return (stored_match("slot2@h"), stored_match("slot1@h"), stored_match("slot3@h", "bob@example.org"))
+    def resources(self, submitter):
+        assert submitter == "ann@example.org"
+        return (SlotInUse("slot2@h@<1.2.3.4:5>", 1_700_000_000), SlotInUse("slot1@h@", 1_700_000_000))
 
     def change_account(self, by, request, wait=0.0):
         if request.kind is AccountChangeKind.FACTOR and request.value is not None and request.value < 1:

@@ -10,7 +10,7 @@ from negotiator_fairshare.accounts.account import MIN_PRIORITY, AccountRecord, R
 from negotiator_fairshare.accounts.decay import Interval
 from negotiator_fairshare.accounts.leases import without_expired
 from negotiator_fairshare.accounts.numbers import from_millionths, stored
-from negotiator_fairshare.accounts.pool_use import LASTS, NegotiatorUse, PoolUse, sums_of
+from negotiator_fairshare.accounts.pool_use import LASTS, NegotiatorUse, PoolUse, Use, sums_of
 from negotiator_fairshare.accounts.settings import MIN_FACTOR, AccountSettings
 from negotiator_fairshare.accounts.use import UseCounter
 
@@ -98,6 +98,22 @@ class Accounts:
         """Return the accounts with the slots in use of a counter, and no others; those of other negotiators are left out."""
         names = dict.fromkeys([*self.records, *sorted(use.names())])
         return attrs.evolve(self, records={name: _with_use(self.get(name), name, use) for name in names})
+
+    def without_use(self, use: Mapping[str, Use]) -> Accounts:
+        """Return the accounts with less slots in use, as they are shown."""
+        records = {
+            name: attrs.evolve(
+                record,
+                resources_used=max(record.resources_used - slots, 0),
+                weighted_resources_used=max(record.weighted_resources_used - weight, 0.0),
+                hierarchical_weighted_resources_used=max(
+                    record.hierarchical_weighted_resources_used - below, 0.0
+                ),
+            )
+            for name, (slots, weight, below) in use.items()
+            if (record := self.records.get(name)) is not None
+        }
+        return attrs.evolve(self, records={**self.records, **records})
 
     def seen(self, names: Iterable[str], settings: AccountSettings) -> Accounts:
         """Return the accounts with the factors of new names written down; a stored factor stays."""

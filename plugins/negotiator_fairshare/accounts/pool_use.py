@@ -51,13 +51,13 @@ class NegotiatorUse:
             raise ValueError(
                 "expected what the slots of a negotiator are used for, and the time of its last cycle"
             )
-        size = _checked(row.get("size"))
+        size = checked_use(row.get("size"))
         return cls(
             charged_until=row["last_update"],
             slots=size[0],
             weight=size[1],
             of_groups=size[2],
-            use={name: _checked(each) for name, each in use.items()},
+            use={name: checked_use(each) for name, each in use.items()},
         )
 
     def to_row(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _admitted(constraint: str, slots: Table, env: Environment) -> Mask:
     return evaluate_table(tree, slots, env=env).is_true()
 
 
-def _checked(values: object) -> Use:
+def checked_use(values: object) -> Use:
     """Return a number of slots and two weights of a row.
 
     :raises ValueError: they are damaged.

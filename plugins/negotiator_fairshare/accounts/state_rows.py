@@ -1,6 +1,7 @@
 """The rows of fair share in the negotiator's state.
 
-Accounts have the keys ``account:NAME``, the time of their last update ``clock``, and accounting groups ``group:NAME``.
+Accounts have the keys ``account:NAME``, the time of their last update ``clock``, and accounting groups ``group:NAME``. The slots that
+a submitter uses are in a row ``slots:NAME``, and when a cycle counted them last in ``slots``.
 
 Where several negotiators serve a pool, they share the accounts, without the slots in use: these are in a row ``use:NEGOTIATOR`` of each of
 them. ``negotiators`` has their names and slot constraints, and tells that the accounts are shared.
@@ -14,7 +15,7 @@ from typing import Any
 import attrs
 
 from negotiator.plugin import OrderRows, PoolNegotiators
-from negotiator_fairshare.accounts.account import AccountRecord
+from negotiator_fairshare.accounts.account import AccountRecord, ResourceRecord
 from negotiator_fairshare.accounts.accounts import Accounts
 from negotiator_fairshare.accounts.pool_use import NegotiatorUse, PoolUse
 from negotiator_fairshare.accounts.rows import check_name, from_row, to_row
@@ -27,6 +28,8 @@ _ACCOUNT = "account:"
 _GROUP = "group:"
 _USE = "use:"
 _NEGOTIATORS = "negotiators"
+_SLOTS = "slots"
+_SLOTS_OF = "slots:"
 
 
 def accounts_of(rows: OrderRows, now: int) -> Accounts:
@@ -65,6 +68,38 @@ def rows_of(accounts: Accounts) -> dict[str, Mapping[str, Any]]:
         rows |= negotiators_row(PoolNegotiators(pool.own, pool.constraints))
         rows |= {_USE + name: use.to_row() for name, use in pool.negotiators.items()}
     return rows
+
+
+def resources_of(rows: OrderRows, user: str | None = None) -> dict[str, ResourceRecord]:
+    """Return the slots in use of rows that passed ``check_row``, by key (``name@address``).
+
+    :param user: a submitter whose slots alone are returned.
+    """
+    at = rows.get(_SLOTS, {}).get("at", 0)
+    keys = [key for key in rows if key.startswith(_SLOTS_OF)] if user is None else [_SLOTS_OF + user]
+    return {
+        key: ResourceRecord(name, weight, at if since is None else since, limits)
+        for name, slots in (_slots_of(rows[row]) for row in keys if row in rows)
+        for key, weight, since, limits in slots
+    }
+
+
+def resource_rows(resources: Mapping[str, ResourceRecord], at: int) -> dict[str, Mapping[str, Any]]:
+    """Return the rows of slots in use; those of submitters whose names cannot be stored are left out.
+
+    :param at: when the last cycle counted them. A row changes with the slots of its submitter, not with the time.
+    """
+    slots: dict[str, list[list[Any]]] = {}
+    for key, each in resources.items():
+        since = None if each.start_time == at else each.start_time
+        slots.setdefault(each.user, []).append([key, each.weight, since, each.concurrency_limits])
+    found = {_SLOTS_OF + name: {"Name": name, "slots": own} for name, own in slots.items() if _is_valid(name)}
+    return {_SLOTS: {"at": at}, **found}
+
+
+def is_of_slots(key: str) -> bool:
+    """True if a row has slots in use."""
+    return key == _SLOTS or key.startswith(_SLOTS_OF)
 
 
 def is_of_accounts(key: str) -> bool:
@@ -109,6 +144,13 @@ def check_row(key: str, row: Mapping[str, Any]) -> None:
     elif key.startswith(_GROUP):
         if type(row.get("last_served", 0)) is not int or type(row.get("quota")) is not float:
             raise ValueError("expected the quota of a group, and when it was served last, in seconds")
+    elif key.startswith(_SLOTS_OF):
+        name, _slots = _slots_of(row)
+        if key != _SLOTS_OF + name:
+            raise ValueError("it has the name of another submitter")
+    elif key == _SLOTS:
+        if type(row.get("at")) is not int:
+            raise ValueError("expected when slots were counted, in seconds")
     elif key.startswith(_USE):
         NegotiatorUse.of_row(row)
     elif key == _NEGOTIATORS:
@@ -125,6 +167,22 @@ def _with_use(record: AccountRecord, slots: int, weighted: float, hierarchical: 
         weighted_resources_used=weighted,
         hierarchical_weighted_resources_used=hierarchical,
     )
+
+
+def _slots_of(row: Mapping[str, Any]) -> tuple[str, list[tuple[str, float, int | None, str]]]:
+    """Return the submitter of a row and its slots: key, weight, when they were counted if not last, and concurrency limits.
+
+    :raises ValueError: the row is damaged.
+    """
+    name, slots = row.get("Name"), row.get("slots")
+    check_name(name)
+    kinds = (str, float, int | None, str)
+    if not isinstance(slots, list) or not all(
+        isinstance(each, list) and len(each) == len(kinds) and all(map(isinstance, each, kinds))
+        for each in slots
+    ):
+        raise ValueError("expected the slots of a submitter")
+    return str(name), [tuple(each) for each in slots]
 
 
 def _is_valid(name: str) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Environment, Expr, Mask, Table, bind, evaluate_table, parse
+from negotiator_fairshare.accounts.account import ResourceRecord
+from negotiator_fairshare.accounts.numbers import stored
 from negotiator_fairshare.accounts.use import UseCounter
 
 _SLOT_WEIGHT = bind(parse("MY.SlotWeight"))
@@ -64,6 +66,12 @@ def counted_weights(slots: Table, weights: NDArray[np.float64], env: Environment
     return counted
 
 
+def slot_keys(slots: Table) -> list[str]:
+    """Return the keys of slots in the records of condor_negotiator's accountant: ``name@address``, (S,)."""
+    pairs = zip(slots.strings("Name"), slots.strings("StartdIpAddr"), strict=True)
+    return [f"{name or ''}@{address or ''}" for name, address in pairs]
+
+
 def claimed_slots(slots: Table, env: Environment) -> Mask:
     """Return which slots are claimed, (S,)."""
     return evaluate_table(_CLAIMED, slots, env=env).is_true()
@@ -79,6 +87,16 @@ class SlotUse:
     claimed: Mask
     counted: Mask
     users: tuple[str, ...]
+
+    def records(self, slots: Table, weights: NDArray[np.float64], now: int) -> dict[str, ResourceRecord]:
+        """Return the records of the slots in use, by key.
+
+        :param slots: the same slots, with their weights, (S,).
+        :param now: when they are counted, in seconds since the epoch.
+        """
+        keys, own = slot_keys(slots.take(np.flatnonzero(self.counted))), weights[self.counted].tolist()
+        columns = zip(keys, self.users, own, strict=True)
+        return {key: ResourceRecord(user, stored(weight), now) for key, user, weight in columns if user}
 
     @classmethod
     def of(

@@ -20,7 +20,12 @@ from negotiator.plugin import (
 from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.state_rows import ORDER
 from negotiator_fairshare.userprio.arguments import UserprioArguments, read_arguments
-from negotiator_fairshare.userprio.resources import claimed_resources, matched_resources, resource_lines
+from negotiator_fairshare.userprio.resources import (
+    UsedResource,
+    claimed_resources,
+    recorded_resources,
+    resource_lines,
+)
 from negotiator_fairshare.userprio.stored import PLUGIN, StoredAccounts, settings_of
 from negotiator_fairshare.userprio.table import table_lines
 from negotiator_fairshare.userprio.transfer import DamagedLogError, export_accounts, import_accounts
@@ -80,10 +85,11 @@ def _show(stored: StoredAccounts, arguments: UserprioArguments) -> None:
 def _show_resources(
     program: CommandContext, targets: CommandTargets, arguments: UserprioArguments, now: int
 ) -> None:
-    """Show the slots that a submitter uses: those of the pool if one is named, else those of the matches that last."""
-    user, stored = arguments.resources_of, program.stored_matches(targets)
-    _warn(stored.damaged)
+    """Show the slots that a submitter uses: those of the pool if one is named, else those of the last cycle."""
+    user = arguments.resources_of
     if targets.pool:
+        stored = program.stored_matches(targets)
+        _warn(stored.damaged)
         usage, settings = program.plugin_usage(targets, PLUGIN), settings_of(program, targets)
         _print(usage.problems)
         resources = claimed_resources(
@@ -91,8 +97,10 @@ def _show_resources(
             discount_suspended=settings.NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES,
         )
     else:
-        _warn(["no --pool is named: slots that this negotiator did not match are not listed"])
-        resources = matched_resources(user, stored.matches)
+        rows = program.order_rows(targets, ORDER)
+        _warn(rows.damaged)
+        found = recorded_resources(rows.rows, user)
+        resources = [UsedResource(each.name.rpartition("@")[0], each.since) for each in found]
     for line in resource_lines(resources, now, arguments.view.zone):
         click.echo(line)
 

@@ -1,20 +1,22 @@
 """The slots that a submitter uses: ``-getreslist`` of condor_userprio.
 
-condor_negotiator prints its records of slots, and when it counted them last. The state has the matches of this negotiator
-instead; slots that it did not match are known from the pool.
+As in condor_negotiator these are the records of the last cycle, and when it counted each slot. Of a pool that is named they are its
+claimed slots, and when this negotiator matched them.
 
 Source: condor_userprio 25.14.1.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, tzinfo
 
 import attrs
 import numpy as np
 
-from negotiator.plugin import Environment, StoredMatch, Table, printable
+from negotiator.plugin import Environment, OrderRows, SlotInUse, StoredMatch, Table, printable
+from negotiator_fairshare.accounts.state_rows import check_row, is_of_slots, resources_of
 from negotiator_fairshare.pie.slot_weights import SlotUse
 from negotiator_fairshare.userprio.times import date, duration
 
@@ -30,9 +32,15 @@ class UsedResource:
     since: int | None = None
 
 
-def matched_resources(user: str, matches: Sequence[StoredMatch]) -> list[UsedResource]:
-    """Return the slots of the matches of a submitter that last."""
-    return [UsedResource(each.slot, int(each.at)) for each in matches if each.submitter == user]
+def recorded_resources(rows: OrderRows, user: str) -> list[SlotInUse]:
+    """Return the slots of a submitter in the rows of the state, by the keys of their records; damaged rows are left out."""
+    valid = {}
+    for key, row in rows.items():
+        if is_of_slots(key):
+            with contextlib.suppress(ValueError):
+                check_row(key, row)
+                valid[key] = row
+    return [SlotInUse(key, each.start_time) for key, each in resources_of(valid, user).items()]
 
 
 def claimed_resources(
@@ -54,7 +62,7 @@ def claimed_resources(
         found.append(UsedResource(name, None if match is None else int(match.at)))
     seen = {each.name for each in found}
     pending = [each for each in own if not each.shown and each.slot not in seen]
-    return [*found, *matched_resources(user, pending)]
+    return [*found, *(UsedResource(each.slot, int(each.at)) for each in pending)]
 
 
 def resource_lines(resources: Sequence[UsedResource], now: int, zone: tzinfo | None = UTC) -> Iterator[str]:

@@ -55,7 +55,8 @@ class StoredAccounts:
     def report(self) -> UserprioReport:
         """Return what condor_userprio shows."""
         figures = self.cycle.figures(self.settings.groups.tree)
-        return report_of(self.accounts, self.settings.accounts, figures, self.cycle.shares)
+        shown = self.accounts.without_use(self.cycle.preempted)
+        return report_of(shown, self.settings.accounts, figures, self.cycle.shares)
 
 
 def settings_of(program: CommandContext, targets: CommandTargets) -> FairShareSettings:

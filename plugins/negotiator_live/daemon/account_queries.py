@@ -21,6 +21,7 @@ from negotiator.plugin import (
     Payers,
     parse,
 )
+from negotiator_live.ads.accounting_ads import account_values
 from negotiator_live.ads.literals import literal, literals
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.wire.ads import WireAd
@@ -61,14 +62,14 @@ def priorities_rolled_up(request: CommandRequest) -> None:
 
 
 def resources(request: CommandRequest) -> None:
-    """Send the slots that a submitter uses: those of its matches that last, with the time of each match."""
+    """Send the slots that a submitter uses, and when each was counted last."""
     submitter = request.channel.get_string()
     request.channel.end_received()
     with request.computing():
-        found = [each for each in request.control.matches() if each.submitter == submitter]
+        found = request.control.resources(submitter)
     ad: dict[str, str] = {}
-    for number, each in enumerate(sorted(found, key=lambda match: match.slot), 1):
-        ad |= {f"Name{number}": literal(each.slot), f"StartTime{number}": str(int(each.at))}
+    for number, each in enumerate(sorted(found, key=lambda slot: slot.name), 1):
+        ad |= {f"Name{number}": literal(each.name), f"StartTime{number}": str(each.since)}
     request.reply(ad, types=False)
 
 
@@ -78,7 +79,7 @@ def query(request: CommandRequest) -> None:
     limit = wanted.integer("LimitResults")
     with request.computing():
         found = _selected(request.control.accounts(), wanted)
-        ads = [literals(ad) for ad in itertools.islice(found, limit and max(limit, 0))]
+        ads = [literals(account_values(ad)) for ad in itertools.islice(found, limit and max(limit, 0))]
     _send_ads(request, wanted, ads)
 
 

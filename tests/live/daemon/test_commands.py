@@ -233,15 +233,15 @@ def test_a_constraint_is_evaluated_for_a_limited_time(monkeypatch):
     assert "the constraint of the query takes more than" in control.notices[0]
 
 
-def test_the_slots_of_a_submitter_are_those_of_its_matches():
+def test_the_slots_of_a_submitter_are_sent_with_the_addresses_of_their_startds():
     with daemon() as listener, sending(listener, Command.GET_RESLIST, "") as channel:
         channel.put_string(ANN)
         channel.end_message()
         found = channel.get_ad(types=False)
     assert dict(found) == {
-        "Name1": '"slot1@h"',
+        "Name1": '"slot1@h@"',
         "StartTime1": "1700000000",
-        "Name2": '"slot2@h"',
+        "Name2": '"slot2@h@<1.2.3.4:5>"',
         "StartTime2": "1700000000",
     }
 
