@@ -155,7 +155,10 @@ class CycleStatus:
             self._write(rejected=self.clock(), rejection=errors)
         else:
             differences = _texts(map(str, reload.bundle.differences))
-            self._write(rejected=None, rejection=(), differences=differences)
+            last, due = self._status.last, self._status.next_cycle
+            if last is not None and due is not None and self.intervals is not None:
+                due = self.intervals().due(last.begun, last.ended)
+            self._write(rejected=None, rejection=(), differences=differences, next_cycle=due)
 
     def plugin_call(self, call: LongCall) -> None:
         """Write that a call of a plugin goes on for long, until it has ended; any thread may call this."""

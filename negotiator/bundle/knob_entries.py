@@ -58,7 +58,7 @@ def knob_entries(
     if pool is None:
         return _KnobReading(knobs, top, owners, known, refusal).run()
     of_pool = _KnobReading(pool, top, owners, known, refusal, of_pool=True).run()
-    comparison = _Comparison(knobs, of_pool.entries, known, pool)
+    comparison = _PoolComparison(knobs, of_pool.entries, known, pool)
     of_files = _KnobReading(knobs, top, owners, known, refusal, comparison.supersedes).run()
     differences = (*of_pool.differences, *comparison.found, *comparison.missing(top))
     return KnobEntries(
@@ -149,7 +149,7 @@ class _KnobReading:
 
 
 @attrs.define(eq=False)
-class _Comparison:
+class _PoolComparison:
     """Compares the HTCondor-style files of a bundle with the pool's own configuration, which takes precedence.
 
     ``entries`` are the values of the pool's configuration by key.

@@ -217,7 +217,7 @@ def test_the_digest_covers_what_the_bundle_reads_and_nothing_else(site):
     assert site.load().bundle.digest != first.digest
 
 
-def test_the_stored_files_of_a_bundle_decide_as_the_bundle(site, tmp_path):
+def test_the_stored_files_of_a_bundle_decide_as_the_bundle(site):
     """So recorded cycles are replayed under the configuration that they had, whatever the pool's is now."""
     site.pool(
         ("NEGOTIATOR_INTERVAL", "7"),

@@ -141,9 +141,9 @@ B_LIMIT = 12
 COLLECTOR_HOST = 127.0.0.1:0
  # at: /etc/condor/condor_config, line 82, use ROLE:Personal+2
  # raw: $(CONDOR_HOST):0
-EMPTY = 
+EMPTY =
  # at: /etc/condor/condor_config, line 3
- # raw: 
+ # raw:
 GROUP_QUOTA_a.b = 3
  # at: /etc/condor/config.d/50, line 4
  # raw: 3
@@ -155,7 +155,7 @@ MULTI @=end
    two
 @end
  # at: /etc/condor/condor_config, line 20
- # raw: 
+ # raw:
  #     one = 1
  #     two
 NEGOTIATOR.A_LIMIT = 2
