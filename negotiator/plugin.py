@@ -212,6 +212,7 @@ if TYPE_CHECKING:
     from negotiator.records import Source as Source
     from negotiator.records import Verdict as Verdict
     from negotiator.records.source import SERVICE_CONFIGURATION as SERVICE_CONFIGURATION
+    from negotiator.records.text import local_time as local_time
     from negotiator.records.text import printable as printable
     from negotiator.records.text import suggest as suggest
 else:
@@ -286,7 +287,7 @@ else:
         ),
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
         "negotiator.records.source": "SERVICE_CONFIGURATION",
-        "negotiator.records.text": "printable suggest",
+        "negotiator.records.text": "local_time printable suggest",
     }
     __getattr__, __dir__ = lazy_names(__name__, _NAMES)
     __all__ = " ".join(_NAMES.values()).split()  # noqa: PLE0605 - the names above

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+import time
 from collections.abc import MutableMapping
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 import structlog
 
 from negotiator.cli.options import LEVELS
 from negotiator.cli.render import printable
 from negotiator.pool.secrets import redact
+from negotiator.records.text import local_time
+
+#: The levels that are named in lines with a header.
+_EMPHASIZED: Final = ("warning", "error")
 
 
-def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
+def open_log(form: str, level: str, stream: TextIO | None = None, header: str = "") -> Any:
     """Return a logger that writes lines of this format and from this level on; nothing of it is global.
 
     Control characters are escaped and secrets are omitted: names come from ads, and users write ads.
@@ -21,6 +27,7 @@ def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
     :param form: ``text`` or ``json``.
     :param level: ``debug``, ``info``, ``warning`` or ``error``.
     :param stream: standard error if None.
+    :param header: with which lines of text begin, a pattern of ``local_time``; by default the time in UTC, and the level.
     """
     return structlog.wrap_logger(
         structlog.PrintLogger(stream or sys.stderr),
@@ -28,7 +35,7 @@ def open_log(form: str, level: str, stream: TextIO | None = None) -> Any:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _redact,
-            structlog.processors.JSONRenderer() if form == "json" else _line,
+            structlog.processors.JSONRenderer() if form == "json" else functools.partial(_line, header),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level_number(level)),
         cache_logger_on_first_use=True,
@@ -47,9 +54,14 @@ def _redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> M
     return event
 
 
-def _line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
-    """Return ``TIME LEVEL EVENT NAME=VALUE...`` in printable characters."""
-    head = f"{event.pop('timestamp')} {event.pop('level'):<7} {event.pop('event')}"
+def _line(header: str, _logger: object, _method: str, event: MutableMapping[str, Any]) -> str:
+    """Return ``TIME LEVEL EVENT NAME=VALUE...`` in printable characters; after a header the level is there from warning on."""
+    when, level = event.pop("timestamp"), event.pop("level")
+    if header:
+        begin = local_time(header, time.time()) + (f"{level.upper()}: " if level in _EMPHASIZED else "")
+    else:
+        begin = f"{when} {level:<7} "
+    head = f"{begin}{event.pop('event')}"
     fields = (f"{name}={_quoted(value)}" for name, value in event.items())
     return printable(" ".join((head, *fields)))
 

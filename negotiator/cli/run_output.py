@@ -145,6 +145,7 @@ class LogOutput:
     """Prints one line an event, with time, level and fields, to standard error.
 
     With ``as_json`` each cycle is one JSON object on standard output as well. ``level`` is the level of ``log``.
+    ``lists_matches``: with a line for each match, which the log of the pool may have instead.
     """
 
     log: Any  # a bound logger of structlog, whose methods depend on the level
@@ -152,6 +153,7 @@ class LogOutput:
     as_json: bool = False
     level: str = "info"
     line: ProgressLine = attrs.field(factory=ProgressLine)
+    lists_matches: bool = True
 
     def problems(self, problems: Iterable[Problem]) -> None:
         """Print a line for each problem."""
@@ -211,11 +213,11 @@ class LogOutput:
         self._failures(result.failures)
         for change in result.changes:
             self.log.info("queue changed", queue=change.path, change=str(change.change))
-        for match in result.matches:
+        for match in result.matches if self.lists_matches else ():
             self.log.info("match", **_match_fields(match))
         if self.as_json:
             _print_json(result)
-        return self.as_json or LEVELS.index(self.level) <= LEVELS.index("info")
+        return self.as_json or (self.lists_matches and LEVELS.index(self.level) <= LEVELS.index("info"))
 
     def cycle(self, report: CycleReport) -> None:
         """Print the summary of a cycle, the matches that were not delivered, and changes of overruns."""

@@ -40,13 +40,15 @@ def _serve(
     change_bundle: bool,
     recover: bool,
     end_with_parent: bool,
+    log_header: str,
     as_json: bool,
 ) -> None:
     if end_with_parent:
         parent_watch.end_with_parent()
-    log = open_log(settings.log_format, settings.log_level)
+    log = open_log(settings.log_format, settings.log_level, header=log_header)
     folder = bundle_folder(without_state_bundle(settings.targets))
-    output = LogOutput(log, folder, as_json, settings.log_level, ProgressLine(enabled=False))
+    line = ProgressLine(enabled=False)
+    output = LogOutput(log, folder, as_json, settings.log_level, line, lists_matches=not log_header)
     with (
         output.reporting_errors(),
         web_process(settings, lambda line: log.info("web", detail=line), output.notice),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
@@ -36,6 +37,16 @@ def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
         return f"there are: {', '.join(choices)}"
     few = difflib.get_close_matches(word.lower(), folded, n=_NEAREST, cutoff=0.0)
     return f"the nearest of {len(choices)} are: {', '.join(folded[each] for each in few)}"
+
+
+def local_time(pattern: str, seconds: float) -> str:
+    """Return a time in seconds since the epoch by a pattern of strftime, where ``%3N`` are the milliseconds.
+
+    >>> local_time("%S.%3N", 1_700_000_000.25)
+    '20.250'
+    """
+    whole, milliseconds = divmod(round(seconds * 1000), 1000)
+    return time.strftime(pattern.replace("%3N", f"{milliseconds:03d}"), time.localtime(whole))
 
 
 def utc_time(seconds: float) -> str:

@@ -13,6 +13,7 @@ import attrs
 
 from negotiator.plugin import Problem, ScalarText, Section, Severity, Source, printable
 from negotiator_live.configured import SETTINGS, PoolConfiguration
+from negotiator_live.master.handover import daemon_name
 from negotiator_live.security.policy import AuthMethod, Requirement
 from negotiator_live.security.server.authorization import (
     AuthorizationEntry,
@@ -60,7 +61,8 @@ class CondorPool:
 
     ``collector`` is its address: ``host``, ``host:port``, or as HTCondor writes addresses; without one it is that of the pool's
     configuration, of the environment variable ``_CONDOR_COLLECTOR_HOST``, or this host. ``timeout`` are the seconds in which one daemon
-    must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for the logs of schedds.
+    must have answered. ``requests`` are asked of a schedd at a time. ``name`` is that of this negotiator, for its ad and
+    the logs of schedds; by default HTCondor's, which is that of the host.
 
     ``authentication``, ``encryption`` and ``integrity`` are what HTCondor's ``SEC_CLIENT_*`` and ``SEC_DEFAULT_*`` settings are: with REQUIRED no
     command is sent to a daemon, or accepted from a peer, that offers less. ``methods`` are tried in the order of the daemon. ``token`` is a file or folder with tokens; by
@@ -79,7 +81,7 @@ class CondorPool:
     collector: str = ""
     timeout: float = attrs.field(default=20.0, validator=attrs.validators.gt(0))
     requests: int = attrs.field(default=200, validator=[attrs.validators.ge(1), attrs.validators.le(10_000)])
-    name: str = attrs.field(default="negotiator", validator=attrs.validators.min_len(1))
+    name: str = attrs.field(factory=daemon_name, validator=attrs.validators.min_len(1))
     authentication: Requirement | None = None
     encryption: Requirement | None = None
     integrity: Requirement | None = None

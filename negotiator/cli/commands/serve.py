@@ -21,6 +21,13 @@ from negotiator.cli.service_options import service_settings
 @click.option("--cycles", type=click.IntRange(min=1), help="Number of cycles.  [default: until stopped]")
 @cycle_options.other_state
 @click.option("--end-with-parent", is_flag=True, help="End when the process that started this one has ended.")
+@click.option(
+    "--log-header",
+    metavar="PATTERN",
+    default="",
+    help="Begin the lines of the log so: a pattern of strftime in local time, with %3N for milliseconds. The pool's own"
+    " log then lists the matches.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a cycle, to standard output.")
 def serve(**given: Any) -> None:
     """Serve the live pool that the policy bundle names: fetch its ads, decide, and hand out the matches.

@@ -33,6 +33,7 @@ from negotiator_live.master.log_file import LogLimit
 _PROGRAM: Final = "condor_config_val"
 _SUBSYSTEM: Final = "NEGOTIATOR"
 _PATIENCE: Final = 30.0  # seconds
+_TRUE: Final = ("true", "t", "yes", "1")
 _DEFINITION: Final = re.compile(r"(\S+) (@?=)(?: ?(.*))", re.ASCII)
 _AT: Final = " # at: "
 _COMMENT: Final = " #"
@@ -229,12 +230,6 @@ def _handover(found: CondorConfiguration, arguments: DaemonArguments) -> Handove
         log = Path(arguments.log_folder, log.name)
     if arguments.log_suffix:
         log = log.with_name(f"{log.name}.{arguments.log_suffix}")
-    limits = ("MAX_NEGOTIATOR_LOG", "MAX_DEFAULT_LOG")
-    limit = next((text for name in limits if (text := found.value(name))), "10 Mb")
-    try:
-        LogLimit.parse(limit)
-    except ValueError as error:
-        raise ConfigurationError(f"MAX_NEGOTIATOR_LOG: {error}") from None
     return Handover(
         local_name=arguments.local_name,
         not_responding_timeout=found.number(
@@ -242,9 +237,28 @@ def _handover(found: CondorConfiguration, arguments: DaemonArguments) -> Handove
         ),
         shared_port_ad_file=found.value("SHARED_PORT_DAEMON_AD_FILE"),
         log="" if arguments.to_terminal else str(log.absolute()),
-        log_limit=limit,
+        log_limit=_limit("NEGOTIATOR", found),
         logs_kept=found.number(("MAX_NUM_NEGOTIATOR_LOG",), 1, least=0),
+        match_log=found.value("NEGOTIATOR_MATCH_LOG"),
+        match_log_limit=_limit("NEGOTIATOR_MATCH", found),
+        match_logs_kept=found.number(("MAX_NUM_NEGOTIATOR_MATCH_LOG",), 1, least=0),
+        debug=" ".join(map(found.value, ("ALL_DEBUG", "NEGOTIATOR_DEBUG"))).strip(),
+        debug_time_format=found.value("DEBUG_TIME_FORMAT"),
+        logs_use_timestamp=found.value("LOGS_USE_TIMESTAMP").lower() in _TRUE,
+        host=found.value("FULL_HOSTNAME"),
+        name=found.value("NEGOTIATOR_NAME"),
     )
+
+
+def _limit(log: str, found: CondorConfiguration) -> str:
+    """Return when a log is replaced: a text that ``LogLimit.parse`` understands."""
+    names = (f"MAX_{log}_LOG", "MAX_DEFAULT_LOG")
+    limit = next((text for name in names if (text := found.value(name))), "10 Mb")
+    try:
+        LogLimit.parse(limit)
+    except ValueError as error:
+        raise ConfigurationError(f"{names[0]}: {error}") from None
+    return limit
 
 
 def _user(ids: str) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import attrs
 
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
+from negotiator_live.master.daemon_log import DaemonLog, LogCategory, LogForm, banner
 from negotiator_live.master.inheritance import CommandSocket, take_variables
 from negotiator_live.master.log_file import LogFile
 from negotiator_live.versions import PLATFORM, VERSION
@@ -48,7 +50,11 @@ def command(configuration: DaemonConfiguration) -> list[str]:
     # The bundle that the pool's configuration names is meant, whichever the state had before.
     changes = [] if configuration.is_own else ["--change-bundle"]
     # -P: no module of the present folder is loaded in place of this program's.
-    return [sys.executable, "-P", "-m", "negotiator", "serve", *folders, *changes, "--end-with-parent"]
+    header = LogForm.of(configuration.handover).header(LogCategory.ALWAYS)
+    return [
+        *(sys.executable, "-P", "-m", "negotiator", "serve", *folders, *changes),
+        *("--log-header", header, "--end-with-parent"),
+    ]
 
 
 def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> None:
@@ -66,12 +72,17 @@ def _prepare(arguments: DaemonArguments, configuration: DaemonConfiguration) -> 
         os.environ["HOME"] = pwd.getpwuid(user).pw_dir
     if configuration.handover.log:
         LogFile.of(configuration.handover).begin()
+    log = DaemonLog(LogForm.of(configuration.handover))
+    program = shutil.which(sys.argv[0]) or sys.argv[0]
+    lines = banner(program, arguments.local_name)
+    log.write_all((LogCategory.ALWAYS, line) for line in lines)
     inherited, private = take_variables(os.environ)
     commands = CommandSocket.parse(inherited)
     _close_all_but([commands.descriptor] if commands is not None else [])
     if commands is not None:
         os.set_inheritable(commands.descriptor, True)
-    attrs.evolve(configuration.handover, inherited=inherited, private=private).send(os.environ)
+    handover = attrs.evolve(configuration.handover, inherited=inherited, private=private, program=program)
+    handover.send(os.environ)
     configuration.make_bundle()
 
 

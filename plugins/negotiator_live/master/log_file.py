@@ -1,4 +1,4 @@
-"""The log of this daemon, which is its standard output and error: replaced when it is full, or was moved away.
+"""The logs of this daemon, such as its standard output and error: replaced when they are full, or were moved away.
 
 Source: ``dprintf_config.cpp`` (limits), ``dprintf.cpp`` and ``log_rotate.cpp`` (names of old logs).
 """
@@ -57,9 +57,10 @@ class LogLimit:
 
 @attrs.define(eq=False)
 class LogFile:
-    """The file to which standard output and error go.
+    """A log of this daemon: the file to which standard output and error go (``standard``), or one with a descriptor of its own.
 
     ``kept`` old logs remain: ``NAME.old``, or, if there are several, each with the time at which it was replaced.
+    ``descriptor`` is where its lines are written, after ``begin``.
 
     :param clock: returns the time in seconds since the epoch.
     """
@@ -68,6 +69,8 @@ class LogFile:
     limit: LogLimit = LogLimit()
     kept: int = 1
     clock: Callable[[], float] = time.time
+    standard: bool = attrs.field(default=True, kw_only=True)
+    descriptor: int = attrs.field(default=_STANDARD[0], init=False)
     _since: float | None = attrs.field(default=None, init=False)
 
     @classmethod
@@ -79,7 +82,7 @@ class LogFile:
         return cls(Path(handover.log), LogLimit.parse(handover.log_limit), handover.logs_kept)
 
     def begin(self) -> None:
-        """Let standard output and error go to the file; one that is full is replaced before.
+        """Open the file, for standard output and error if it is theirs; one that is full is replaced before.
 
         :raises OSError: the file cannot be opened.
         """
@@ -87,6 +90,9 @@ class LogFile:
             if self._is_full(self.path.stat()):
                 self._put_away()
         log = os.open(self.path, _FLAGS, _MODE)
+        if not self.standard:
+            self.descriptor = log
+            return
         for each in _STANDARD:
             os.dup2(log, each)
         os.close(log)
@@ -98,7 +104,7 @@ class LogFile:
 
         :raises OSError: no new file can be opened: the old one stays in use.
         """
-        present = os.fstat(_STANDARD[1])
+        present = os.fstat(self.descriptor)
         try:
             is_moved = not os.path.samestat(present, self.path.stat())
         except FileNotFoundError:

@@ -5,6 +5,7 @@ Source: ``Matchmaker::negotiate`` and ``matchmakingProtocol`` (``matchmaker.cpp`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
@@ -23,6 +24,14 @@ from negotiator.plugin import (
     unparse_old,
 )
 from negotiator_live.ads.literals import literals
+from negotiator_live.master.daemon_log import LogLine
+from negotiator_live.pool.cycle_log import (
+    error_line,
+    match_lines,
+    negotiating_lines,
+    rejection_line,
+    request_line,
+)
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_count, job_id
 from negotiator_live.wire.ads import WireAd, quoted
@@ -49,10 +58,15 @@ _REPLACED: Final = frozenset(map(str.lower, _OF_GROUP))
 
 @attrs.define(eq=False)
 class NegotiationAnswers:
-    """The matches and rejections for the requests of one negotiation, and what became of the matches."""
+    """The matches and rejections for the requests of one negotiation, and what became of the matches.
+
+    ``place`` is that of its first match among all of the cycle. ``log_lines`` are what was sent, in the words of the log.
+    """
 
     negotiation: Negotiation
     decisions: Decisions
+    place: float = attrs.field(default=math.inf, init=False)
+    log_lines: list[LogLine] = attrs.field(factory=list, init=False)
     _autoclusters: dict[str, str] = attrs.field(init=False)  # by job
     _matches: dict[str, list[Match]] = attrs.field(factory=dict, init=False)  # by job
     _reasons: dict[str, Reason] = attrs.field(factory=dict, init=False)  # by autocluster
@@ -65,10 +79,11 @@ class NegotiationAnswers:
     def _offered(self) -> dict[str, str]:
         return {job_id(each): _autocluster(each) for each in self.negotiation.requests}
 
-    def add_match(self, match: Match) -> bool:
+    def add_match(self, match: Match, place: int) -> bool:
         """Add a match; False if the schedd has not offered its job."""
         if match.job not in self._autoclusters:
             return False
+        self.place = min(self.place, place)
         self._matches.setdefault(match.job, []).append(match)
         return True
 
@@ -83,7 +98,9 @@ class NegotiationAnswers:
 
         :raises DaemonError: the connection failed; ``deliveries`` has what that means for each match.
         """
-        negotiation = self.negotiation
+        negotiation, lines = self.negotiation, self.log_lines
+        submitter = negotiation.submitter
+        lines += negotiating_lines(submitter)
         try:
             negotiation.begin_answers()
             rejected: set[str] = set()
@@ -91,15 +108,21 @@ class NegotiationAnswers:
             for request in negotiation.requests:
                 # One job may have several requests, each with matches of its own.
                 matches = list(islice(waiting.get(job_id(request), iter(())), job_count(request)))
-                for match in matches:
-                    self._send_match(request, match)
+                for number, match in enumerate(matches):
+                    if self._send_match(request, match):
+                        lines.append(request_line(request, number))
+                        lines += match_lines(submitter, match, offline=is_offline(match))
                 autocluster = _autocluster(request)
                 if len(matches) < job_count(request) and autocluster not in rejected:
                     rejected.add(autocluster)
-                    negotiation.reject(request, self._reason(request))
+                    reason = self._reason(request)
+                    negotiation.reject(request, self._text(reason))
+                    lines.append(request_line(request, len(matches)))
+                    lines.append(rejection_line(submitter, job_id(request), reason))
             negotiation.end()
         except DaemonError as error:
             self._error = str(error)
+            lines.append(error_line())
             negotiation.close()
             raise
 
@@ -117,26 +140,28 @@ class NegotiationAnswers:
     def _all(self) -> Iterable[Match]:
         return (match for matches in self._matches.values() for match in matches)
 
-    def _send_match(self, request: WireAd, match: Match) -> None:
+    def _send_match(self, request: WireAd, match: Match) -> bool:
+        """Send a match, and return whether the schedd has its slot by it."""
         slot = match.slot_ad
         key = match.slot, slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
         claim = self._claim_id(match, key[1])
         if claim is None and key not in self._divisible:
             self._failed[match.id] = "no claim id of the slot is left"
-            return
+            return False
         if claim is not None and (claim := self._with_ended(match, claim, key[1])) is None:
             self._failed[match.id] = "no claim id is left of a dynamic slot whose job is to end"
-            return
+            return False
         # A failure from here on may come after the schedd has read the match.
         self._sent.append(match)
         if claim is None:
-            return  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
+            return True  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
         if slot.evaluate("PartitionableSlot") is True:
             self._divisible.add(key)
         added = _group_texts(match) | self._reuse_texts(match)
         names = {name.lower() for name in added}
         own = {name: text for name, text in _slot_texts(slot).items() if name.lower() not in names}
         self.negotiation.match(request, own | added, claim)
+        return True
 
     def _claim_id(self, match: Match, address: str) -> str | None:
         """Return the next claim id of a match's slot; None without further ones."""
@@ -163,13 +188,16 @@ class NegotiationAnswers:
         # A schedd counts the blanks after the first claim id (``ClaimStartdMsg``): without one at the end it would lose the last.
         return None if None in claims else f"{claim} {' '.join(map(str, claims))} "
 
-    def _reason(self, request: WireAd) -> str:
+    def _reason(self, request: WireAd) -> Reason | None:
         """Return the reason why jobs of a request got no slot, or took no part."""
         schedd = self.negotiation.submitter.schedd.lower()
-        found = self._reasons.get(_autocluster(request)) or self.decisions.discarded.get(
+        return self._reasons.get(_autocluster(request)) or self.decisions.discarded.get(
             (schedd, job_id(request))
         )
-        text, kept = found.text if found else _NO_SLOT, self.decisions.kept
+
+    def _text(self, reason: Reason | None) -> str:
+        """Return what the user reads of jobs that got no slot."""
+        text, kept = reason.text if reason else _NO_SLOT, self.decisions.kept
         return f"{text}; {kept}" if kept and kept not in text else text
 
 

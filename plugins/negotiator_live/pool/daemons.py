@@ -15,6 +15,7 @@ from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.settings import ConfiguredPool
 
 COLLECTOR = "collector"
+_CLAIMED_USER = "negotiator"  # by CLAIMTOBE, which proves nothing
 
 
 @attrs.frozen
@@ -30,7 +31,7 @@ class PoolDaemons:
         methods, keys = pool.methods("CLIENT"), pool.keys
         credentials = Credentials(
             tokens=TokenFiles((Path(keys.token),)) if keys.token else TokenFiles(),
-            claimed_user=keys.name if AuthMethod.CLAIMTOBE in methods else "",
+            claimed_user=_CLAIMED_USER if AuthMethod.CLAIMTOBE in methods else "",
         )
         policy = ClientPolicy(*pool.requirements("CLIENT"), methods=methods)
         client = SecureClient(policy, credentials)

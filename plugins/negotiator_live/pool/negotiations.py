@@ -13,6 +13,7 @@ from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds, Pool
 from negotiator_live.ads.statistics import NegotiatedSubmitters
 from negotiator_live.pool.answers import NegotiationAnswers
 from negotiator_live.pool.concurrently import concurrently
+from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import report
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
@@ -26,13 +27,17 @@ class Negotiations:
     """The negotiations of the present cycle. Connections to schedds are kept from cycle to cycle."""
 
     def __init__(
-        self, client: SecureClient, control: PoolControl, clock: Callable[[], float] = time.monotonic
+        self,
+        client: SecureClient,
+        control: PoolControl,
+        log: CycleLog,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without submitters.
 
         :param clock: returns seconds that only increase.
         """
-        self._client, self._control, self._clock = client, control, clock
+        self._client, self._control, self._log, self._clock = client, control, log, clock
         self._by_submitter: dict[Submitter, Negotiation] = {}
         self._slow = SlowSchedds(control, clock)
         self._in_cycle: list[Negotiation] = []  # that wait for the outcome of this cycle
@@ -82,6 +87,7 @@ class Negotiations:
         for schedd, text in problems:
             report(ads, f"schedd {schedd}", text)
         self._seconds = self._clock() - begun
+        self._log.prefetched(len(self._by_submitter), len(self._failed))
 
     def _carry_out(self, call: _Call) -> None:
         """Carry out a part of a negotiation, and measure it."""
@@ -114,16 +120,19 @@ class Negotiations:
     def deliver(self, decisions: Decisions) -> Iterator[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time; yield what became of each match."""
         answers = {key: NegotiationAnswers(each, decisions) for key, each in self._by_name().items()}
-        for match in decisions.matches:
+        for place, match in enumerate(decisions.matches):
             answer = answers.get((match.schedd, match.submitter))
-            if answer is None or not answer.add_match(match):
+            if answer is None or not answer.add_match(match, place):
                 yield Delivery(match, DeliveryStatus.FAILED, "the schedd did not offer the job in this cycle")
         for rejection in decisions.rejections:
             if (answer := answers.get((rejection.schedd, rejection.submitter))) is not None:
                 answer.add_rejection(rejection)
-        calls = [_Call(answer.negotiation, answer.send) for answer in answers.values()]
-        for (call, error), answer in zip(concurrently(calls, self._carry_out), answers.values(), strict=True):
+        self._log.decided()
+        decided = sorted(answers.values(), key=lambda answer: answer.place)
+        calls = [_Call(answer.negotiation, answer.send) for answer in decided]
+        for (call, error), answer in zip(concurrently(calls, self._carry_out), decided, strict=True):
             self._note(call, error)
+            self._log.answered(answer.log_lines)
             yield from answer.deliveries()
 
     def statistics(self) -> NegotiatedSubmitters:

@@ -30,6 +30,7 @@ from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.master import child
 from negotiator_live.pool.answers import is_offline
+from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
@@ -58,7 +59,6 @@ class HTCondorPool(LivePool):
         daemons = PoolDaemons.of(pool)
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
-        self._negotiations = Negotiations(daemons.client, control)
         self._running = RunningJobs(daemons.client, self._collector, pool.keys.timeout)
         self._refreshed = 0.0  # when the ads of all slots were as the collector had them
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
@@ -66,7 +66,9 @@ class HTCondorPool(LivePool):
         self.longest_step = 2 * pool.keys.timeout + _MARGIN
         address = own_address(pool.host_address)
         self._listener: DaemonListener | None = None
-        inherited = child.begin(control)
+        inherited, log = child.begin(control)
+        self._log = CycleLog(log)
+        self._negotiations = Negotiations(daemons.client, control, self._log)
         own = pool, control, address.primary.host, self._negotiator_ads
         if pool.keys.listen:
             self._listener = DaemonListener.open(*own)
@@ -79,6 +81,7 @@ class HTCondorPool(LivePool):
             NegotiatorIdentity(name=pool.keys.name, address=str(address)),
             pool.configuration.value("NEGOTIATOR_ADDRESS_FILE"),
         )
+        self._log.listens(address)
         if self._listener is not None:  # last, for peers may connect at once
             self._listener.begin()
 
@@ -87,6 +90,14 @@ class HTCondorPool(LivePool):
 
         :raises PoolError: the collector does not answer, or the negotiator is to end.
         """
+        self._log.begins()
+        try:
+            self._fetch(ads)
+        except BaseException:
+            self._log.fails()
+            raise
+
+    def _fetch(self, ads: PoolAds) -> None:
         if not self._advertiser.is_advertised:
             try:
                 self._advertiser.send()
@@ -109,9 +120,9 @@ class HTCondorPool(LivePool):
         for problem in found.problems:
             report(ads, COLLECTOR, problem)
         settings = self._settings
-        terms = NegotiationTerms(
-            settings.name, ads.significant_attributes(), settings.requests, settings.timeout
-        )
+        attributes = ads.significant_attributes()
+        terms = NegotiationTerms(settings.name, attributes, settings.requests, settings.timeout)
+        self._log.fetched(len(ads.reading.slots), found.submitters, attributes)
         self._negotiations.fetch(found.submitters, terms, ads)
         self._end_if_wanted()
 
@@ -135,6 +146,7 @@ class HTCondorPool(LivePool):
         :raises DaemonError: the collector cannot be reached, or denies the command.
         :raises StateError: the accounts cannot be read.
         """
+        self._log.ends()
         if self._offline:
             self._advertiser.send_offline(self._offline)
             self._offline = []

@@ -32,6 +32,11 @@ SETTINGS = {
     "MAX_DEFAULT_LOG": "10 Mb",
     "MAX_NUM_NEGOTIATOR_LOG": "4",
     "NOT_RESPONDING_TIMEOUT": "60 + 30",
+    "NEGOTIATOR_MATCH_LOG": "/var/log/MatchLog",
+    "ALL_DEBUG": "D_ALL:0",
+    "NEGOTIATOR_DEBUG": "D_MATCH",
+    "DEBUG_TIME_FORMAT": "%H:%M",
+    "LOGS_USE_TIMESTAMP": "True",
 }
 
 
@@ -78,7 +83,15 @@ def test_files_are_where_the_pool_has_them(configured):
         state=Path("/var/spool/negotiator"),
         audit_log=Path("/var/spool/negotiator-audit"),
         handover=Handover(
-            log="/var/log/NegotiatorLog.a", log_limit="1 Mb", logs_kept=4, not_responding_timeout=90
+            log="/var/log/NegotiatorLog.a",
+            log_limit="1 Mb",
+            logs_kept=4,
+            not_responding_timeout=90,
+            match_log="/var/log/MatchLog",
+            match_log_limit="10 Mb",
+            debug="D_ALL:0 D_MATCH",
+            debug_time_format="%H:%M",
+            logs_use_timestamp=True,
         ),
         user=(12, 34) if os.geteuid() == 0 else None,
     )

@@ -1,6 +1,7 @@
 """A real condor_master starts this program as the pool's negotiator, restarts and stops it."""
 
 import os
+import re
 import signal
 import sys
 import time
@@ -20,6 +21,7 @@ NEGOTIATOR_BUNDLE = {bundle}
 NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
 NEGOTIATOR_NOT_RESPONDING_TIMEOUT = 2 * 4
 MASTER_DEBUG = D_DAEMONCORE
+NEGOTIATOR_DEBUG = D_MATCH
 MAX_NEGOTIATOR_LOG = 1 Mb
 SLOT_TYPE_1 = cpus=1, memory=512, disk=1%
 SLOT_TYPE_1_PARTITIONABLE = False
@@ -29,6 +31,8 @@ POLICY = """source: htcondor
 NEGOTIATOR_INTERVAL: 1
 NEGOTIATOR_CYCLE_DELAY: 2
 """
+#: As DEBUG_TIME_FORMAT is by default.
+LOG_LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d .")
 SUBMIT = """executable = /bin/sleep
 arguments = 1
 log = /dev/null
@@ -101,7 +105,7 @@ def test_it_runs_as_htcondors_user_with_its_files_where_the_pool_has_them(runnin
     owner = Path("/proc", str(process(running))).stat().st_uid
     assert owner == (running.root / "pool" / "spool").stat().st_uid != 0
     assert (running.root / "pool" / "spool" / "negotiator").stat().st_uid == owner
-    until(lambda: " cycle " in running.log("NegotiatorLog"), running)
+    until(lambda: " cycle number=" in running.log("NegotiatorLog"), running)
     address, version, _ = running.log(".negotiator_address").splitlines()
     advertised = running.inside("run", "condor_status", "-negotiator", "-af", "MyAddress", "CondorVersion")
     assert advertised == f"{address} {version}\n"
@@ -140,6 +144,33 @@ def test_who_connects_must_offer_what_the_pool_requires(running):
     required = running.inside("run", "condor_config_val", "SEC_DEFAULT_ENCRYPTION").lower() == "required\n"
     assert "ALLOW" in running.inside("run", *tool)
     assert ("ALLOW" not in running.inside("run", *unencrypted, check=False)) is required
+
+
+def test_its_logs_have_the_lines_of_condor_negotiator_in_the_pools_form(running):
+    """What administrators search for, each once: the program's own line of a match is left out."""
+    running.submit(SUBMIT.format(1))
+    until(lambda: "Matched" in running.log("MatchLog"), running)  # its schedd may reuse an earlier claim
+    matched = re.search(
+        r"Matched \d+\.\d+ tester@\S+ <\S+> preempting none <\S+> slot\d@\S+", running.log("MatchLog")
+    )[0]
+    until(lambda: "Finished Negotiation Cycle" in running.log("NegotiatorLog").partition(matched)[2], running)
+    lines = running.log("NegotiatorLog").splitlines()
+    found = [line for line in lines if LOG_LINE.match(line)]
+    assert found == lines
+    texts = [line.split(" ", 2)[2] for line in lines]
+    for expected in (
+        "---------- Started Negotiation Cycle ----------",
+        "Phase 1:  Obtaining ads from collector ...",
+        "Phase 4.1:  Negotiating with schedds ...",
+        "---------- Finished Negotiation Cycle ----------",
+    ):
+        assert expected in texts
+    assert sum(matched in line for line in lines) == 1
+    assert all(
+        line.split(" ", 2)[2].startswith(("      Matched ", "      Rejected "))
+        for line in running.log("MatchLog").splitlines()
+    )
+    assert not [text for text in texts if text.startswith("match id=")]
 
 
 def test_its_log_is_replaced_when_it_is_full_or_moved_away(running):
