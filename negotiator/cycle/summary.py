@@ -27,6 +27,7 @@ def summarize(
     delivered: Iterable[Match],
     seconds: Mapping[str, float],
     span: CycleSpan | None = None,
+    processor_seconds: Mapping[str, float] | None = None,
 ) -> CycleSummary:
     """Return the summary of a cycle.
 
@@ -34,6 +35,7 @@ def summarize(
     :param delivered: the matches that were delivered.
     :param seconds: the time that each station took, by its name.
     :param span: when the cycle took place; at the time of its result if None.
+    :param processor_seconds: those that each station used of the processor.
     """
     return CycleSummary(
         matches=tuple(delivered),
@@ -47,6 +49,7 @@ def summarize(
         overruns_ended=result.overruns_ended,
         unjudged=result.unjudged,
         seconds=MappingProxyType(dict(seconds)),
+        processor_seconds=MappingProxyType(dict(processor_seconds or {})),
         statistics=_statistics(result, span or CycleSpan(result.now, result.now)),
     )
 

@@ -107,8 +107,9 @@ class CycleSummary:
 
     ``matches`` are those that were delivered, for a pool of files all. ``overruns`` are the rules that something in use broke when it
     began: limits, the most exceeded ones first, then running jobs that a policy would deny, rule by rule. ``overruns_begun`` and
-    ``overruns_ended`` are what changed since the cycle before, ``unjudged`` the running jobs that not every rule could judge. ``seconds`` has the time that each part and each station of the cycle took, by its name;
-    it is measured outside the cycle, so that the same input still gives the same result.
+    ``overruns_ended`` are what changed since the cycle before, ``unjudged`` the running jobs that not every rule could judge.
+    ``seconds`` has the time that each part and each station of the cycle took, by its name; it is measured outside the cycle, so that
+    the same input still gives the same result. ``processor_seconds`` are those of the processor in the same parts.
     """
 
     matches: tuple[Match, ...] = ()
@@ -120,6 +121,7 @@ class CycleSummary:
     overruns_ended: tuple[Overrun, ...] = ()
     unjudged: int = 0
     seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
+    processor_seconds: Mapping[str, float] = attrs.field(factory=_no_seconds)
     statistics: CycleStatistics = CycleStatistics()
 
     @property

@@ -17,32 +17,43 @@ class CycleSeconds:
     """The seconds of each part of a cycle: ``read``, ``cycle``, ``record_intent``, ``settle``, ``record_outcome``.
 
     Those of the stations of ``cycle`` (``admit``, ``place``, ``order``, ``match``, ``charge``) have names of their own too.
+    ``processor`` are the processor seconds of the same parts.
     """
 
     of: dict[str, float] = attrs.field(factory=dict)
+    processor: dict[str, float] = attrs.field(factory=dict)
     _station: str = ""
-    _since: float = 0.0
+    _since: tuple[float, float] = (0.0, 0.0)
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
         """Measure a part."""
-        begun = time.perf_counter()
+        begun = _now()
         yield
-        self.of[part] = time.perf_counter() - begun
+        self._add(part, begun, _now())
 
     @contextmanager
     def stations(self) -> Iterator[StationWatcher]:
         """Return what is called when a station begins; the last one ends with the context."""
         yield self._begin
-        self._end_station(time.perf_counter())
+        self._end_station(_now())
 
     def _begin(self, station: Station) -> None:
         """A station begins, and the one before ends."""
-        now = time.perf_counter()
+        now = _now()
         self._end_station(now)
         self._station, self._since = station.value, now
 
-    def _end_station(self, now: float) -> None:
+    def _end_station(self, now: tuple[float, float]) -> None:
         if self._station:
-            self.of[self._station] = self.of.get(self._station, 0.0) + now - self._since
+            self._add(self._station, self._since, now)
             self._station = ""
+
+    def _add(self, part: str, begun: tuple[float, float], ended: tuple[float, float]) -> None:
+        for sums, before, after in zip((self.of, self.processor), begun, ended, strict=True):
+            sums[part] = sums.get(part, 0.0) + after - before
+
+
+def _now() -> tuple[float, float]:
+    """Return the seconds from any beginning, and the processor seconds of this process."""
+    return time.perf_counter(), time.process_time()

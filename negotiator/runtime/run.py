@@ -187,7 +187,7 @@ class Runtime:
         if self.audit and self.store:
             with suppress(StateError):  # the mark is then that of the intent, which is enough
                 self.store.move_mark(self.audit.head, self._last_match)
-        summary = self._summary(result, deliveries, seconds.of, begun)
+        summary = self._summary(result, deliveries, seconds, begun)
         observers = self._tell_observers(result, summary, cycle)
         self.notifier.find_draining(self.state_manager)
         slow = self.bundle.hooks.end_cycle()
@@ -328,10 +328,11 @@ class Runtime:
         self,
         result: CycleResult,
         deliveries: Sequence[Delivery],
-        seconds: Mapping[str, float],
+        seconds: CycleSeconds,
         begun: CycleBeginning,
     ) -> CycleSummary:
-        return summarize(result, self.pool.observed(deliveries), seconds, begun.span(self.clock()))
+        delivered, span = self.pool.observed(deliveries), begun.span(self.clock())
+        return summarize(result, delivered, seconds.of, span, seconds.processor)
 
     def _tell_observers(
         self, result: CycleResult, summary: CycleSummary, cycle: Cycle

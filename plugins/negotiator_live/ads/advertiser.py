@@ -20,6 +20,7 @@ from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
 from negotiator_live.collector import Collector
 from negotiator_live.wire.commands import DaemonCommand
 
+_RECENT: Final = 1200.0  # seconds, as STATISTICS_WINDOW_SECONDS is by default
 #: The name of a slot: ``slot``, its number, and the name of its machine.
 _NUMBERED: Final = re.compile(r"([^0-9@]*)[0-9][^@]*(@.*)", re.DOTALL)
 
@@ -49,6 +50,7 @@ class Advertiser:
     :param address_file: gets the address of this program; empty for no file.
     :param clock: returns the time in seconds since the epoch.
     :param numbers: yields the number of each ad. The collector counts those that it missed.
+    :param sessions: returns the number of security sessions that are kept.
     """
 
     collector: Collector
@@ -56,16 +58,23 @@ class Advertiser:
     address_file: str = ""
     clock: Callable[[], float] = time.time
     numbers: Iterator[int] = NUMBERS
+    sessions: Callable[[], int] = lambda: 0
     _accountings: Iterator[int] = attrs.field(factory=count, init=False)
     _with_use: frozenset[str] = attrs.field(
         default=frozenset(), init=False
     )  # accounts, as they were sent last
     is_advertised: bool = attrs.field(default=False, init=False)
     _cycles: deque[AdvertisedCycle] = attrs.field(factory=lambda: deque(maxlen=STATS_LENGTH), init=False)
+    _busy: float = attrs.field(default=0.0, init=False)  # seconds of all cycles
+    _recent: deque[AdvertisedCycle] = attrs.field(factory=deque, init=False)  # of the last minutes
 
     def add_cycle(self, cycle: AdvertisedCycle) -> None:
         """Add a completed cycle; ``send`` publishes it."""
         self._cycles.appendleft(cycle)
+        self._busy += cycle.seconds
+        self._recent.append(cycle)
+        while self._recent[0].ended < cycle.ended - _RECENT:
+            self._recent.popleft()
 
     def send(self) -> None:
         """Send the Negotiator ad.
@@ -75,13 +84,23 @@ class Advertiser:
         """
         if not self.is_advertised:
             write_address_file(self.address_file, self.identity.address)
-        ad = self.identity.ad(self._cycles, next(self.numbers), self.clock())
+        ad = self._ad(next(self.numbers))
         self.collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
         self.is_advertised = True
 
     def current_ad(self) -> dict[str, str]:
         """Return the Negotiator ad for a query; it is not counted."""
-        return self.identity.ad(tuple(self._cycles), 0, self.clock())
+        return self._ad(0)
+
+    def _ad(self, number: int) -> dict[str, str]:
+        now = self.clock()
+        served = max(now - self.identity.configured, 0.0)
+        recent = sum(each.seconds for each in tuple(self._recent) if each.ended >= now - _RECENT)
+        periods = ((self._busy, served), (recent, min(served, _RECENT)))
+        duty = [min(busy / period, 1.0) if period else 0.0 for busy, period in periods]
+        return self.identity.ad(
+            tuple(self._cycles), number, now, duty=(duty[0], duty[1]), sessions=self.sessions()
+        )
 
     def send_accounts(self, accounts: Iterable[AccountAd], active: Collection[str]) -> None:
         """Send the Accounting ads; those of accounts that are no longer sent expire.

@@ -22,6 +22,7 @@ from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.methods import Verifiers
 from negotiator_live.security.server.peer import Level, Peer
 from negotiator_live.security.server.policy import ServerPolicy
+from negotiator_live.security.server.sessions import ServedSessions
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.security.sessions import SecuritySession
@@ -39,6 +40,12 @@ class DaemonListener:
 
     address: DaemonAddress
     _listener: Listener
+    _served: ServedSessions
+
+    @property
+    def sessions(self) -> int:
+        """The number of security sessions of peers."""
+        return len(self._served)
 
     @classmethod
     def open(
@@ -76,7 +83,8 @@ class DaemonListener:
         listener = Listener(listening, server.serve)
         host, port = listener.endpoint
         endpoint = Endpoint(own_host if host in _EVERYWHERE else host, port)
-        return cls(DaemonAddress(endpoint, {"noUDP": ""}), listener)  # else schedds send RESCHEDULE by UDP
+        address = DaemonAddress(endpoint, {"noUDP": ""})  # else schedds send RESCHEDULE by UDP
+        return cls(address, listener, server.secure.sessions)
 
     @classmethod
     def inherited(
@@ -100,7 +108,8 @@ class DaemonListener:
         if not commands.shared_port_id:
             return cls._at_port(commands.copy(), server, own_host)
         address = shared_port_address(commands.ad_file, commands.shared_port_id)
-        return cls(address, Listener(commands.copy(), serving_passed(server.serve)))
+        listener = Listener(commands.copy(), serving_passed(server.serve))
+        return cls(address, listener, server.secure.sessions)
 
     def begin(self) -> None:
         """Accept connections from now on.

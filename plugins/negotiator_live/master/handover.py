@@ -43,7 +43,6 @@ class Handover:
     debug_time_format: str = ""
     logs_use_timestamp: bool = False
     program: str = "negotiator-daemon"
-    local_name: str = ""
     host: str = ""
     name: str = ""
 

@@ -42,7 +42,7 @@ class Negotiations:
         self._slow = SlowSchedds(control, clock)
         self._in_cycle: list[Negotiation] = []  # that wait for the outcome of this cycle
         self._failed: set[str] = set()  # submitters of this cycle
-        self._seconds = 0.0
+        self._seconds = self._processor_seconds = 0.0
 
     def fetch(self, submitters: Sequence[Submitter], terms: NegotiationTerms, ads: PoolAds) -> None:
         """Negotiate with these submitters from now on, and add their requests; a schedd that fails is a problem.
@@ -50,7 +50,7 @@ class Negotiations:
         A schedd that was slow is asked in the background, and adds what it has answered since the last cycle.
         No further negotiation begins once the negotiator is to end.
         """
-        begun = self._clock()
+        begun, used = self._clock(), time.process_time()
         self._slow.begin_cycle()
         self._take_over(submitters, terms)
         self._failed.clear()
@@ -86,7 +86,7 @@ class Negotiations:
                 ads.add(f"schedd {submitter.schedd}", texts)
         for schedd, text in problems:
             report(ads, f"schedd {schedd}", text)
-        self._seconds = self._clock() - begun
+        self._seconds, self._processor_seconds = self._clock() - begun, time.process_time() - used
         self._log.prefetched(len(self._by_submitter), len(self._failed))
 
     def _carry_out(self, call: _Call) -> None:
@@ -144,6 +144,7 @@ class Negotiations:
             idle_jobs=sum(each.idle for each in submitters),
             failed=tuple(self._failed),
             seconds=self._seconds,
+            processor_seconds=self._processor_seconds,
         )
 
     def close(self) -> None:

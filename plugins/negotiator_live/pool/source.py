@@ -80,6 +80,7 @@ class HTCondorPool(LivePool):
             self._collector,
             NegotiatorIdentity(name=pool.keys.name, address=str(address)),
             pool.configuration.value("NEGOTIATOR_ADDRESS_FILE"),
+            sessions=self._sessions,
         )
         self._log.listens(address)
         if self._listener is not None:  # last, for peers may connect at once
@@ -155,6 +156,9 @@ class HTCondorPool(LivePool):
         self._advertiser.send()
         with contextlib.suppress(CommandError):  # the order keeps no accounts
             self._advertiser.send_accounts(self._control.accounts(), negotiated.names)
+
+    def _sessions(self) -> int:
+        return len(self._client.sessions) + (0 if self._listener is None else self._listener.sessions)
 
     def _negotiator_ads(self) -> Sequence[Mapping[str, str]]:
         return [self._advertiser.current_ad()]

@@ -11,7 +11,12 @@ from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[4] / "shared")
 NEGOTIATED = NegotiatedSubmitters(
-    names=frozenset({"a", "b"}), schedds=1, idle_jobs=9, failed=("b", "a"), seconds=1.0
+    names=frozenset({"a", "b"}),
+    schedds=1,
+    idle_jobs=9,
+    failed=("b", "a"),
+    seconds=1.0,
+    processor_seconds=0.25,
 )
 STATISTICS = CycleStatistics(
     number=7,
@@ -29,11 +34,24 @@ STATISTICS = CycleStatistics(
 )
 
 
+SECONDS = {
+    "read": 3.0,
+    "cycle": 6.0,
+    "admit": 0.5,
+    "place": 0.5,
+    "order": 2.0,
+    "match": 0.9,
+    "charge": 0.1,
+    "settle": 0.6,
+}
+
+
 def advertised(statistics=STATISTICS, seconds=None, matches=2):
     summary = CycleSummary(
         matches=tuple(match(ordinal=number) for number in range(matches)),
         statistics=statistics,
-        seconds={"read": 3.0, "cycle": 0.5, "settle": 0.6} if seconds is None else seconds,
+        seconds=SECONDS if seconds is None else seconds,
+        processor_seconds={name: value / 8 for name, value in SECONDS.items()},
     )
     return AdvertisedCycle.of(summary, NEGOTIATED)
 
@@ -45,12 +63,20 @@ def test_a_cycle_has_its_numbers_under_the_names_of_the_manual():
         "LastNegotiationCycleDuration0": "4",
         "LastNegotiationCyclePeriod0": "0",
         "LastNegotiationCyclePhase1Duration0": "2",
+        "LastNegotiationCyclePhase2Duration0": "3",
+        "LastNegotiationCyclePhase3Duration0": "2",
         "LastNegotiationCyclePhase4Duration0": "2",
         "LastNegotiationCyclePrefetchDuration0": "1",
+        "LastNegotiationCyclePhase1CpuTime0": "0.125",
+        "LastNegotiationCyclePhase2CpuTime0": "0.375",
+        "LastNegotiationCyclePhase3CpuTime0": "0.25",
+        "LastNegotiationCyclePhase4CpuTime0": "0.2",
+        "LastNegotiationCyclePrefetchCpuTime0": "0.25",
         "LastNegotiationCycleCpuTime0": "0.5",
         "LastNegotiationCycleTotalSlots0": "10",
         "LastNegotiationCycleTrimmedSlots0": "8",
         "LastNegotiationCycleCandidateSlots0": "8",
+        "LastNegotiationCycleSlotShareIter0": "0",
         "LastNegotiationCycleNumSchedulers0": "1",
         "LastNegotiationCycleActiveSubmitterCount0": "2",
         "LastNegotiationCycleNumIdleJobs0": "9",
