@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from negotiator_live.daemon import account_changes, account_queries, control
+from negotiator_live.daemon import account_changes, account_queries, configuration, control
 from negotiator_live.daemon.request import CommandHandler
 from negotiator_live.security.server.peer import Level
 from negotiator_live.wire.commands import DaemonCommand
@@ -13,13 +13,18 @@ from negotiator_live.wire.commands import DaemonCommand
 HANDLERS: Final[Mapping[DaemonCommand, CommandHandler]] = {
     **account_changes.HANDLERS,
     **account_queries.HANDLERS,
+    **configuration.QUERIES,
+    **configuration.CHANGES,
+    **configuration.LOGS,
     **{command: handler for command, (_, handler) in control.HANDLERS.items()},
 }
 """What carries out each command."""
 
 LEVELS: Final[Mapping[DaemonCommand, Level]] = {
     **dict.fromkeys(account_changes.HANDLERS, Level.ADMINISTRATOR),
-    **dict.fromkeys(account_queries.HANDLERS, Level.READ),
+    **dict.fromkeys((*account_queries.HANDLERS, *configuration.QUERIES), Level.READ),
+    **dict.fromkeys(configuration.CHANGES, Level.DAEMON),
+    **dict.fromkeys(configuration.LOGS, Level.ADMINISTRATOR),
     **{command: level for command, (level, _) in control.HANDLERS.items()},
 }
 """The authorization that each command needs."""

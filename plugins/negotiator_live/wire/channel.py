@@ -18,6 +18,7 @@ from negotiator_live.wire.packets import PacketCipher, PacketSocket
 _INT: Final = struct.Struct(">q")
 _FRACTION: Final = 2_147_483_647  # of a real: its fraction travels as this many parts of 1
 _MOST_BITS: Final = 1100  # of an exponent of a real
+_NULL: Final = b"\xad"
 
 
 class Channel:
@@ -92,6 +93,12 @@ class Channel:
         if self.is_encrypted:
             self.put_int(len(raw) + 1)
         self._outgoing += raw + b"\0"
+
+    def put_null(self) -> None:
+        """Add the string that stands for no value (``Stream::put_nullstr``)."""
+        if self.is_encrypted:
+            self.put_int(len(_NULL))
+        self._outgoing += _NULL
 
     def put_bytes(self, data: bytes) -> None:
         """Add bytes to the message, whose number the other side knows."""

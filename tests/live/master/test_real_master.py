@@ -173,6 +173,29 @@ def test_its_logs_have_the_lines_of_condor_negotiator_in_the_pools_form(running)
     assert not [text for text in texts if text.startswith("match id=")]
 
 
+def test_the_tools_find_the_daemon_its_settings_and_its_logs(running):
+    until(lambda: process(running), running)
+    daemons = running.inside("run", "condor_who", "-daemons", check=False)
+    (line,) = [each for each in daemons.splitlines() if each.startswith("Negotiator")]
+    assert str(PROGRAM) in line
+    name = running.inside("run", "condor_status", "-negotiator", "-af", "Name").strip()
+    assert name == running.inside("run", "condor_config_val", "FULL_HOSTNAME").strip()
+    for options in (("NEGOTIATOR_LOG",), ("-v", "NEGOTIATOR_LOG"), ("-v", "NEGOTIATOR_INTERVAL")):
+        asked = ("condor_config_val", "-subsystem", "NEGOTIATOR", *options)
+        here = running.inside("run", *asked).split()
+        there = running.inside("run", "condor_config_val", "-negotiator", *options).split()
+        assert there[: len(here)] == here  # a default may follow
+    unknown = running.inside("run", "condor_config_val", "-negotiator", "NO_SUCH", check=False)
+    assert "Not defined" in unknown
+    refused = running.inside("run", "condor_config_val", "-negotiator", "-rset", "A = 1", check=False)
+    assert "failed" in refused
+    fetched = running.inside("run", "condor_fetchlog", "-negotiator", name, "NEGOTIATOR")
+    assert "STARTING UP" in fetched
+    assert "no log file by that name" in running.inside(
+        "run", "condor_fetchlog", "-negotiator", name, "NO_SUCH", check=False
+    )
+
+
 def test_its_log_is_replaced_when_it_is_full_or_moved_away(running):
     folder = running.root / "pool" / "log"
     with (folder / "NegotiatorLog").open("a") as log:
