@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from negotiator.plugin import (
@@ -21,7 +21,7 @@ from negotiator.plugin import (
     Payers,
     parse,
 )
-from negotiator_live.ads.accounting_ads import account_values
+from negotiator_live.ads.accounting_ads import account_values, complete, group_names
 from negotiator_live.ads.literals import literal, literals
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.wire.ads import WireAd
@@ -36,19 +36,6 @@ MOST_STEPS: Final = 2_000_000
 _LONGEST: Final = 10_000  # characters of a constraint
 _CONSTRAINT: Final = "_Constraint"
 _UPDATE: Final = "LastUpdate"
-_NAME: Final = "Name"
-_IS_GROUP: Final = "IsAccountingGroup"
-_ROOT: Final = "<none>"
-#: What the ad of all accounts has of one that has used nothing yet.
-_UNUSED: Final[AccountAd] = {
-    "AccumulatedUsage": 0.0,
-    "WeightedAccumulatedUsage": 0.0,
-    "BeginUsageTime": 0,
-    "LastUsageTime": 0,
-}
-#: What it has of submitters only, and of groups only.
-_OF_SUBMITTERS: Final = frozenset({"Ceiling", "Floor", "SubmitterShare", "SubmitterLimit"})
-_OF_GROUPS: Final = frozenset({"HierWeightedResourcesUsed"})
 
 
 def priorities(request: CommandRequest) -> None:
@@ -78,8 +65,12 @@ def query(request: CommandRequest) -> None:
     wanted = request.ad()
     limit = wanted.integer("LimitResults")
     with request.computing():
-        found = _selected(request.control.accounts(), wanted)
-        ads = [literals(account_values(ad)) for ad in itertools.islice(found, limit and max(limit, 0))]
+        accounts = request.control.accounts()
+        groups = group_names(accounts)
+        found = _selected(accounts, wanted)
+        ads = [
+            literals(account_values(ad, groups)) for ad in itertools.islice(found, limit and max(limit, 0))
+        ]
     _send_ads(request, wanted, ads)
 
 
@@ -108,28 +99,17 @@ def _send_numbered(request: CommandRequest, *, rollup: bool) -> None:
 
 def _numbered(accounts: Sequence[AccountAd]) -> dict[str, str]:
     """Return all accounts as one ad, in which each has all attributes of its kind, and a group is in that above it."""
-    groups = {str(each.get(_NAME)) for each in accounts if each.get(_IS_GROUP) is True}
+    groups = group_names(accounts)
     ad = {
         f"{name}{number}": literal(value)
         for number, account in enumerate(accounts, 1)
-        for name, value in _complete(account, groups).items()
+        for name, value in complete(account, groups).items()
         if name != _UPDATE
     }
     updates = [account[_UPDATE] for account in accounts if _UPDATE in account]
     ad[_UPDATE] = literal(updates[0] if updates else 0)
     ad["NumSubmittors"] = str(len(accounts))
     return ad
-
-
-def _complete(account: AccountAd, groups: Collection[str]) -> AccountAd:
-    """Return an account as the ad of all accounts has it (``Accountant::ReportGroups``)."""
-    if account.get(_IS_GROUP) is not True:
-        return {**_UNUSED, **{name: value for name, value in account.items() if name not in _OF_GROUPS}}
-    above = str(account.get(_NAME)).rpartition(".")[0]
-    while above and above not in groups:
-        above = above.rpartition(".")[0]
-    own = {name: value for name, value in account.items() if name not in _OF_SUBMITTERS}
-    return {**_UNUSED, **own, "AccountingGroup": above or _ROOT}
 
 
 def _selected(accounts: Sequence[AccountAd], wanted: WireAd) -> Iterator[AccountAd]:

@@ -143,7 +143,7 @@ def banner(program: str, local_name: str) -> Iterator[str]:
     yield f"** Configuration: subsystem:NEGOTIATOR local:{local_name or '<NONE>'} class:DAEMON"
     yield f"** {VERSION}"
     yield f"** {PLATFORM}"
-    yield f"** PID = {os.getpid()} RealUID = {os.getuid()}"
+    yield f"** PID = {os.getpid()}"  # condor_who takes the whole rest of the line for the number
     yield "** Log last touched time unavailable"
     yield _STARS
 

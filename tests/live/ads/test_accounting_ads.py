@@ -18,10 +18,22 @@ def test_a_group_always_has_an_ad_with_the_name_of_the_negotiator():
         "Name": '"<none>"',
         "NegotiatorName": '"ours"',
         "IsAccountingGroup": "true",
+        "AccountingGroup": '"<none>"',
         "ResourcesUsed": "0",
+        "AccumulatedUsage": "0.0",
+        "WeightedAccumulatedUsage": "0.0",
+        "BeginUsageTime": "0",
+        "LastUsageTime": "0",
         "Priority": "500.0",
         "UpdateSequenceNumber": "3",
     }
+
+
+def test_a_group_is_in_the_group_above_it():
+    """And has nothing that only submitters have."""
+    groups = [{**GROUP, "Name": name, "AccountingGroup": name, "Ceiling": -1} for name in ("a", "a.b.c", "d")]
+    found = {ad["Name"]: (ad["AccountingGroup"], "Ceiling" in ad) for ad in sent(*groups)}
+    assert found == {'"a"': ('"<none>"', False), '"a.b.c"': ('"a"', False), '"d"': ('"<none>"', False)}
 
 
 def test_a_submitter_has_one_if_it_uses_slots_or_has_idle_jobs():
