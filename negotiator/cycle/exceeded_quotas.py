@@ -56,13 +56,13 @@ class QuotaInUse(NamedTuple):
         return cls(quota, isinstance(attributed.record.counter, Grouping))
 
 
-def overfills(exceeded: Iterable[ExceededCounter]) -> tuple[Overrun, ...]:
+def exceeded_limits(exceeded: Iterable[ExceededCounter]) -> tuple[Overrun, ...]:
     """Return the limits that are exceeded, the most exceeded ones first; labels are each a ``QuotaInUse``."""
     ranked = sorted(exceeded, key=lambda each: -each.used / each.limit if each.limit else -math.inf)
-    return tuple(map(_overfill, ranked))
+    return tuple(map(_exceeded_limit, ranked))
 
 
-def _overfill(exceeded: ExceededCounter) -> Overrun:
+def _exceeded_limit(exceeded: ExceededCounter) -> Overrun:
     label = exceeded.label
     if not isinstance(label, QuotaInUse):
         raise TypeError("a limit in use without its quota")

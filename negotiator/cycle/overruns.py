@@ -91,7 +91,7 @@ def overruns(
     :param before: the overruns of the cycle before; what is still broken keeps its time.
     """
     since = {each.key: each.since for each in before}
-    found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.overfills]
+    found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.exceeded]
     running = JudgedJobs.of(snapshot, placed, in_use, admitted.outside)
     if not len(running):
         return _compared(found, before)

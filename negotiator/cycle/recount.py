@@ -19,7 +19,7 @@ from negotiator.cycle.charges import Charges
 from negotiator.cycle.claim_receipts import ClaimReceipts
 from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.declared_charges import DeclaredCharges
-from negotiator.cycle.exceeded_quotas import QuotaInUse, overfills
+from negotiator.cycle.exceeded_quotas import QuotaInUse, exceeded_limits
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import WORK_EXCEEDED
@@ -39,7 +39,7 @@ class Recount:
 
     ``uncertain`` are the users whose usage could not be counted, with the failure: they get no slots in this cycle.
     ``claims`` are the jobs in use, those that are charged alike together. ``slots`` (S,) are the rows in the pool of the slots
-    that take part in the cycle; the ``slots`` of ``claims`` are rows of these. ``overfills`` are the limits that are exceeded by
+    that take part in the cycle; the ``slots`` of ``claims`` are rows of these. ``exceeded`` are the limits that are exceeded by
     what is in use.
     """
 
@@ -48,7 +48,7 @@ class Recount:
     uncertain: Mapping[str, HookFailure]
     slots: Rows
     claims: tuple[ClaimsInUse, ...] = ()
-    overfills: tuple[Overrun, ...] = ()
+    exceeded: tuple[Overrun, ...] = ()
 
     @cached_property
     def held(self) -> HeldAmounts:
@@ -123,7 +123,7 @@ def recount(
                 uncertain[request.user] = HookFailure(CORE, __version__, "negotiator_charges", str(error))
     taking_part = np.arange(len(slots)) if taking_part is None else taking_part
     in_cycle = tuple(_of_cycle(found, taking_part, slots))
-    return Recount(ledger, receipts, uncertain, taking_part, in_cycle, overfills(limits.exceeded()))
+    return Recount(ledger, receipts, uncertain, taking_part, in_cycle, exceeded_limits(limits.exceeded()))
 
 
 def _of_cycle(claims: Sequence[ClaimsInUse], taking_part: Rows, slots: Table) -> Iterator[ClaimsInUse]:

@@ -33,7 +33,7 @@ def test_show_prints_the_version_and_the_rows():
     shown = json.loads(call("show", "--json").output)
     assert (shown["place"], shown["version"], shown["rows"]["admin_requests"]) == ("state", 10, 1)
     text = call("show").output
-    assert text.startswith("State state, version 10\n")
+    assert text.startswith("State state, version 11\n")
     assert "  admin_requests     1\n" in text
 
 

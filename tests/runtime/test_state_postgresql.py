@@ -43,12 +43,26 @@ def test_reading_makes_no_tables(location):
 
 def test_a_state_of_another_version_is_refused(location):
     with StateStore.open(location) as store, store.database.writing() as db:
-        db.execute("UPDATE state_version SET version = 11")
+        db.execute("UPDATE state_version SET version = 12")
     for way in (StateStore.open, StateStore.read):
         with pytest.raises(
-            StateError, match="version 11, this program reads version 10: use the program that wrote it"
+            StateError, match="version 12, this program reads version 11: use the program that wrote it"
         ):
             way(location)
+
+
+def test_a_state_of_version_10_gets_the_table_of_overruns_when_it_is_opened_to_write(location):
+    with StateStore.open(location) as store:
+        store.request(REQUEST)
+        with store.database.writing() as db:
+            db.execute("DROP TABLE overruns")
+            db.execute("UPDATE state_version SET version = 10")
+    with pytest.raises(
+        StateError, match="version 10, this program reads version 11: negotiator serve migrates it"
+    ):
+        StateStore.read(location)
+    with StateStore.open(location) as store:
+        assert (len(store.waiting()), store.load(1.0).overruns) == (1, ())
 
 
 def test_states_in_two_schemas_have_a_leader_each(location, tmp_path, postgresql):

@@ -21,8 +21,8 @@ QUEUES = """partitions:
       - name: fixed
         value: root.default
 """
-OVERFILL = re.compile(
-    r'warning overfill change=begun of="user (\w+) in root.default" resource=vcore used=(\d) limit=2 '
+OVERRUN = re.compile(
+    r'warning overrun change=begun of="user (\w+) in root.default" resource=vcore used=(\d) limit=2 '
 )
 LIMIT = "vcore uses 2, needs 1, may have 2"
 #: One user for each type of slot: a schedd keeps the rest of a slot for the user who has it.
@@ -63,7 +63,7 @@ def test_a_limit_is_exact_under_the_settings_for_it(partitionable_site):
         site.write()
         process.reload()
         process.wait_for(lambda: all(site.running(each) == 4 for each in clusters))
-    assert "overfill" not in process.output()
+    assert "overrun change" not in process.output()
 
 
 def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_reported_until_jobs_end(
@@ -80,14 +80,15 @@ def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_report
         clusters = [submit(site, user) for user in USERS]
         with site.serving() as process:
             process.wait_for(lambda: any(site.running(each) > 2 for each in clusters))
-            process.wait_for(lambda: OVERFILL.search(process.output()))
-            user, used = OVERFILL.search(process.output()).groups()
+            process.wait_for(lambda: OVERRUN.search(process.output()))
+            user, used = OVERRUN.search(process.output()).groups()
             assert int(used) > 2
             site.pool.remove_jobs()
-            process.wait_for_output(f'overfill change=ended of="user {user} in root.default" resource=vcore')
+            process.wait_for_output(f'overrun change=ended of="user {user} in root.default" resource=vcore')
     finally:
         file.write_text(text)
         site.pool.inside("run", "condor_reconfig", "-schedd")
-    recorded = [each for each in site.records("overfill") if user in each["subject"]]
+    subject = f"user {user} in root.default"
+    recorded = [each for each in site.records("overrun") if each["subject"] == subject]
     assert {each["limit"] for each in recorded} == {2000}
     assert recorded[0]["reason"]["provenance"]["source"].startswith("queues.yaml:")
