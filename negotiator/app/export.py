@@ -12,8 +12,7 @@ from negotiator.app.targets import load
 from negotiator.bundle import Bundle
 from negotiator.bundle.reuse import POLICY, ReusePlan, ReuseRule, RuleKind, of_whole_slot, swapped
 from negotiator.classad import Expr, Side, unparse, unparse_old
-from negotiator.classad.syntax import Attr, Binary, Literal
-from negotiator.classad.syntax.tree import AdRef, Paren
+from negotiator.classad.syntax import AdRef, Attr, Binary, Literal, Paren
 from negotiator.classad.values import UNDEFINED
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.command_targets import CommandTargets

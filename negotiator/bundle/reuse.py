@@ -17,8 +17,7 @@ import attrs
 from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.bundle.rules import declared_rules
 from negotiator.classad import UNDEFINED, Expr, Side, bind, references, unparse_old
-from negotiator.classad.syntax import children, fold, with_operands
-from negotiator.classad.syntax.tree import (
+from negotiator.classad.syntax import (
     AdRef,
     Attr,
     Binary,
@@ -29,6 +28,9 @@ from negotiator.classad.syntax.tree import (
     Paren,
     RecordExpr,
     Unary,
+    children,
+    fold,
+    with_operands,
 )
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind
@@ -205,10 +207,10 @@ def _rules(bundle: Bundle) -> Iterator[ReuseRule]:
             )
             yield _with_reuse(rule, record.reuse, bundle)
     failures: list[HookFailure] = []
-    coding = bundle.hooks.plugins_with(specs.negotiator_filter_slots) | bundle.hooks.plugins_with(
+    testing = bundle.hooks.plugins_with(specs.negotiator_filter_slots) | bundle.hooks.plugins_with(
         specs.negotiator_gate_ads
     )
-    coding -= bundle.hooks.plugins_with(specs.negotiator_charges)
+    coding = testing - bundle.hooks.plugins_with(specs.negotiator_charges)
     declaring = {bound.conjuncts[0].reason.provenance.plugin for bound in bundle.constraints}
     for plugin, declared in declared_rules(bundle, failures):
         declaring.add(plugin)
@@ -216,10 +218,10 @@ def _rules(bundle: Bundle) -> Iterator[ReuseRule]:
             found = _declared(plugin, declared, computed, is_code=plugin in coding)
             yield _with_reuse(found, declared.reuse, bundle)
     silent = {each.plugin for each in bundle.sections if each.record.rules is not None}
-    for plugin in sorted(coding - declaring - silent):
-        rule = ReuseRule(
-            plugin=plugin, rule="", kind=RuleKind.FILTER, reason="", obstacle="its filters and gates are code"
-        )
+    unknown = dict.fromkeys(coding - declaring - silent, "its filters and gates are code")
+    unknown |= {each.plugin: "it failed to name its rules" for each in failures if each.plugin in testing}
+    for plugin, obstacle in sorted(unknown.items()):
+        rule = ReuseRule(plugin=plugin, rule="", kind=RuleKind.FILTER, reason="", obstacle=obstacle)
         yield _with_reuse(rule, None, bundle)
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.bundle.reuse import POLICY, Bypass, ReusePlan
 from negotiator.classad import Ad, Expr, Side, Table, conjuncts, evaluate, is_true, parse_ad, references
-from negotiator.classad.syntax import Attr, Paren, fold
-from negotiator.classad.syntax.reference_scan import scope_side
+from negotiator.classad.syntax import Attr, Paren, fold, scope_side
 from negotiator.hooks.overruns import Reuse
 from negotiator.hooks.records import Mask, Match
 from negotiator.pool import Snapshot

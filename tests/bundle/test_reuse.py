@@ -94,6 +94,28 @@ def test_the_code_of_a_filter_leaves_each_claim_to_one_job(plan):
     assert plan("reuse: allow\n", FILTER).untested is Reuse.ALLOW
 
 
+def test_a_plugin_that_fails_to_name_its_rules_leaves_each_claim_to_one_job(plan):
+    failing = (
+        FILTER
+        + """
+import attrs
+from negotiator.plugin import Section
+
+@attrs.frozen
+class Nothing:
+    pass
+
+def rules(settings, root):
+    raise ValueError("no rules")
+
+@hookimpl
+def negotiator_section():
+    return Section(schema=Nothing, rules=rules)
+"""
+    )
+    assert plan("", failing).tested is Reuse.NEVER
+
+
 @pytest.mark.parametrize(
     ("text", "bypassed"),
     [
