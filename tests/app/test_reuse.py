@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -197,3 +200,26 @@ def test_what_cannot_be_written_is_listed_at_the_end(run, command, left_out):
     assert {name: found[name][: len(why)] for name, why in left_out.items()} == left_out
     assert any(each.startswith("# quotasets: per_user/1 (slots.rqs:4:2): it depends") for each in listed)
     assert listed[-1].startswith("# shares and preemption of order: submitters")
+
+
+def test_htcondor_reads_what_is_written(run, tmp_path):
+    """Its own parser of configuration: the macros, dollar signs and comments with backslashes at their ends."""
+    lines = [run(TRICKY, "export", each, "--bundle", "bundle") for each in ("startd", "schedd")]
+    (tmp_path / "config").write_text("START = true\nLOCAL_DIR = /nowhere\n" + "\n".join(lines))
+    names = [
+        "START",
+        "SUBMIT_REQUIREMENT_NAMES",
+        "SUBMIT_REQUIREMENT_NegotiatorPolicy1",
+        "JOB_TRANSFORM_NAMES",
+    ]
+    code = f"import htcondor2, json; print(json.dumps([htcondor2.param[each] for each in {names}]))"
+    environment = {**os.environ, "CONDOR_CONFIG": str(tmp_path / "config")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    start, requirements, notes, transforms = json.loads(done.stdout)
+    assert start.count("NegotiatorMatchExprPolicy") == 1
+    assert r'TARGET.Note == "a$(HOME) \"q\" c:\d"' in start
+    assert requirements.split() == ["NegotiatorPolicy1"]
+    assert notes == r'(TARGET.Note == "a$(HOME) \"q\" c:\\d") isnt true'
+    assert transforms.split() == ["NegotiatorPolicy2"]
