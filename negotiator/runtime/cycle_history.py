@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +56,11 @@ class CycleEntry:
     limits_exceeded: int = stored_fields.counter()
     unjudged: int = stored_fields.counter()
     failure: str = stored_fields.optional_text()
+
+    @cached_property
+    def text(self) -> str:
+        """The entry as JSON; it is made once, though each of the next cycles writes it again."""
+        return json.dumps(attrs.asdict(self), separators=(",", ":"))
 
 
 @attrs.frozen(kw_only=True)
@@ -162,9 +168,11 @@ def write_history(folder: Path, history: CycleHistory) -> None:
 
     :raises OSError: it cannot be written; the old one is unchanged.
     """
-    values = {"version": _VERSION, **attrs.asdict(history)}
-    content = json.dumps(values, separators=(",", ":")).encode("ascii")
-    replace_file(folder / HISTORY_FILE, content, mode=_MODE, durable=False)
+    values = {"version": _VERSION, **attrs.asdict(attrs.evolve(history, cycles=()))}
+    del values["cycles"]
+    cycles = ",".join([each.text for each in history.cycles])
+    content = f'{{"cycles":[{cycles}],{json.dumps(values, separators=(",", ":"))[1:]}'
+    replace_file(folder / HISTORY_FILE, content.encode("ascii"), mode=_MODE, durable=False)
 
 
 def read_history(folder: Path) -> CycleHistory:

@@ -31,6 +31,7 @@ MAX_STEPS_ALONE: Final = 300_000
 #: Steps of the scalar evaluator for each ad of a table, on average, that ``Table.evaluate`` may take.
 STEPS_PER_AD: Final = 10_000
 #: Who wrote an ad: the first of these that is a string.
+_KEPT_ROWS: Final = 20_000
 _WRITERS: Final = ("Owner", "User", "Machine", "Name")
 
 
@@ -73,10 +74,19 @@ class Table(AttributeTable):
         return python_values(evaluate_table(expression_of(expression), self, other, env=env, steps=steps))
 
     def alone(self, name: str) -> Column:
-        """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left."""
+        """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left.
+
+        A frozen table without many rows keeps them: the slots of a pool may be the same in many cycles.
+        """
+        kept = self._alone.get(folded := fold(name))
+        if kept is not None:
+            return kept
         left: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(MAX_STEPS_ALONE))
         payers = Payers(rows=lambda ad: left[_writer(ad)])
-        return evaluate_table(Attr(name), self, env=Environment(payers=payers))
+        found = evaluate_table(Attr(name), self, env=Environment(payers=payers))
+        if self._is_frozen and len(self) <= _KEPT_ROWS:
+            self._alone[folded] = found
+        return found
 
     def strings(self, name: str) -> NDArray[np.object_]:
         """Return the values of an attribute, each evaluated in its ad alone: (N,), str, None for other types."""

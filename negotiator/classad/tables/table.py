@@ -57,6 +57,7 @@ class AttributeTable:
 
     __slots__ = (
         "__weakref__",
+        "_alone",
         "_columns",
         "_frozen",
         "_parts",
@@ -78,6 +79,9 @@ class AttributeTable:
         self._columns: dict[str, Column] = {}
         self._parts: dict[str, tuple[ExpressionRows, ...]] = {}
         self._scans: dict[str, tuple[ReferenceScan, ...]] = {}
+        self._alone: dict[
+            str, Column
+        ] = {}  # values of attributes that were evaluated, of a small frozen table
 
     @classmethod
     def from_ads(cls, ads: Iterable[Ad], dictionary: AdDictionary | None = None) -> Self:
@@ -205,11 +209,15 @@ class AttributeTable:
         return self._store
 
     def take(self, rows: RowSelection) -> Self:
-        """Return the table of these rows, which shares its cells with this one.
+        """Return the table of these rows, which shares its cells with this one; a frozen table itself for all of its rows in their order.
 
         :raises IndexError: a row does not exist, or the mask has another length.
         """
-        return type(self)(self._current(), self._indices(rows))
+        current, indices = self._current(), self._indices(rows)
+        own = np.arange(len(self)) if self._rows is None else self._rows
+        if self._is_frozen and np.array_equal(indices, own):
+            return self
+        return type(self)(current, indices)
 
     def with_attributes(
         self, attributes: Mapping[str, tuple[IndexArray, Sequence[Expr | LiteralValue | None]]]
