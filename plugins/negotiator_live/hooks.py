@@ -62,7 +62,8 @@ def negotiator_access(questions: Sequence[AccessQuestion], settings: LivePoolSet
 
 
 def _open(settings: LivePoolSettings, control: PoolControl) -> LivePool:
-    return pool.HTCondorPool(settings.pool, control)
+    informs = settings.NEGOTIATOR_INFORM_STARTD
+    return pool.HTCondorPool(settings.pool, control, informs_startds=informs)
 
 
 def _observe(settings: LivePoolSettings) -> ObservedPool:

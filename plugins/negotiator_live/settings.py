@@ -211,9 +211,13 @@ def _texts(knobs: Mapping[str, ScalarText]) -> Mapping[str, str]:
 
 @attrs.frozen
 class LivePoolSettings:
-    """The keys of this plugin, and the settings that it reads of the pool's own configuration."""
+    """The keys of this plugin, and the settings that it reads of the pool's own configuration.
+
+    With ``NEGOTIATOR_INFORM_STARTD`` startds are told of matches before schedds claim them.
+    """
 
     htcondor: CondorPool = attrs.field(factory=CondorPool)
+    NEGOTIATOR_INFORM_STARTD: bool = False
     knobs: Mapping[str, ScalarText] = attrs.field(factory=dict, eq=_texts, hash=False)
 
     @property

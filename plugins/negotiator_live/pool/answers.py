@@ -34,6 +34,7 @@ from negotiator_live.pool.cycle_log import (
 )
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_count, job_id
+from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.errors import DaemonError
 
@@ -65,6 +66,7 @@ class NegotiationAnswers:
 
     negotiation: Negotiation
     decisions: Decisions
+    notices: StartdNotices | None = None  # None: startds are not told of matches
     place: float = attrs.field(default=math.inf, init=False)
     log_lines: list[LogLine] = attrs.field(factory=list, init=False)
     _autoclusters: dict[str, str] = attrs.field(init=False)  # by job
@@ -148,6 +150,7 @@ class NegotiationAnswers:
         if claim is None and key not in self._divisible:
             self._failed[match.id] = "no claim id of the slot is left"
             return False
+        sole = claim
         if claim is not None and (claim := self._with_ended(match, claim, key[1])) is None:
             self._failed[match.id] = "no claim id is left of a dynamic slot whose job is to end"
             return False
@@ -157,6 +160,8 @@ class NegotiationAnswers:
             return True  # ``match: fill``: the schedd has the slot already, and divides it among its jobs
         if slot.evaluate("PartitionableSlot") is True:
             self._divisible.add(key)
+        if self.notices is not None and sole is not None and sole != _UNCLAIMED:
+            self.notices.send(match.slot, slot.string("StartdIpAddr") or key[1], sole)
         added = _group_texts(match) | self._reuse_texts(match)
         names = {name.lower() for name in added}
         own = {name: text for name, text in _slot_texts(slot).items() if name.lower() not in names}

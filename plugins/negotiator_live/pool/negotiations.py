@@ -18,6 +18,7 @@ from negotiator_live.pool.daemons import report
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
 from negotiator_live.pool.slow_schedds import SlowSchedds
+from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.pool.submitters import Submitter
 from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.errors import DaemonError, TimedOutError
@@ -31,13 +32,16 @@ class Negotiations:
         client: SecureClient,
         control: PoolControl,
         log: CycleLog,
+        notices: StartdNotices | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without submitters.
 
+        :param notices: tells startds of matches; None if they are not told.
         :param clock: returns seconds that only increase.
         """
         self._client, self._control, self._log, self._clock = client, control, log, clock
+        self._notices = notices
         self._by_submitter: dict[Submitter, Negotiation] = {}
         self._slow = SlowSchedds(control, clock)
         self._in_cycle: list[Negotiation] = []  # that wait for the outcome of this cycle
@@ -119,7 +123,11 @@ class Negotiations:
 
     def deliver(self, decisions: Decisions) -> Iterator[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time; yield what became of each match."""
-        answers = {key: NegotiationAnswers(each, decisions) for key, each in self._by_name().items()}
+        if self._notices is not None:
+            self._notices.begin_cycle()
+        answers = {
+            key: NegotiationAnswers(each, decisions, self._notices) for key, each in self._by_name().items()
+        }
         for place, match in enumerate(decisions.matches):
             answer = answers.get((match.schedd, match.submitter))
             if answer is None or not answer.add_match(match, place):
@@ -151,6 +159,8 @@ class Negotiations:
         """Close the connections to all schedds; they take back what was not answered."""
         self._slow.close(self._by_submitter.values())
         self._by_submitter = {}
+        if self._notices is not None:
+            self._notices.close()
 
     def _take_over(self, submitters: Sequence[Submitter], terms: NegotiationTerms) -> None:
         """Keep the connections of these submitters only. A thread that uses a negotiation goes on with the terms that it has."""

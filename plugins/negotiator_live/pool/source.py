@@ -36,6 +36,7 @@ from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
 from negotiator_live.pool.running import RunningJobs
 from negotiator_live.pool.slots import fetch_slots
+from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError
@@ -49,10 +50,11 @@ _FREE_SLOTS_SECONDS: Final = (
 class HTCondorPool(LivePool):
     """A live HTCondor pool, with a port of its own where the settings say so, or the one that condor_master gave it."""
 
-    def __init__(self, pool: ConfiguredPool, control: PoolControl) -> None:
+    def __init__(self, pool: ConfiguredPool, control: PoolControl, *, informs_startds: bool = False) -> None:
         """Open a pool.
 
         :param control: carries out the commands of tools and schedds.
+        :param informs_startds: startds are told of matches.
         :raises PoolError: the port cannot be used.
         """
         self._settings, self._control = pool.keys, control
@@ -68,7 +70,8 @@ class HTCondorPool(LivePool):
         self._listener: DaemonListener | None = None
         inherited, log = child.begin(control)
         self._log = CycleLog(log)
-        self._negotiations = Negotiations(daemons.client, control, self._log)
+        notices = StartdNotices(daemons.client, pool.keys.timeout) if informs_startds else None
+        self._negotiations = Negotiations(daemons.client, control, self._log, notices)
         own = pool, control, address.primary.host, self._negotiator_ads
         if pool.keys.listen:
             self._listener = DaemonListener.open(*own)

@@ -33,6 +33,7 @@ class DaemonCommand(IntEnum):
     RESCHEDULE = 421
     END_NEGOTIATE = 425
     REJECTED = 426
+    MATCH_INFO = 440
     SET_PRIORITY = 449
     GET_PRIORITY = 451
     CONFIG_VAL = 457

@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 from negotiator_live.wire.commands import DaemonCommand
-from played_pool import PlayedSchedd, played_pool
+from played_pool import PlayedSchedd, daemon, played_pool
 from processes import LongCommand
 from queueing import records
 
@@ -146,6 +146,58 @@ def test_a_slot_that_several_jobs_of_a_request_fill_is_sent_once(served, tmp_pat
     assert len(schedd.rejections) == 1
     [outcome] = records(tmp_path / "var" / "audit", "outcome")
     assert (len(outcome["delivered"]), outcome["failed"]) == (2, {})
+
+
+ENDING = """ALLOW_PSLOT_PREEMPTION: true
+PREEMPTION_REQUIREMENTS: "true"
+"""
+
+
+def dynamic(number, **more):
+    own = {
+        "DynamicSlot": "true",
+        "PslotRollupInformation": "true",
+        "State": '"Claimed"',
+        "RemoteUser": '"bob@d"',
+    }
+    ids = {
+        "Name": f'"slot1_{number}@h"',
+        "MyAddress": '"<127.0.0.1:9?n=1>"',
+        "SlotID": "1",
+        "DSlotID": str(number),
+    }
+    return {**SLOT, **own, **ids, **more}
+
+
+def test_a_match_that_ends_jobs_of_dynamic_slots_has_their_claim_ids_after_that_of_the_slot(served, tmp_path):
+    """The schedd counts the blanks: one more is at the end. No record has a claim id."""
+    schedd = PlayedSchedd("s", [request(1, RequestCpus="3", Requirements="TARGET.Cpus >= RequestCpus")])
+    whole = slot(1, PartitionableSlot="true", SlotID="1", SlotWeight="Cpus")
+    assert served([whole, *map(dynamic, (3, 1, 2))], [schedd], more=ENDING)[0] == 0
+    [(claim, ad)] = schedd.matches
+    assert claim == "claim of slot1@h claim of slot1_1@h claim of slot1_2@h "
+    assert (ad["Cpus"], ad["RemoteUser"]) == ("3", '"various_dSlot_users"')
+    assert b"claim of" not in b"".join(
+        each.read_bytes() for each in (tmp_path / "var").rglob("*") if each.is_file()
+    )
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_startd_is_told_of_a_match_and_the_schedd_does_not_wait_for_it(served, listens):
+    told, heard = [], threading.Event()
+
+    def startd(channel, command):
+        told.append((command, channel.get_string()))
+        channel.end_received()
+        heard.set()
+
+    schedd = PlayedSchedd("s", [request(1)])
+    with daemon(startd) as address:
+        where = f'"<{address}>"' if listens else '"<127.0.0.1:9>"'
+        assert served([slot(1, MyAddress=where)], [schedd], more="NEGOTIATOR_INFORM_STARTD: true\n")[0] == 0
+        assert not listens or heard.wait(20)
+    assert told == ([(DaemonCommand.MATCH_INFO, "claim of slot1@h")] if listens else [])
+    assert [claim for claim, _ in schedd.matches] == ["claim of slot1@h"]
 
 
 def test_a_slot_that_is_not_claimed_is_sent_without_its_claim_id(served):
