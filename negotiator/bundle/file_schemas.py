@@ -11,12 +11,13 @@ from negotiator.bundle import ordering, sources
 from negotiator.bundle.cycle_intervals import LEAST_SECONDS
 from negotiator.bundle.folder import MAIN, QUEUES
 from negotiator.bundle.json_schema import DIALECT, JsonSchema, SchemaWriter
+from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
 from negotiator.bundle.model import AccountingSettings, AuditSettings, MatchMode, PlacementSettings
 from negotiator.bundle.sections import SectionLayout, lay_out
 from negotiator.bundle.site_commands import KillSettings, NotifySettings
 from negotiator.bundle.time_limits import TIME_KNOBS
 from negotiator.hooks import specs
-from negotiator.hooks.declarations import Section
+from negotiator.hooks.declarations import Expression, Section
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.hooks.settings import PluginSettings
@@ -62,6 +63,7 @@ def _pool(hooks: HookManager, layout: SectionLayout, *, complete: bool) -> JsonS
     properties = {key: writer.of_type(schema) for key, schema in _CORE.items()}
     properties |= _named(hooks)
     properties |= {knob: {"type": "integer", "minimum": 1} for knob in TIME_KNOBS.values()}
+    properties[MATCH_EXPRESSIONS] = writer.of_type(dict[str, Expression])
     properties |= {knob: {"type": "integer", "minimum": least} for knob, least in LEAST_SECONDS.items()}
     for section in layout.sections:
         properties |= writer.properties(section.record.schema)

@@ -13,6 +13,7 @@ from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.cycle_intervals import INTERVAL_KNOBS
 from negotiator.bundle.knob_owners import KnobOwners
 from negotiator.bundle.known_settings import KnownSettings, is_default, is_same_value
+from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS, listed_macros
 from negotiator.bundle.no_effect import unused_knobs
 from negotiator.bundle.nodes import BadNode, MapEntry, MapNode, ScalarNode, Style, is_unset
 from negotiator.bundle.text import SourceText
@@ -94,7 +95,7 @@ class _KnobReading:
         knobs, owners = self.knobs, self.owners
         if not self.of_pool:
             knobs.predefine(self.known.defaults())
-        core_knobs = frozenset((*TIME_KNOBS.values(), *INTERVAL_KNOBS))
+        core_knobs = frozenset((*TIME_KNOBS.values(), *INTERVAL_KNOBS, MATCH_EXPRESSIONS))
         owned = {key.lower(): key for key, owner in owners.keys.items() if owner != CORE or key in core_knobs}
         of_patterns = {key.lower(): key for key in self.top.entries if owners.of_pattern(key)}
         only_of_pool: dict[str, MapEntry] = {}
@@ -111,6 +112,12 @@ class _KnobReading:
                 only_of_pool[plain.upper()] = _entry(plain.upper(), definition)
             else:
                 rest.append(name)
+        listing = self.entries.get(MATCH_EXPRESSIONS)
+        if listing is not None and isinstance(listing.value, ScalarNode) and not is_unset(listing.value):
+            listed = listed_macros(knobs, listing.value)
+            self.entries[MATCH_EXPRESSIONS] = attrs.evolve(listing, value=listed.node)
+            self.problems += listed.problems
+            rest = [name for name in rest if name not in listed.names]
         unused = unused_knobs(knobs, rest, owned, self.known, self.refusal)
         return KnobEntries(
             self.entries,

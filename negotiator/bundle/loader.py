@@ -18,6 +18,7 @@ from negotiator.bundle.cycle_intervals import read_cycle_intervals
 from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, unread
 from negotiator.bundle.knob_entries import knob_entries
+from negotiator.bundle.match_expressions import read_match_expressions
 from negotiator.bundle.model import (
     AccountingSettings,
     AuditSettings,
@@ -138,8 +139,10 @@ class BundleLoader:
         unused = unused_order_settings(ordering, self.entries, layout.owners, layout.known)
         limits, wrong_limits = read_time_limits(self.entries)
         intervals, wrong_intervals = read_cycle_intervals(self.entries)
+        match_expressions, wrong_expressions = read_match_expressions(self.entries)
         source, wrong_source = read_source(chosen, bundle, settings, wrong)
         self.problems += (*problems, *unused, *wrong_limits, *wrong_intervals, *wrong_source)
+        self.problems += wrong_expressions
         if accounting is None or audit is None or placement is None or plugins is None or unset:
             return None
         if kill is None or notify is None or mode is None or limits is None or intervals is None:
@@ -157,6 +160,7 @@ class BundleLoader:
             reuse=reuse,
             time_limits=limits,
             cycle_intervals=intervals,
+            match_expressions=match_expressions,
             site_commands=commands,
             sections=tuple(layout.sections),
             differences=tuple(map(self._quoted, self.differences)),

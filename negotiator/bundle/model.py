@@ -184,6 +184,7 @@ class Bundle:
     time_limits: TimeLimits = attrs.field(factory=TimeLimits)
     cycle_intervals: CycleIntervals = attrs.field(factory=CycleIntervals)
     site_commands: SiteCommands = attrs.field(factory=SiteCommands)
+    match_expressions: Mapping[str, Expr] = attrs.field(factory=dict)  # that each slot gets, by attribute
     resources: Mapping[str, Expr] = attrs.field(factory=dict)  # reads each resource from a job's ad
     sections: tuple[Attributed[Section], ...] = attrs.field(default=(), repr=False)  # of the plugins
     required_resources: frozenset[str] = frozenset()  # a job must specify these if they are limited

@@ -15,6 +15,7 @@ from negotiator.bundle.file_owners import FileOwners, assign_files
 from negotiator.bundle.knob_entries import CORE
 from negotiator.bundle.knob_owners import KnobOwners, assign_patterns
 from negotiator.bundle.known_settings import KnownSettings
+from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
 from negotiator.bundle.no_effect import not_checked
 from negotiator.bundle.nodes import MapEntry, MapNode, is_unset, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, Refuse
@@ -48,6 +49,7 @@ CORE_KEYS = (
     ),
     *TIME_KNOBS.values(),
     *INTERVAL_KNOBS,
+    MATCH_EXPRESSIONS,
 )
 MAX_PROBLEMS = 1_000  # of one plugin's check, which may be a generator that never ends
 

@@ -18,10 +18,10 @@ from negotiator.cycle.applications import application_users
 from negotiator.cycle.gates import AppliedGates, apply_gates
 from negotiator.cycle.jobs import is_in, names
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.owner_gates import discard_jobs_of_owners
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
+from negotiator.cycle.slots_to_match import slots_to_match
 from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
@@ -111,7 +111,7 @@ def admit(
     return Admitted(
         *(
             submitters.kept_ads(),
-            with_negotiator_requirements(slots.kept_ads()),
+            slots_to_match(slots.kept_ads(), bundle),
             jobs.kept_ads(),
             discarded,
             tuple(failures),

@@ -9,9 +9,9 @@ from typing import Final
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.reference_closure import SCOPE_NAMES, ReferenceClosure
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
+from negotiator.cycle.slots_to_match import slots_to_match
 from negotiator.pool.ad_kind import SUBMITTER
 
 #: A job of its own: with these attributes no two jobs are alike.
@@ -31,7 +31,7 @@ def significant_attributes(slots: Table, bundle: Bundle) -> frozenset[str]:
     A schedd adds what the expressions of its jobs read. If an expression or a plugin may read any attribute, the ids of the jobs are
     among them: then each job is a request of its own.
     """
-    slots = with_negotiator_requirements(slots)
+    slots = slots_to_match(slots, bundle)
     requests = frozenset(
         f"request{name.removeprefix(_AMOUNT_OF_SLOT)}"
         for name in slots.names()

@@ -1,16 +1,31 @@
-"""NegotiatorRequirements: what a slot requires of jobs in the negotiator alone, in place of its Requirements.
+"""Slots as the negotiator matches them: with NegotiatorRequirements and with its match expressions.
 
-Source: condor_negotiator 25.14.1, which keeps the slot's own as SavedRequirements.
+NegotiatorRequirements are what a slot requires of jobs in the negotiator alone, in place of its Requirements. Source:
+condor_negotiator 25.14.1, which keeps the slot's own as SavedRequirements; HTCondor manual, NEGOTIATOR_MATCH_EXPRS.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Table
 
 _OWN, _FOR_NEGOTIATOR, _SAVED = "Requirements", "NegotiatorRequirements", "SavedRequirements"
 
 
-def with_negotiator_requirements(slots: Table) -> Table:
+def slots_to_match(slots: Table, bundle: Bundle) -> Table:
+    """Return the slots as they are matched."""
+    slots = _with_negotiator_requirements(slots)
+    if not bundle.match_expressions or not len(slots):
+        return slots
+    all_alike = np.zeros(len(slots), np.int64)
+    return slots.with_attributes(
+        {name: (all_alike, [tree]) for name, tree in bundle.match_expressions.items()}
+    )
+
+
+def _with_negotiator_requirements(slots: Table) -> Table:
     """Return the slots with their NegotiatorRequirements as Requirements; those without stay as they are."""
     if _FOR_NEGOTIATOR.lower() not in slots.names():
         return slots

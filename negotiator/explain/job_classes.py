@@ -14,9 +14,9 @@ from negotiator.classad import Table
 from negotiator.classad.syntax import ReferenceScan, scan
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.jobs import IDLE
-from negotiator.cycle.negotiator_requirements import with_negotiator_requirements
 from negotiator.cycle.numbering import combined, first_rows
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
+from negotiator.cycle.slots_to_match import slots_to_match
 from negotiator.hooks import specs
 from negotiator.pool.snapshot import Snapshot
 
@@ -45,7 +45,7 @@ class SplitClasses:
 def split_classes(snapshot: Snapshot, bundle: Bundle) -> SplitClasses | None:
     """Return the attribute that makes most classes of the idle jobs; None if they are few, or if no attribute makes half of them."""
     jobs = snapshot.jobs.take(snapshot.jobs.numbers("JobStatus", default=IDLE) == IDLE)
-    slots = with_negotiator_requirements(snapshot.slots)
+    slots = slots_to_match(snapshot.slots, bundle)
     found = idle_autoclusters(slots, jobs, bundle, SUBMITTER_ATTRIBUTES)
     classes = len(found.significant)
     if classes < FEW_CLASSES:

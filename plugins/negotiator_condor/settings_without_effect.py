@@ -21,14 +21,6 @@ _ALIKE: Final = "which jobs are alike depends on all attributes that expressions
 #: Settings by which condor_negotiator decides which job gets which slot.
 _DECIDING: Final = (
     KnownSetting(
-        name="NEGOTIATOR_INFORM_STARTD",
-        default="false",
-        reason="startds are not notified of matches, and no slot enters the state Matched",
-    ),
-    KnownSetting(
-        name="NEGOTIATOR_MATCH_EXPRS", reason="matched jobs get no attributes NegotiatorMatchExpr..."
-    ),
-    KnownSetting(
         name="STARTD_AD_REEVAL_EXPR", reason="each cycle uses the slot ads of the pool as they are then"
     ),
 )

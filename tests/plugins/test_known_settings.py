@@ -131,7 +131,7 @@ def test_a_name_of_its_own_is_not_taken_for_a_setting(problems, name):
     "name",
     [
         *("SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION", "SPOOL", "STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS"),
-        *("STARTD_RESOURCE_PREFIX", "SYSTEM_STARTD_JOB_ATTRS"),
+        "SYSTEM_STARTD_JOB_ATTRS",
     ],
 )
 def test_a_setting_of_other_daemons_that_condor_negotiator_reads_is_explained(problems, name):

@@ -12,6 +12,7 @@ import click
 
 from negotiator.app.service_settings import KEYS, ServiceSettings
 from negotiator.bundle.cycle_intervals import INTERVAL_KNOBS, CycleIntervals
+from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
 from negotiator.bundle.model import AccountingSettings, AuditSettings, MatchMode, PlacementSettings
 from negotiator.bundle.schema import is_dict, is_enum, is_expression, is_list, keys_of, union_members
 from negotiator.bundle.sections import lay_out
@@ -110,6 +111,7 @@ def _core_keys() -> Iterator[Key]:
         yield Key(knob, "whole number, in seconds", f"{limits.seconds(limit):g}")
     for knob, seconds in zip(INTERVAL_KNOBS, attrs.astuple(intervals), strict=True):
         yield Key(knob, "whole number, in seconds", f"{seconds:g}")
+    yield Key(MATCH_EXPRESSIONS, "mapping of names to expressions")
     for name, schema in _CORE.items():
         yield from _keys(schema, f"{name}.")
 
