@@ -1,6 +1,8 @@
 """Partitionable slot preemption under ``order: submitters``: the jobs of several dynamic slots end for one match of their slot."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fair_share import FAIR, submitter
 from negotiator.plugin import EndedSlot
@@ -230,3 +232,58 @@ def test_what_the_ended_jobs_hold_is_free_for_the_match(tmp_path):
 
 def test_a_dynamic_slot_without_its_partitionable_slot_goes_on(tmp_path):
     assert not run(tmp_path, NICE, waiting("ann", 4)).matches
+
+
+USERS = ("ann", "eve", "nice-user.bob")
+RUNNING = st.tuples(
+    st.sampled_from(USERS), st.integers(1, 4), st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([0, 0, 0, 9])
+)
+MACHINES = st.lists(st.tuples(st.integers(0, 3), st.lists(RUNNING, max_size=5)), min_size=1, max_size=3)
+
+
+def expected(machines, cpus, wanted):
+    """Return what a plain loop over machines and dynamic slots finds for a job of ann: the machine, why, and the slots."""
+    best = None
+    for number, (left, running) in enumerate(machines):
+        by, ends, cores = "", [], left
+        for place in sorted(range(len(running)), key=lambda each: running[each][2]):
+            if cores >= cpus:
+                break
+            user, size, rank, retires = running[place]
+            if retires or rank > wanted or (rank == wanted and user != "nice-user.bob"):
+                continue
+            by = "priority" if rank == wanted else by or "rank"
+            cores += size
+            ends.append(f"slot1_{place + 1}")
+        if cores >= cpus:
+            key = {"": 2, "rank": 1, "priority": 0}[by]
+            if best is None or key > best[0]:
+                best = key, (f"slot1@h{number}", by, ends)
+    return None if best is None else best[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(machines=MACHINES, cpus=st.integers(1, 9), wanted=st.sampled_from([0, 1, 2]))
+def test_the_same_jobs_end_as_in_a_plain_loop(tmp_path_factory, machines, cpus, wanted):
+    """So what ends is enough, no better one would have been, and nobody of the same or a better priority ends by priority."""
+    slots = [
+        each
+        for machine, (left, running) in enumerate(machines)
+        for each in (
+            divided(machine, left),
+            *(
+                dynamic(machine, number, user, size, rank=rank, RetirementTimeRemaining=str(retires))
+                for number, (user, size, rank, retires) in enumerate(running, 1)
+            ),
+        )
+    ]
+    conf = BY_PRIORITY + "NEGOTIATOR_PRE_JOB_RANK = 0\nNEGOTIATOR_POST_JOB_RANK = 0\n"
+    result = run(tmp_path_factory.mktemp("b"), slots, waiting("ann", cpus, Wanted=str(wanted)), conf)
+    found = [
+        (match.slot, match.preempts.by, [each.slot.split("@")[0] for each in match.preempts.slots])
+        if match.preempts
+        else (match.slot, "", [])
+        for match in result.matches
+    ]
+    wants = expected(machines, cpus, wanted)
+    assert found == ([] if wants is None else [wants])
