@@ -92,3 +92,19 @@ def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_report
     recorded = [each for each in site.records("overrun") if each["subject"] == subject]
     assert {each["limit"] for each in recorded} == {2000}
     assert recorded[0]["reason"]["provenance"]["source"].startswith("queues.yaml:")
+
+
+def test_jobs_of_several_dynamic_slots_end_for_one_that_needs_them_together(partitionable_site):
+    """Two of Bob's four jobs end for one of Ann's, and no more: the startd gets the claim ids of both."""
+    site = partitionable_site
+    site.write("ALLOW_PSLOT_PREEMPTION: true\nPREEMPTION_REQUIREMENTS: 'true'\n")
+    on_first = "requirements = member(TARGET.SlotTypeID, {1, -1})"
+    with site.serving() as process:
+        small = site.submit(4, user="bob", seconds=600, more=on_first)
+        process.wait_for(lambda: site.running(small) == 4)
+        large = site.submit(user="ann", seconds=600, more=f"{on_first}\nrequest_cpus = 2")
+        process.wait_for(lambda: site.running(large) == 1)
+        assert site.running(small) == 2
+    (match,) = (each for each in site.matches() if each["job"] == f"{large}.0")
+    assert {each["user"].partition("@")[0] for each in match["preempts"]["slots"]} == {"bob"}
+    assert len(match["preempts"]["slots"]) == 2
