@@ -37,6 +37,8 @@ _DIVIDED = bind(parse("MY.PartitionableSlot =?= true"))
 _KEEPS_JOB = bind(parse('MY.RetirementTimeRemaining > 0 || MY.State == "Preempting"'))
 _CURRENT_RANK = bind(parse("MY.CurrentRank"))
 _RANK = bind(parse("MY.Rank"))
+#: So many dynamic slots of each slot are tried at once: a table costs more than some rows of it.
+_FIRST_WAVE = 8
 #: A partitionable slot and its dynamic slots are equal in these.
 _PARENT = ("Machine", "MyAddress", "SlotID")
 
@@ -116,11 +118,11 @@ class _Tries:
         return with_resources(enlarged, resources, np.arange(len(self.parent)), self.amounts)
 
     def waves(self) -> Iterator[Rows]:
-        """Yield the places of one dynamic slot each, then of two and three, then of four to seven, and so on: few need many."""
-        first = 1
-        while first <= self.number.max(initial=0):
-            yield np.flatnonzero((self.number >= first) & (self.number < 2 * first))
-            first *= 2
+        """Yield the places of up to eight dynamic slots of each slot, then of up to sixteen, and so on: few need many."""
+        first, last = 0, _FIRST_WAVE
+        while first < self.number.max(initial=0):
+            yield np.flatnonzero((self.number > first) & (self.number <= last))
+            first, last = last, 2 * last
 
 
 @attrs.define(eq=False)
@@ -171,6 +173,11 @@ class DynamicSlots:
             *(slots, rules, rows, parents[rows], ranks, resources, np.nan_to_num(amounts)),
             *(left, np.zeros(len(rows), np.bool_)),
         )
+
+    @property
+    def most_of_slot(self) -> int:
+        """The largest number of dynamic slots of one slot."""
+        return int(_number(self.parent).max(initial=0))
 
     def find(
         self,

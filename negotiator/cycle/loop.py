@@ -153,6 +153,9 @@ def _run_cycle(
         no_slots=no_slots_reason(admitted.discarded),
         candidate_set=candidate_set,
     )
+    if matcher.preemption is not None and matcher.preemption.dynamic is not None:
+        # Each of them is a further row in which a partitionable slot is tried.
+        work.before_matching(len(requests) * (1 + matcher.preemption.dynamic.most_of_slot))
     amounts = ClaimAmounts.of(admitted.slots, bundle)
     matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
     lists = CandidateLists(matcher)
