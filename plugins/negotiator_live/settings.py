@@ -213,7 +213,7 @@ def _texts(knobs: Mapping[str, ScalarText]) -> Mapping[str, str]:
 class LivePoolSettings:
     """The keys of this plugin, and the settings that it reads of the pool's own configuration.
 
-    With ``NEGOTIATOR_INFORM_STARTD`` startds are told of matches before schedds claim them.
+    With ``NEGOTIATOR_INFORM_STARTD`` startds are told of matches.
     """
 
     htcondor: CondorPool = attrs.field(factory=CondorPool)

@@ -161,7 +161,7 @@ class NegotiationAnswers:
         if slot.evaluate("PartitionableSlot") is True:
             self._divisible.add(key)
         if self.notices is not None and sole is not None and sole != _UNCLAIMED:
-            self.notices.send(match.slot, slot.string("StartdIpAddr") or key[1], sole)
+            self.notices.note(match.slot, slot.string("StartdIpAddr") or key[1], sole)
         added = _group_texts(match) | self._reuse_texts(match)
         names = {name.lower() for name in added}
         own = {name: text for name, text in _slot_texts(slot).items() if name.lower() not in names}

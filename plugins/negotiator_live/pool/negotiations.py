@@ -123,8 +123,6 @@ class Negotiations:
 
     def deliver(self, decisions: Decisions) -> Iterator[Delivery]:
         """Send the matches and rejections to the schedds, all at the same time; yield what became of each match."""
-        if self._notices is not None:
-            self._notices.begin_cycle()
         answers = {
             key: NegotiationAnswers(each, decisions, self._notices) for key, each in self._by_name().items()
         }
@@ -142,6 +140,8 @@ class Negotiations:
             self._note(call, error)
             self._log.answered(answer.log_lines)
             yield from answer.deliveries()
+        if self._notices is not None:
+            self._notices.send()
 
     def statistics(self) -> NegotiatedSubmitters:
         """Return whom this cycle negotiated with."""

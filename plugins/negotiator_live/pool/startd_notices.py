@@ -1,7 +1,8 @@
-"""Tells startds of the matches of their slots before schedds claim them (NEGOTIATOR_INFORM_STARTD).
+"""Tells startds of the matches of their slots (NEGOTIATOR_INFORM_STARTD).
 
-A slot then enters the state Matched, until its schedd claims it or its MATCH_TIMEOUT is over. Nobody waits for a startd: one that does not
-listen delays no schedd, and its slot is claimed without the notice. Source: ``NotifyStartdOfMatchHandler`` (``dc_startd.cpp``).
+A slot that its schedd has not claimed yet enters the state Matched, until it does or until its MATCH_TIMEOUT is over. Nobody waits for a
+startd, and as with condor_negotiator, which starts notices and sends them once it has negotiated, schedds usually come first. Source:
+``NotifyStartdOfMatchHandler`` (``dc_startd.cpp``).
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ class StartdNotices:
         """Begin without notices; ``timeout`` are the seconds for one."""
         self._client, self._timeout = client, timeout
         self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="startd notice")
-        self._waiting: list[Future[None]] = []
+        self._noted: list[tuple[str, str, str]] = []
+        self._sent: list[Future[None]] = []
         self._failed: set[str] = set()
 
-    def begin_cycle(self) -> None:
-        """Try startds again whose notices failed in the cycle before."""
-        self._waiting = [each for each in self._waiting if not each.done()]
-        self._failed.clear()
+    def note(self, slot: str, address: str, claim: str) -> None:
+        """Note a match: the slot, the address of its startd, and the claim id."""
+        self._noted.append((slot, address, claim))
 
-    def send(self, slot: str, address: str, claim: str) -> None:
-        """Tell the startd at an address that a slot of this claim id is matched."""
-        if address not in self._failed and len(self._waiting) < _MAX_WAITING:
-            self._waiting.append(self._threads.submit(self._send, slot, address, claim))
+    def send(self) -> None:
+        """Tell the startds of the matches that were noted; those whose notices failed before are tried again."""
+        noted, self._noted = self._noted, []
+        self._sent = [each for each in self._sent if not each.done()]
+        self._failed.clear()
+        for each in noted[: _MAX_WAITING - len(self._sent)]:
+            self._sent.append(self._threads.submit(self._send, *each))
 
     def close(self) -> None:
         """Leave out the notices that were not sent yet."""

@@ -183,7 +183,7 @@ def test_a_match_that_ends_jobs_of_dynamic_slots_has_their_claim_ids_after_that_
 
 
 @pytest.mark.parametrize("listens", [True, False])
-def test_a_startd_is_told_of_a_match_and_the_schedd_does_not_wait_for_it(served, listens):
+def test_a_startd_is_told_of_a_match_and_nobody_waits_for_it(served, listens):
     told, heard = [], threading.Event()
 
     def startd(channel, command):
