@@ -28,20 +28,20 @@ class StartdNotices:
         """Begin without notices; ``timeout`` are the seconds for one."""
         self._client, self._timeout = client, timeout
         self._threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="startd notice")
-        self._noted: list[tuple[str, str, str]] = []
+        self._matched: list[tuple[str, str, str]] = []
         self._sent: list[Future[None]] = []
         self._failed: set[str] = set()
 
     def note(self, slot: str, address: str, claim: str) -> None:
         """Note a match: the slot, the address of its startd, and the claim id."""
-        self._noted.append((slot, address, claim))
+        self._matched.append((slot, address, claim))
 
     def send(self) -> None:
-        """Tell the startds of the matches that were noted; those whose notices failed before are tried again."""
-        noted, self._noted = self._noted, []
+        """Tell the startds of all matches so far; those whose notices failed before are tried again."""
+        matched, self._matched = self._matched, []
         self._sent = [each for each in self._sent if not each.done()]
         self._failed.clear()
-        for each in noted[: _MAX_WAITING - len(self._sent)]:
+        for each in matched[: _MAX_WAITING - len(self._sent)]:
             self._sent.append(self._threads.submit(self._send, *each))
 
     def close(self) -> None:
