@@ -6,6 +6,8 @@ They are exact under the settings of docs/live-pool.md. Without them a schedd di
 import re
 from collections import Counter
 
+import pytest
+
 QUEUES = """partitions:
   - name: default
     queues:
@@ -94,15 +96,41 @@ def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_report
     assert recorded[0]["reason"]["provenance"]["source"].startswith("queues.yaml:")
 
 
-def test_jobs_of_several_dynamic_slots_end_for_one_that_needs_them_together(partitionable_site):
+#: A schedd sends of its jobs what expressions read: only so the order knows since when one waits.
+AGED = "rank = 0 * MY.QDate"
+GUARANTEE = """partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: ann
+            resources: {guaranteed: {vcore: 2}}
+            properties: {preemption.delay: 1s}
+          - name: bob
+    placementrules:
+      - name: user
+        create: false
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "files"),
+    [
+        ("ALLOW_PSLOT_PREEMPTION: true\nPREEMPTION_REQUIREMENTS: 'true'\n", {}),
+        ("order: queues\nqueue_preemption: {interval: 1}\n", {"queues_yaml": GUARANTEE}),
+    ],
+    ids=["submitters", "queues"],
+)
+def test_jobs_of_several_dynamic_slots_end_for_one_that_needs_them_together(partitionable_site, more, files):
     """Two of Bob's four jobs end for one of Ann's, and no more: the startd gets the claim ids of both."""
     site = partitionable_site
-    site.write("ALLOW_PSLOT_PREEMPTION: true\nPREEMPTION_REQUIREMENTS: 'true'\n")
+    site.write(more, **files)
     on_first = "requirements = member(TARGET.SlotTypeID, {1, -1})"
     with site.serving() as process:
         small = site.submit(4, user="bob", seconds=600, more=on_first)
         process.wait_for(lambda: site.running(small) == 4)
-        large = site.submit(user="ann", seconds=600, more=f"{on_first}\nrequest_cpus = 2")
+        large = site.submit(user="ann", seconds=600, more=f"{on_first}\nrequest_cpus = 2\n{AGED}")
         process.wait_for(lambda: site.running(large) == 1)
         assert site.running(small) == 2
     (match,) = (each for each in site.matches() if each["job"] == f"{large}.0")
