@@ -56,7 +56,11 @@ class SlotClaims:
     def _of_ad(cls, ad: Ad, offered: frozenset[str], present: frozenset[str]) -> SlotClaims:
         waiting = frozenset(filter(None, ((ad.string(name) or "").lower() for name in _PREEMPTING)))
         claim, is_claimed = ad.string("PublicClaimId"), (ad.string("State") or "").lower() in CLAIMED
-        if is_claimed and not claim:  # it may be that of a match
+        if is_claimed and not (ad.string("RemoteUser") or ad.string("RemoteOwner")):
+            # A claim for an owner capacity unit without a job is that of nobody: condor_negotiator matches such a slot as a free one
+            # (``Accountant::IsClaimed``, ``Matchmaker::matchmakingAlgorithm``), so the match that made it is over.
+            claim = ""
+        elif is_claimed and not claim:  # it may be that of a match
             return cls(frozenset())
         claims = offered | {claim} if offered and claim else offered
         if ad.evaluate("PartitionableSlot") is not True:

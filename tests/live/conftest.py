@@ -199,6 +199,12 @@ def pool_of():
     return _pool
 
 
+@pytest.fixture(scope="module")
+def running_pool_of():
+    """Return a context manager: an open pool with these settings, for the tests of a module."""
+    return lambda more: _pool(PoolSettings("open", more=more))
+
+
 @pytest.fixture
 def site_of(tmp_path):
     """Return a context manager: a folder that serves a pool of its own, with these settings and arguments of ``LiveSite``."""

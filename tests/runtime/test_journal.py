@@ -133,10 +133,22 @@ def test_a_match_is_not_over_because_its_slot_is_claimed_and_has_a_claim_id_for_
     world.slots, world.claims = [slot(0)], {"s0@h": "first"}
     world.jobs = [idle_job(1)]
     world.cycle()
-    world.slots, world.claims = [slot(0, State='"Claimed"')], {"s0@h": "second"}
+    claimed = slot(0, State='"Claimed"', RemoteUser='"bob@d"')
+    world.slots, world.claims = [claimed], {"s0@h": "second"}
     world.jobs = []
     world.cycle()
     assert stored(world) == ["1.0"]
+
+
+def test_a_match_whose_claim_names_no_user_has_ended(world):
+    """So startds show the claim of an owner capacity unit while no job runs in it; its jobs are matched with the slot."""
+    world.slots, world.claims = [slot(0)], {"s0@h": "first"}
+    world.jobs = [idle_job(1, -99)]
+    world.cycle()
+    world.slots, world.claims = [slot(0, State='"Claimed"')], {"s0@h": "second"}
+    world.jobs = [idle_job(2)]
+    assert matched(world.cycle()) == [("2.0", "s0@h")]
+    assert stored(world) == ["2.0"]
 
 
 @pytest.mark.parametrize("interval", [0.5, 60])
