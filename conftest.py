@@ -25,6 +25,19 @@ def pytest_addoption(parser):
         action="store_true",
         help="tests of the pages in a browser write the screenshots of the documentation",
     )
+    parser.addoption(
+        "--slow-pools",
+        action="store_true",
+        help="also the tests marked slow_pool: scenes on real pools that take a minute each",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("slow_pools"):
+        skipped = pytest.mark.skip(reason="takes a minute on a real pool: --slow-pools")
+        for item in items:
+            if item.get_closest_marker("slow_pool"):
+                item.add_marker(skipped)
 
 
 @pytest.fixture(scope="session")
