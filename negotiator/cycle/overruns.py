@@ -199,6 +199,11 @@ class _Judge:
             self.unjudged[rows] = True
             self._open.setdefault((plugin, rule), np.zeros(len(self.running), np.bool_))[rows] = True
 
+    def _not_judged_by(self, rows: Rows, reason: Reason) -> None:
+        """Note that the rule of a reason could not judge some jobs; one that does not enforce need not."""
+        if reason.mode is Mode.ENFORCE:
+            self._not_judged(rows, *rule_of(reason))
+
     def _failed(self, failures: Iterable[HookFailure], rows: Rows) -> None:
         for failure in failures:
             self.failures.append(failure)
@@ -210,7 +215,7 @@ class _Judge:
         for gate, reason in applied.reasons():
             if gate.outside:
                 continue
-            self._not_judged(jobs[~found], *rule_of(reason))
+            self._not_judged_by(jobs[~found], reason)
             rows = jobs[found & gate.discard[ads]] if len(gate.discard) else jobs[:0]
             yield _Broken(reason, rows, gate.overruns, gate.overrun_grace)
         self._failed(applied.failures, jobs)
@@ -258,7 +263,7 @@ class _Judge:
                 reads, failures = self.bundle.hooks.gate_attributes(self.bundle.settings)
                 if failures or reads is None or not reads <= _SHOWN:
                     for _, reason in applied.reasons():
-                        self._not_judged(rows, *rule_of(reason))
+                        self._not_judged_by(rows, reason)
                     continue
             yield from self._gates(applied, rows - number * running.known, rows)
 
@@ -301,12 +306,11 @@ class _Judge:
                 left = np.flatnonzero((running.rows >= 0) & (running.is_unknown == bool(number)))
                 missing = np.flatnonzero((running.rows < 0) & (running.is_unknown == bool(number)))
                 for conjunct in constraint.conjuncts:
-                    rule = rule_of(conjunct.reason)
-                    self._not_judged(missing, *rule)
+                    self._not_judged_by(missing, conjunct.reason)
                     if not len(left):
                         break
                     if number and not self._is_shown(constraint, conjunct.expression):
-                        self._not_judged(left, *rule)
+                        self._not_judged_by(left, conjunct.reason)
                         continue
                     rows = self._not_true(constraint, conjunct.expression, left, number)
                     yield _Broken(conjunct.reason, rows, record.overruns, record.overrun_grace)
@@ -379,7 +383,7 @@ class _Judge:
             not_judged = here if number else np.setdiff1d(here, rows)
             for attributed in answers.records:
                 reason = plugin_reason(Station.MATCH, attributed)
-                self._not_judged(not_judged, *rule_of(reason))
+                self._not_judged_by(not_judged, reason)
                 if not number:
                     yield _Broken(reason, np.sort(rows[~attributed.record.allow]))
 
