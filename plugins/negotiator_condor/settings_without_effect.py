@@ -9,8 +9,7 @@ from typing import Final
 
 from negotiator.plugin import KnownSetting
 
-_LOGS: Final = "this program has no log files of HTCondor's form"
-_LOG_OPTIONS: Final = "use the options --log-format and --log-level of negotiator run"
+_LOG_OPTIONS: Final = "without condor_master use the options --log-format and --log-level"
 _NETWORK: Final = "it tunes the connections of condor_negotiator, which this program does not make"
 _MASTER: Final = "negotiator-daemon reads it from HTCondor's own configuration"
 _DAEMON: Final = "it configures the process condor_negotiator"
@@ -35,11 +34,11 @@ _OF_THE_DAEMON: Final = tuple(
         ("COLLECTOR_HOST_FOR_NEGOTIATOR", "$(FULL_HOSTNAME)", "the pool is named on the command line", ""),
         ("INSERT_NEGOTIATOR_CYCLE_TEST_DURATION", "0", "it is for tests of HTCondor", ""),
         ("MAX_ACCOUNTANT_DATABASE_SIZE", "1000000", "accounts are part of the state", ""),
-        ("MAX_NEGOTIATOR_*", "$(MAX_DEFAULT_LOG)", _LOGS, _LOG_OPTIONS),
-        ("MAX_NUM_NEGOTIATOR_*", "", _LOGS, _LOG_OPTIONS),
+        ("MAX_NEGOTIATOR_*", "$(MAX_DEFAULT_LOG)", _MASTER, _LOG_OPTIONS),
+        ("MAX_NUM_NEGOTIATOR_*", "", _MASTER, _LOG_OPTIONS),
         ("NEGOTIATION_CYCLE_STATS_LENGTH", "3", "the Negotiator ad describes the last 3 cycles", "all are in the audit log"),
         ("NEGOTIATOR", "$(SBIN)/condor_negotiator", _DAEMON, ""),
-        ("NEGOTIATOR_*_LOG", "", _LOGS, _LOG_OPTIONS),
+        ("NEGOTIATOR_*_LOG", "", _MASTER, _LOG_OPTIONS),
         ("NEGOTIATOR_ADDRESS_FILE", "$(LOG)/.negotiator_address", _DAEMON, ""),
         ("NEGOTIATOR_ADVERTISE_ACCOUNTING", "true", "Accounting ads are sent after each cycle", ""),
         ("NEGOTIATOR_ARGS", "", _DAEMON, ""),
@@ -48,17 +47,17 @@ _OF_THE_DAEMON: Final = tuple(
         ("NEGOTIATOR_CLASSAD_LIFETIME", "", _AD, ""),
         ("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", "", "who may set priority factors is configured in the bundle",
          "write scheduleracl into pool.yaml"),
-        ("NEGOTIATOR_DEBUG", "D_MATCH", _LOGS, _LOG_OPTIONS),
-        ("NEGOTIATOR_DEBUG_WAIT", "false", _LOGS, ""),
+        ("NEGOTIATOR_DEBUG", "D_MATCH", _MASTER, _LOG_OPTIONS),
+        ("NEGOTIATOR_DEBUG_WAIT", "false", _DAEMON, ""),
         ("NEGOTIATOR_ENVIRONMENT", "", _DAEMON, ""),
         ("NEGOTIATOR_FLAG", "", _DAEMON, ""),
         ("NEGOTIATOR_HOST", "", _DAEMON, ""),
-        ("NEGOTIATOR_LOCK", "", _LOGS, ""),
-        ("NEGOTIATOR_LOG", "$(LOG)/NegotiatorLog", _LOGS, _LOG_OPTIONS),
-        ("NEGOTIATOR_LOG_KEEP_OPEN", "", _LOGS, ""),
-        ("NEGOTIATOR_MATCH_LOG", "$(LOG)/MatchLog", "matches are recorded in the audit log", ""),
+        ("NEGOTIATOR_LOCK", "", _DAEMON, ""),
+        ("NEGOTIATOR_LOG", "$(LOG)/NegotiatorLog", _MASTER, _LOG_OPTIONS),
+        ("NEGOTIATOR_LOG_KEEP_OPEN", "", _DAEMON, ""),
+        ("NEGOTIATOR_MATCH_LOG", "$(LOG)/MatchLog", _MASTER, "without condor_master matches are in the audit log"),
         ("NEGOTIATOR_MAX_FILE_DESCRIPTORS", "", _DAEMON, ""),
-        ("NEGOTIATOR_NAME", "", "the name is that of the source htcondor", "write name below htcondor in pool.yaml"),
+        ("NEGOTIATOR_NAME", "", _MASTER, "without condor_master write name below htcondor in pool.yaml"),
         ("NEGOTIATOR_NOT_RESPONDING_TIMEOUT", "", _DAEMON, ""),
         ("NEGOTIATOR_NUM_THREADS", "1", "the number of threads is not configured", ""),
         ("NEGOTIATOR_PORT", "", _DAEMON, ""),
@@ -89,7 +88,7 @@ _OF_THE_DAEMON: Final = tuple(
         ("SYSTEM_STARTD_JOB_ATTRS",
          ("ImageSize, ExecutableSize, JobUniverse, NiceUser, CPUsUsage, ResidentSetSize, ProportionalSetSizeKb, MemoryUsage, "
           "DiskUsage, StdoutMtime, StderrMtime, ScratchDirFileCount"), _ALIKE, ""),
-        ("TRUNC_NEGOTIATOR_LOG_ON_OPEN", "false", _LOGS, ""),
+        ("TRUNC_NEGOTIATOR_LOG_ON_OPEN", "false", _DAEMON, ""),
         ("USERPRIO_USE_NEGOTIATOR_MODULAR_QUERY", "true", "it belongs to condor_userprio", ""),
     )
 )  # fmt: skip

@@ -81,7 +81,7 @@ class CondorPool:
     collector: str = ""
     timeout: float = attrs.field(default=20.0, validator=attrs.validators.gt(0))
     requests: int = attrs.field(default=200, validator=[attrs.validators.ge(1), attrs.validators.le(10_000)])
-    name: str = attrs.field(factory=daemon_name, validator=attrs.validators.min_len(1))
+    name: str = ""
     authentication: Requirement | None = None
     encryption: Requirement | None = None
     integrity: Requirement | None = None
@@ -95,6 +95,11 @@ class CondorPool:
     trust_domain: str = ""
     signing_keys: str = DEFAULT_SIGNING_KEYS
     source: Source | None = None
+
+    @property
+    def daemon_name(self) -> str:
+        """The name of this negotiator: ``name``, or that which HTCondor would give it."""
+        return self.name or daemon_name()
 
     @property
     def listen_endpoint(self) -> tuple[str, int]:

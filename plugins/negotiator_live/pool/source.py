@@ -81,7 +81,7 @@ class HTCondorPool(LivePool):
             address = self._listener.address
         self._advertiser = Advertiser(
             self._collector,
-            NegotiatorIdentity(name=pool.keys.name, address=str(address)),
+            NegotiatorIdentity(name=pool.keys.daemon_name, address=str(address)),
             pool.configuration.value("NEGOTIATOR_ADDRESS_FILE"),
             sessions=self._sessions,
         )
@@ -125,7 +125,7 @@ class HTCondorPool(LivePool):
             report(ads, COLLECTOR, problem)
         settings = self._settings
         attributes = ads.significant_attributes()
-        terms = NegotiationTerms(settings.name, attributes, settings.requests, settings.timeout)
+        terms = NegotiationTerms(settings.daemon_name, attributes, settings.requests, settings.timeout)
         self._log.fetched(len(ads.reading.slots), found.submitters, attributes)
         self._negotiations.fetch(found.submitters, terms, ads)
         self._end_if_wanted()
