@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Kind, Table, evaluate, evaluate_table
-from negotiator.classad.syntax import Attr
+from negotiator.classad.syntax import reference
 from negotiator.cycle.jobs import names
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
@@ -173,7 +173,7 @@ def is_request(name: str) -> bool:
 def exceeds(job: Ad, requests: Iterable[str], env: Environment) -> bool:
     """True if a request is larger than any machine: products with it may exceed 64 bits, and become small again."""
     for name in requests:
-        value = evaluate(Attr(name), job, None, env) if name in job else 0
+        value = evaluate(reference(name), job, None, env) if name in job else 0
         if isinstance(value, int | float) and abs(value) > MOST:
             return True
     return False
@@ -186,7 +186,7 @@ def number(amount: float) -> int | float:
 
 def _requests(name: str, jobs: Table, env: Environment) -> tuple[Amounts, Mask]:
     """Return a request of each job, NaN if it is not a number, and which jobs lack it."""
-    column = evaluate_table(Attr(name), jobs, env=env)
+    column = evaluate_table(reference(name), jobs, env=env)
     booleans = np.broadcast_to(column.where(Kind.BOOLEAN), (len(jobs),))
     absent = np.broadcast_to(jobs.column(name).kinds == Kind.ABSENT, (len(jobs),))
     return np.where(booleans, np.nan, column.numbers()), absent

@@ -1,10 +1,13 @@
 """What a claim counts for: its job's requests, compared with what its slot has."""
 
+import gc
+
 import numpy as np
 import pytest
 
 from negotiator.classad import Ad, Environment, Table, parse_ad
-from negotiator.cycle.claim_amounts import MOST, ClaimAmounts
+from negotiator.classad.context import Compiled
+from negotiator.cycle.claim_amounts import MOST, ClaimAmounts, exceeds
 
 ENV = Environment(now=0.0)
 SLOTS = [
@@ -85,3 +88,18 @@ def test_one_value_of_all_matches_counts_as_it_would_at_each(amounts, name, valu
         amount for row in rows for amount in amounts.of_matches(name, [value, value], np.array([row, row]))
     ]
     assert (found * 2 if len(found) == 1 else found) == each
+
+
+def test_amounts_of_further_cycles_leave_no_compiled_trees_behind():
+    """A negotiator that reads the same requests in each cycle would grow, up to the limit of the trees that are kept."""
+
+    def trees():
+        gc.collect()
+        return sum(type(each) is Compiled for each in gc.get_objects())
+
+    job, names = parse_ad("[RequestCpus = 1; RequestGpus = RequestCpus + 1]"), ("requestcpus", "requestgpus")
+    assert not exceeds(job, names, Environment())
+    before = trees()
+    for _ in range(50):
+        exceeds(job, names, Environment())
+    assert trees() == before

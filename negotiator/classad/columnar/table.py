@@ -10,7 +10,7 @@ import numpy as np
 from negotiator.classad.columnar.batch import MAX_SCALAR_STEPS
 from negotiator.classad.columnar.evaluation import evaluate_table
 from negotiator.classad.context import Allowance, Environment, Payers
-from negotiator.classad.syntax import Attr, AttributeMap, Literal, fold
+from negotiator.classad.syntax import AttributeMap, Literal, fold, reference
 from negotiator.classad.tables import AttributeTable
 from negotiator.classad.values import Kind
 
@@ -83,7 +83,7 @@ class Table(AttributeTable):
             return kept
         left: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(MAX_STEPS_ALONE))
         payers = Payers(rows=lambda ad: left[_writer(ad)])
-        found = evaluate_table(Attr(name), self, env=Environment(payers=payers))
+        found = evaluate_table(reference(name), self, env=Environment(payers=payers))
         if self._is_frozen and len(self) <= _KEPT_ROWS:
             self._alone[folded] = found
         return found

@@ -71,5 +71,6 @@ from negotiator.classad.syntax.tree import RecordExpr as RecordExpr
 from negotiator.classad.syntax.tree import Side as Side
 from negotiator.classad.syntax.tree import Subscript as Subscript
 from negotiator.classad.syntax.tree import Unary as Unary
+from negotiator.classad.syntax.tree import reference as reference
 from negotiator.classad.syntax.tree_keys import tree_key as tree_key
 from negotiator.classad.syntax.xml_values import xml_value as xml_value

@@ -7,6 +7,7 @@ although Python calls them equal.
 from __future__ import annotations
 
 import enum
+from functools import lru_cache
 from typing import TypeAlias
 
 import attrs
@@ -55,6 +56,12 @@ class Attr:
     name: str = attrs.field(eq=str.lower)
     scope: Expr | None = None
     absolute: bool = False
+
+
+@lru_cache(maxsize=1024)
+def reference(name: str) -> Attr:
+    """Return the reference to an attribute, the same tree each time: what is compiled of a tree is kept with it."""
+    return Attr(name)
 
 
 @attrs.frozen
