@@ -66,7 +66,9 @@ class Negotiations:
         slow = {address for address in by_address if not self._slow.is_waited_for(address)}
         asked = [found for address, found in by_address.items() if address not in slow]
         # The first submitter of each schedd first: one that hangs must not keep the threads from the others.
-        calls = [_Call(each, each.fetch) for each in chain.from_iterable(zip_longest(*asked)) if each]
+        calls = [
+            _NegotiationStep(each, each.fetch) for each in chain.from_iterable(zip_longest(*asked)) if each
+        ]
         hanging: dict[str, DaemonError] = {}
         answered: set[Negotiation] = set()
         for call, error in concurrently(calls, lambda call: self._fetch_one(call, hanging)):
@@ -93,7 +95,7 @@ class Negotiations:
         self._seconds, self._processor_seconds = self._clock() - begun, time.process_time() - used
         self._log.prefetched(len(self._by_submitter), len(self._failed))
 
-    def _carry_out(self, call: _Call) -> None:
+    def _carry_out(self, call: _NegotiationStep) -> None:
         """Carry out a part of a negotiation, and measure it."""
         begun = self._clock()
         try:
@@ -101,14 +103,14 @@ class Negotiations:
         finally:
             call.seconds = self._clock() - begun
 
-    def _note(self, call: _Call, error: DaemonError | None) -> None:
+    def _note(self, call: _NegotiationStep, error: DaemonError | None) -> None:
         self._control.note_progress()
         submitter, terms = call.negotiation.submitter, call.negotiation.terms
         self._slow.note(str(submitter.address), call.seconds, terms.timeout, error)
         if error is not None:
             self._failed.add(submitter.name)
 
-    def _fetch_one(self, call: _Call, hanging: dict[str, DaemonError]) -> None:
+    def _fetch_one(self, call: _NegotiationStep, hanging: dict[str, DaemonError]) -> None:
         """Fetch the requests of a submitter, unless its schedd has let the time limit of another one pass in this cycle."""
         address = str(call.negotiation.submitter.address)
         if self._control.is_ending:
@@ -135,7 +137,7 @@ class Negotiations:
                 answer.add_rejection(rejection)
         self._log.decided()
         decided = sorted(answers.values(), key=lambda answer: answer.place)
-        calls = [_Call(answer.negotiation, answer.send) for answer in decided]
+        calls = [_NegotiationStep(answer.negotiation, answer.send) for answer in decided]
         for (call, error), answer in zip(concurrently(calls, self._carry_out), decided, strict=True):
             self._note(call, error)
             self._log.answered(answer.log_lines)
@@ -178,7 +180,7 @@ class Negotiations:
 
 
 @attrs.define(eq=False)
-class _Call:
+class _NegotiationStep:
     """A part of a negotiation, and the seconds that it took."""
 
     negotiation: Negotiation
