@@ -24,14 +24,14 @@ PID = os.getpid()
         ({}, "%m/%d/%y %H:%M:%S "),
         ({"debug_time_format": '"%Y-%m-%dT%H:%M:%S"'}, "%Y-%m-%dT%H:%M:%S "),
         ({"debug": "D_MATCH D_SUB_SECOND"}, "%m/%d/%y %H:%M:%S.%3N "),
-        ({"debug": "D_CAT|D_PID,D_SUB_SECOND"}, f"%m/%d/%y %H:%M:%S.%3N (pid:{PID}) (D_MATCH) "),
+        ({"debug": "D_CAT|D_PID,D_SUB_SECOND"}, "%m/%d/%y %H:%M:%S.%3N (pid:PID) (D_MATCH) "),
         ({"debug": "D_PID D_CATEGORY -D_PID"}, "%m/%d/%y %H:%M:%S (D_MATCH) "),
         ({"logs_use_timestamp": True}, "%s "),
         ({"debug": "d_timestamp d_sub_second"}, "%s.%3N "),
     ],
 )
 def test_lines_begin_as_the_settings_say(settings, header):
-    assert LogForm.of(Handover(**settings)).header(LogCategory.MATCH) == header
+    assert LogForm.of(Handover(**settings)).header(LogCategory.MATCH) == header.replace("PID", str(PID))
 
 
 @pytest.mark.parametrize(
