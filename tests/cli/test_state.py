@@ -31,7 +31,7 @@ def call(*words):
 @pytest.mark.usefixtures("folder")
 def test_show_prints_the_version_and_the_rows():
     shown = json.loads(call("show", "--json").output)
-    assert (shown["place"], shown["version"], shown["rows"]["admin_requests"]) == ("state", 10, 1)
+    assert (shown["place"], shown["version"], shown["rows"]["admin_requests"]) == ("state", 11, 1)
     text = call("show").output
     assert text.startswith("State state, version 11\n")
     assert "  admin_requests     1\n" in text
