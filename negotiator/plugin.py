@@ -107,7 +107,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.overruns import EvictionOutcome as EvictionOutcome
     from negotiator.hooks.overruns import Overrun as Overrun
     from negotiator.hooks.overruns import OverrunAction as OverrunAction
-    from negotiator.hooks.overruns import OverrunCount as OverrunCount
     from negotiator.hooks.overruns import Reuse as Reuse
     from negotiator.hooks.placement import Application as Application
     from negotiator.hooks.placement import ConfiguredRule as ConfiguredRule
@@ -252,7 +251,7 @@ else:
         "negotiator.hooks.placement": (
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
-        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction OverrunCount Reuse",
+        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
         "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSetting PoolSource",
