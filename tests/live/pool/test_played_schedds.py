@@ -113,7 +113,7 @@ def test_a_slot_is_filled_only_if_its_schedd_may_divide_it(served, start, matche
     whole["MachineResources"] = '"Cpus Memory Disk"'
     policy = "match: fill\nNEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked\n"
     _, output = served([whole], [schedd], more=policy)
-    assert output.count(" match ") == matches
+    assert output.count(" match id=") == matches
 
 
 @pytest.mark.parametrize(
