@@ -224,3 +224,17 @@ def test_htcondor_reads_what_is_written(run, tmp_path):
     assert requirements.split() == ["NegotiatorPolicy1"]
     assert notes == r'(TARGET.Note == "a$(HOME) \"q\" c:\\d") isnt true'
     assert transforms.split() == ["NegotiatorPolicy2"]
+
+
+def test_check_warns_where_startds_grant_no_retirement_to_a_job_that_is_to_end(run):
+    """What is left of a job's retirement counts only beyond the time in which the machine may be vacated."""
+    kind = {"MyType": '"Machine"'}
+    short = {**kind, "MaxJobRetirementTime": "300", "MachineMaxVacateTime": "10 * 60"}
+    long = {**kind, "MaxJobRetirementTime": "300", "MachineMaxVacateTime": "10"}
+    slots = [slot(0, **long), slot(1, **short), slot(2, **short), slot(3, **kind, MaxJobRetirementTime="0")]
+    write_ads(Path("pool.ads"), *slots)
+    words = ("check", "bundle", "--pool", "pool.ads")
+    assert "s1@h and 1 more: a job that overruns: vacate ends gets no retirement" in run(
+        "overruns: vacate\n", *words
+    )
+    assert "retirement" not in run("overruns: remove\n", *words)
