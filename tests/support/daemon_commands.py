@@ -8,7 +8,7 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
 from negotiator_live.security.tokens import TokenFiles
-from negotiator_live.settings import CondorPool, Method
+from negotiator_live.settings import CondorPool, ConfiguredPool, Method
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 ANN, BOSS = "ann@example.org", "boss@example.org"
@@ -26,7 +26,7 @@ OWN_AD = {"Name": '"negotiator"', "DaemonStartTime": "1700000000"}
 @contextlib.contextmanager
 def daemon(control=None, **more):
     """Run a daemon."""
-    pool = CondorPool(**{**SETTINGS, **more})
+    pool = ConfiguredPool(CondorPool(**{**SETTINGS, **more}))
     listener = DaemonListener.open(pool, control or NotingControl(), "127.0.0.1", lambda: [OWN_AD])
     listener.begin()
     try:

@@ -19,6 +19,7 @@ import attrs
 
 from negotiator.plugin import CommandError
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
+from negotiator_live.master.configuration import READS
 from negotiator_live.master.handover import handover
 from negotiator_live.versions import VERSION
 from negotiator_live.wire.channel import Channel
@@ -50,12 +51,17 @@ class Setting:
     default: str | None = None
 
 
-@functools.cache
 def settings() -> Mapping[str, Setting]:
-    """Return all settings by their names in upper case; empty if condor_master did not start this process.
+    """Return all settings by their names in upper case, as new as the bundle's; empty if condor_master did not start this process.
 
     :raises CommandError: ``condor_config_val`` does not run.
     """
+    return _settings(READS.count)
+
+
+@functools.lru_cache(maxsize=1)
+def _settings(reads: int) -> Mapping[str, Setting]:
+    del reads  # after another one they are read again
     return {each.name.upper(): each for each in parse_settings(_output("-dump", "-v"))}
 
 

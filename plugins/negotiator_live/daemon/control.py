@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
-from negotiator_live.daemon import configuration
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.security.server.peer import Level
 from negotiator_live.wire.commands import DaemonCommand
@@ -23,9 +22,8 @@ def reschedule(request: CommandRequest) -> None:
 
 
 def reconfigure(request: CommandRequest) -> None:
-    """Load the bundle again, and what tools ask of HTCondor's configuration."""
+    """Load the bundle again, and with it HTCondor's configuration, which tools ask for too."""
     request.end_without_message()
-    configuration.settings.cache_clear()
     request.control.reload(request.user)
 
 

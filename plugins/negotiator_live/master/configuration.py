@@ -54,6 +54,16 @@ class ConfigurationError(PoolError):
     """HTCondor's configuration cannot be read, or a setting is invalid."""
 
 
+@attrs.define
+class _Reads:
+    """How often this process has read the pool's settings for its bundle."""
+
+    count: int = 0
+
+
+READS: Final = _Reads()
+
+
 @attrs.frozen
 class CondorConfiguration:
     """The settings that HTCondor's configuration has for a daemon, macros replaced, by name in lower case."""
@@ -135,6 +145,7 @@ def pool_settings(folder: Path, checks: bool) -> Sequence[PoolSetting] | None:  
     received = handover()
     if received is None and not checks:
         return None
+    READS.count += 1
     try:
         found = CondorConfiguration.read("" if received is None else received.local_name)
     except ConfigurationError:
