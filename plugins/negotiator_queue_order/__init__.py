@@ -2,7 +2,8 @@
 
 ``queues`` has the queue tree of a cycle, ``leaf_jobs`` the jobs of a leaf in their order, ``machines`` the scores of slots
 under ``nodesortpolicy``; ``order`` gives the turns. ``running_jobs``, ``guarantees`` and ``preemption`` find the running jobs that
-a queue below its guarantee may end, ``preempting_turns`` gives it turns for that.
+a queue below its guarantee may end, ``preempting_turns`` gives it turns for that;
+``state_rows`` remembers since when jobs wait.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def _make(context: OrderContext) -> RequestOrder:
 
 
 def _check_row(key: str, row: Mapping[str, Any]) -> None:
-    from negotiator_queue_order.preemption import check_row
+    from negotiator_queue_order.state_rows import check_row
 
     check_row(key, row)
 

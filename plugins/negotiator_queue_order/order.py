@@ -25,11 +25,12 @@ from negotiator.plugin import (
 from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs
 from negotiator_queue_order.machines import Machines
 from negotiator_queue_order.preempting_turns import PreemptingTurns
-from negotiator_queue_order.preemption import EligibleVictims, QueuePreemptor, checked_row, is_due, rules_of
+from negotiator_queue_order.preemption import EligibleVictims, QueuePreemptor, rules_of
 from negotiator_queue_order.queues import QueueNode, Queues, SortKey
 from negotiator_queue_order.running_jobs import RunningJobs
 from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
 from negotiator_queue_order.shares import add_amounts
+from negotiator_queue_order.state_rows import WaitingTimes, is_due, rows_after
 from negotiator_queue_order.turns import Leaf, Turn
 from negotiator_queue_order.unserved import UnservedJobs
 
@@ -81,6 +82,7 @@ class QueueOrder(RequestOrder):
     settings: QueueOrderSettings
     context: OrderContext
     running: RunningJobs | None  # None: no job is ended in this cycle
+    waiting: WaitingTimes | None  # None: no job is ever ended under this bundle
     _ones: Weights
     _preempting: PreemptingTurns | None = None
     _checked: bool = False
@@ -104,18 +106,22 @@ class QueueOrder(RequestOrder):
                 add_amounts(applications.setdefault(name, {}), request.resources)
         policy = context.partition.node_sort
         settings = context.settings or QueueOrderSettings()
-        running = None
-        if is_due(context, settings.queue_preemption) and queues.have_guarantees:
-            running = RunningJobs.of(context.in_use, context.slots, env)
+        leaves = _leaves(context, queues, amounts, applications)
+        running, waiting = None, None
+        if context.partition.preemption and queues.have_guarantees:
+            waiting = WaitingTimes.of(context, {path: leaf.jobs.requests for path, leaf in leaves.items()})
+            if is_due(context, settings.queue_preemption):
+                running = RunningJobs.of(context.in_use, context.slots, env)
         return cls(
             queues,
-            _leaves(context, queues, amounts, applications),
+            leaves,
             Machines.of(policy, context.slots, slots, env),
             UnservedJobs.of(context.requests, len(context.jobs)),
             amounts,
             settings,
             context,
             running,
+            waiting,
             np.ones(len(context.slots)),
         )
 
@@ -167,8 +173,8 @@ class QueueOrder(RequestOrder):
         is_used = root.share >= self.settings.queue_preemption.threshold
         sources = {queue.path: queue.source for queue in self.context.partition.root.walk()}
         turns = PreemptingTurns(QueuePreemptor.of(self.queues, running, root.fair_max, sources), self.amounts)
-        if is_used:
-            self._checked = turns.offer_again(self.leaves.values(), self.context.jobs, now)
+        if is_used and self.waiting is not None:
+            self._checked = turns.offer_again(self.leaves.values(), self.waiting.since, now)
         return turns
 
     def _preempting_request(self, turn: Turn, eligible: EligibleVictims) -> QueuedRequest:
@@ -216,14 +222,15 @@ class QueueOrder(RequestOrder):
             leaf.end_turns()
 
     def ended(self) -> OrderResult:
-        """Return the shares of the queues, and the time if it was checked whether jobs are to be ended."""
+        """Return the shares of the queues, the time if it was checked whether jobs are to be ended, and since when others wait."""
         records = tuple(
             QueueRecord(
                 *(path, leaf.node.priority, leaf.share_before, leaf.node.share, leaf.granted, leaf.ended),
             )
             for path, leaf in sorted(self.leaves.items())
         )
-        rows = checked_row(self.context.cycle.now) if self._checked else None
+        waiting = {} if self.waiting is None else self.waiting.rows_of(self.unserved.of_ad)
+        rows = rows_after(self.context, checked=self._checked, waiting=waiting)
         return OrderResult(rows, records, shares=tuple(each.share_use for each in records))
 
     def _batch(self, leaf: Leaf, queued: QueuedRequest) -> int:

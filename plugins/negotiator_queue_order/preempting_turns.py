@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from negotiator.plugin import Resources, Table
-from negotiator_queue_order.preemption import MAX_ENDED_JOBS, QueuePreemptor, waiting_since
+from negotiator.plugin import Resources
+from negotiator_queue_order.leaf_jobs import Numbers
+from negotiator_queue_order.preemption import MAX_ENDED_JOBS, QueuePreemptor
 from negotiator_queue_order.turns import Leaf, Turn
 
 
@@ -18,12 +19,12 @@ class PreemptingTurns:
     preemptor: QueuePreemptor
     amounts: Mapping[int, Resources]  # what one job of each request counts for, by its number
 
-    def offer_again(self, leaves: Iterable[Leaf], jobs: Table, now: float) -> bool:
+    def offer_again(self, leaves: Iterable[Leaf], since: Numbers, now: float) -> bool:
         """Offer the jobs that have waited for ``preemption.delay`` again; False if there are none.
 
-        :param jobs: all waiting jobs.
+        :param since: since when each job waits, (J,) by row of the table of jobs.
         """
-        since, found = waiting_since(jobs), False
+        found = False
         for leaf in leaves:
             leaf.jobs.offer_again(since[leaf.jobs.rows] + leaf.node.properties.preemption_delay <= now)
             if len(leaf.jobs.left):

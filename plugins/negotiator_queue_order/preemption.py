@@ -6,10 +6,9 @@ Configuration", threshold and interval.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import numpy as np
@@ -18,28 +17,22 @@ from numpy.typing import NDArray
 from negotiator.plugin import (
     JointPreemption,
     Mask,
-    OrderContext,
-    OrderRows,
     PreemptionPolicy,
     PreemptionRules,
     PreemptionVictims,
     Resources,
     SharedBudget,
     Source,
-    Table,
     Weights,
 )
 from negotiator_queue_order.guarantees import Eligibility, Guarantees, Levels, guaranteeing, levels_of
 from negotiator_queue_order.leaf_jobs import Ints, Numbers
 from negotiator_queue_order.queues import QueueNode, Queues
 from negotiator_queue_order.running_jobs import RunningJobs
-from negotiator_queue_order.settings import QueuePreemption
 from negotiator_queue_order.shares import Matrix, fair_share
 
 #: A queue may end the jobs of so many slots in one cycle, as in YuniKorn.
 MAX_ENDED_JOBS: Final = 10
-#: The row of the last check, and its key.
-_ROW, _CHECKED = "preemption", "checked"
 
 
 @attrs.frozen(eq=False)
@@ -172,13 +165,6 @@ class QueuePreemptor:
         return PreemptionVictims(slots, "guaranteed", text, self.sources.get(own.path), numbers)
 
 
-def waiting_since(jobs: Table) -> Numbers:
-    """Return since when each job waits, (J,) in seconds since the epoch; infinity if that is unknown."""
-    status, submitted = (jobs.numbers(name, default=0.0) for name in ("EnteredCurrentStatus", "QDate"))
-    since = np.where(status > 0, status, submitted)
-    return np.where(since > 0, since, np.inf)
-
-
 def rules_of(jobs: RunningJobs) -> PreemptionRules | None:
     """Return the rules that offer the slots of the jobs; None if there are none."""
     if not len(jobs.slots):
@@ -186,29 +172,3 @@ def rules_of(jobs: RunningJobs) -> PreemptionRules | None:
     offered = np.zeros(jobs.size, np.bool_)
     offered[jobs.slots] = True
     return PreemptionRules(jobs.users, queues=jobs.queues, joint=JointPreemption(offered))
-
-
-def is_due(context: OrderContext, settings: QueuePreemption) -> bool:
-    """True if the partition allows preemption, and the interval since the last check is over.
-
-    A last check in the future is ignored: the clock was set back.
-    """
-    last = context.rows.get(_ROW, {}).get(_CHECKED, -math.inf)
-    return context.partition.preemption and not 0 <= context.cycle.now - last < settings.interval
-
-
-def checked_row(now: float) -> OrderRows:
-    """Return the row of a check."""
-    return {_ROW: {_CHECKED: now}}
-
-
-def check_row(key: str, row: Mapping[str, Any]) -> None:
-    """Check a row that an earlier process left.
-
-    :raises ValueError: it is damaged.
-    """
-    if key != _ROW or set(row) != {_CHECKED}:
-        raise ValueError(f"expected the row {_ROW} with {_CHECKED}")
-    time = row[_CHECKED]
-    if isinstance(time, bool) or not isinstance(time, int | float) or not math.isfinite(time):
-        raise ValueError(f"expected seconds since the epoch as {_CHECKED}")

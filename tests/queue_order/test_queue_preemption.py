@@ -4,52 +4,14 @@ import pytest
 
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import check_bundle
-from negotiator.classad import parse_old
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
-from negotiator_queue_order.preemption import check_row
-from pools import NOW, cycle, job, matched, slot, snapshot, used
-from queue_order_model import ModelJob, ModelQueue
-from queue_order_pools import bundle_of, machines, waiting
-
-QUEUES = {
-    "root": ModelQueue("root"),
-    "root.a": ModelQueue("root.a", guaranteed=2000),
-    "root.b": ModelQueue("root.b", guaranteed=1000),
-}
-
-
-def running(queue, count, cluster=90, **of_slot):
-    """Return running jobs of one core in a queue, and their slots; the last began last."""
-    jobs, slots = [], []
-    for number in range(count):
-        ids = {"GlobalJobId": f'"h#{cluster}.{number}#1"'}
-        name = f'"r{cluster}.{number}@h"'
-        jobs.append(
-            job(
-                *(number,), ClusterId=str(cluster), Queue=f'"{queue}"', JobStatus="2", Owner='"bob"', User='"bob@d"',
-                RequestCpus="1", RequestMemory="1", RemoteHost=name, **ids,
-            )
-        )  # fmt: skip
-        slots.append(
-            slot(
-                *(number,), Name=name, Machine=name, RemoteUser='"bob@d"', RemoteOwner='"bob@d"',
-                JobId=f'"{cluster}.{number}"', JobStart=str(1000 + number), **({"State": '"Claimed"'} | ids | of_slot),
-            )
-        )  # fmt: skip
-    return jobs, slots
-
-
-def asking(count=1, queue="root.a", cluster=1, **more):
-    """Return waiting jobs of one core; of attributes None removes one."""
-    ads = waiting([ModelJob(queue, cluster, proc, 1000, date=5) for proc in range(count)])
-    return [changed(each, **more) for each in ads]
-
-
-def changed(each, **more):
-    return each.replaced({name: None if text is None else parse_old(text) for name, text in more.items()})
+from negotiator_queue_order.state_rows import check_row
+from pools import NOW, cycle, matched, slot, snapshot, used
+from queue_order_model import ModelQueue
+from queue_order_pools import QUEUES, asking, bundle_of, changed, machines, running
 
 
 def run(tmp_path, waits, jobs, slots, queues=QUEUES, pool="order: queues\n", **more):
@@ -72,7 +34,7 @@ def test_a_job_must_have_waited_for_the_delay_of_its_queue(tmp_path):
     jobs, slots = running("root.b", 4)
     assert not run(tmp_path / "1", asking(1, EnteredCurrentStatus=str(int(NOW) - 29)), jobs, slots).matches
     assert run(tmp_path / "2", asking(1, EnteredCurrentStatus=str(int(NOW) - 30)), jobs, slots).matches
-    assert not run(tmp_path / "3", asking(1, QDate=None), jobs, slots).matches  # since when is unknown
+    assert not run(tmp_path / "3", asking(1, QDate=None), jobs, slots).matches  # waits since this cycle
 
 
 @pytest.mark.parametrize(

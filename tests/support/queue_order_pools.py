@@ -1,7 +1,16 @@
 """Pools and bundles of the order ``queues``, for tests: the jobs and queues of the plain model as ads and queues.yaml."""
 
 from negotiator.bundle import load_bundle
+from negotiator.classad import parse_old
 from pools import job, slot
+from queue_order_model import ModelJob, ModelQueue
+
+#: Two queues with guarantees, of two jobs and of one.
+QUEUES = {
+    "root": ModelQueue("root"),
+    "root.a": ModelQueue("root.a", guaranteed=2000),
+    "root.b": ModelQueue("root.b", guaranteed=1000),
+}
 
 
 def written(queues, path="root"):
@@ -104,3 +113,34 @@ def occupied(runs):
             )
         )
     return slots, jobs
+
+
+def running(queue, count, cluster=90, **of_slot):
+    """Return running jobs of one core in a queue, and their slots; the last began last."""
+    jobs, slots = [], []
+    for number in range(count):
+        ids = {"GlobalJobId": f'"h#{cluster}.{number}#1"'}
+        name = f'"r{cluster}.{number}@h"'
+        jobs.append(
+            job(
+                *(number,), ClusterId=str(cluster), Queue=f'"{queue}"', JobStatus="2", Owner='"bob"', User='"bob@d"',
+                RequestCpus="1", RequestMemory="1", RemoteHost=name, **ids,
+            )
+        )  # fmt: skip
+        slots.append(
+            slot(
+                *(number,), Name=name, Machine=name, RemoteUser='"bob@d"', RemoteOwner='"bob@d"',
+                JobId=f'"{cluster}.{number}"', JobStart=str(1000 + number), **({"State": '"Claimed"'} | ids | of_slot),
+            )
+        )  # fmt: skip
+    return jobs, slots
+
+
+def asking(count=1, queue="root.a", cluster=1, **more):
+    """Return waiting jobs of one core; of attributes None removes one."""
+    ads = waiting([ModelJob(queue, cluster, proc, 1000, date=5) for proc in range(count)])
+    return [changed(each, **more) for each in ads]
+
+
+def changed(each, **more):
+    return each.replaced({name: None if text is None else parse_old(text) for name, text in more.items()})
