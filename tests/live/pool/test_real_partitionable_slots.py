@@ -96,8 +96,6 @@ def test_a_schedd_that_keeps_the_rest_of_a_slot_overruns_a_limit_which_is_report
     assert recorded[0]["reason"]["provenance"]["source"].startswith("queues.yaml:")
 
 
-#: A schedd sends of its jobs what expressions read: only so the order knows since when one waits.
-AGED = "rank = 0 * MY.QDate"
 GUARANTEE = """partitions:
   - name: default
     queues:
@@ -130,9 +128,24 @@ def test_jobs_of_several_dynamic_slots_end_for_one_that_needs_them_together(part
     with site.serving() as process:
         small = site.submit(4, user="bob", seconds=600, more=on_first)
         process.wait_for(lambda: site.running(small) == 4)
-        large = site.submit(user="ann", seconds=600, more=f"{on_first}\nrequest_cpus = 2\n{AGED}")
+        large = site.submit(user="ann", seconds=600, more=f"{on_first}\nrequest_cpus = 2")
         process.wait_for(lambda: site.running(large) == 1)
         assert site.running(small) == 2
     (match,) = (each for each in site.matches() if each["job"] == f"{large}.0")
     assert {each["user"].partition("@")[0] for each in match["preempts"]["slots"]} == {"bob"}
     assert len(match["preempts"]["slots"]) == 2
+
+
+def test_a_queue_below_its_guarantee_ends_one_job_for_one_of_its_own(partitionable_site):
+    """The schedd sends neither QDate nor EnteredCurrentStatus: the job waits since the first cycle that saw it."""
+    site = partitionable_site
+    site.write("order: queues\nqueue_preemption: {interval: 1}\n", queues_yaml=GUARANTEE)
+    with site.serving() as process:
+        others = submit(site, "bob")
+        process.wait_for(lambda: site.running(others) == 4)
+        own = site.submit(
+            3, user="ann", seconds=600, more="requirements = member(TARGET.SlotTypeID, {2, -2})"
+        )
+        process.wait_for(lambda: site.running(own) == 2 == site.running(others))
+    ends = [each["preempts"] for each in site.matches() if each["job"].startswith(f"{own}.")]
+    assert [(each["by"], each["queue"]) for each in ends] == [("guarantee", "root.bob")] * 2
