@@ -168,9 +168,9 @@ if TYPE_CHECKING:
     from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
     from negotiator.ledger import CounterKey as CounterKey
     from negotiator.ledger import Ints as Ints
+    from negotiator.pool import ClaimedJob as ClaimedJob
     from negotiator.pool import ClaimVault as ClaimVault
     from negotiator.pool import PoolAds as PoolAds
-    from negotiator.pool import RunningJob as RunningJob
     from negotiator.pool import SlotChanges as SlotChanges
     from negotiator.queues import RECOVERY as RECOVERY
     from negotiator.queues import ROOT as ROOT
@@ -271,7 +271,7 @@ else:
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",
-        "negotiator.pool": "ClaimVault PoolAds RunningJob SlotChanges",
+        "negotiator.pool": "ClaimVault PoolAds ClaimedJob SlotChanges",
         "negotiator.queues": (
             "RECOVERY ROOT Acl NodeSortKind NodeSortPolicy PartitionConfig QueueConfig QueueLimit QueueTree"
         ),

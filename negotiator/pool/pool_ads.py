@@ -72,7 +72,7 @@ class SlotChanges:
 
 
 @attrs.frozen
-class RunningJob:
+class ClaimedJob:
     """A job that a claimed slot names: its id and schedd, the slot, and what the startd says of its accounting group.
 
     ``schedd`` is spelled as in the GlobalJobId. ``is_known``: its ad was read in an earlier cycle.
@@ -170,11 +170,11 @@ class PoolReading:
         """The slots that were read so far."""
         return self.builder.ads[PoolAdKind.SLOT].table()
 
-    def running_jobs(self) -> list[RunningJob]:
+    def running_jobs(self) -> list[ClaimedJob]:
         """Return the jobs that the slots run, those of one slot: of a job on several none is its slot."""
         slots = self.slots
         found = [
-            RunningJob(job, match[1], int(match[2]), int(match[3]), name, group or "")
+            ClaimedJob(job, match[1], int(match[2]), int(match[3]), name, group or "")
             for job, name, state, group in zip(
                 *map(slots.strings, ("GlobalJobId", "Name", "State", "AccountingGroup")), strict=True
             )
@@ -293,7 +293,7 @@ class PoolAds:
         """The conditions, over the ad of a job alone, that are true where a rule denies it whatever its slot is."""
         return self._conditions
 
-    def running_jobs(self) -> tuple[RunningJob, ...]:
+    def running_jobs(self) -> tuple[ClaimedJob, ...]:
         """Return the jobs that the slots run. Call this after ``running_attributes``.
 
         A job on several slots is left out: it is judged by what its slots tell of it.
@@ -306,7 +306,7 @@ class PoolAds:
         return tuple(attrs.evolve(each, is_known=known.get(each.global_id) == each.slot) for each in running)
 
     def put_running(
-        self, running: Iterable[RunningJob], answers: Iterable[tuple[str, RunningJob, str]]
+        self, running: Iterable[ClaimedJob], answers: Iterable[tuple[str, ClaimedJob, str]]
     ) -> None:
         """Add the ads of running jobs, before any other job: those that schedds sent, and the known ones of the last cycle.
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import attrs
 
-from negotiator.plugin import Eviction, EvictionOutcome, PoolAds, RunningJob
+from negotiator.plugin import ClaimedJob, Eviction, EvictionOutcome, PoolAds
 from negotiator_live.collector import AdQuery, Collector
 from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.daemons import report
@@ -40,7 +40,7 @@ _HAS_SLOT: Final = "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)"
 
 
 @attrs.define(eq=False)
-class RunningJobs:
+class RunningClaims:
     """The schedds of the present cycle, asked about their running jobs."""
 
     client: SecureClient
@@ -62,7 +62,7 @@ class RunningJobs:
         if not attributes:
             return
         running = ads.running_jobs()
-        by_schedd: dict[str, dict[tuple[int, int], RunningJob]] = defaultdict(dict)
+        by_schedd: dict[str, dict[tuple[int, int], ClaimedJob]] = defaultdict(dict)
         for job in running:
             by_schedd[job.schedd.lower()][job.cluster, job.proc] = job
         asked = []

@@ -34,7 +34,7 @@ from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
-from negotiator_live.pool.running import RunningJobs
+from negotiator_live.pool.running import RunningClaims
 from negotiator_live.pool.slots import fetch_slots
 from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
@@ -61,7 +61,7 @@ class HTCondorPool(LivePool):
         daemons = PoolDaemons.of(pool)
         self._client = daemons.client
         self._collector = attrs.evolve(daemons.collector, note_progress=control.note_progress)
-        self._running = RunningJobs(daemons.client, self._collector, pool.keys.timeout)
+        self._running = RunningClaims(daemons.client, self._collector, pool.keys.timeout)
         self._refreshed = 0.0  # when the ads of all slots were as the collector had them
         self._offline: list[Ad] = []  # slots that are offline, and were matched in this cycle
         # A schedd whose connection was closed since the last cycle gets a second one.
