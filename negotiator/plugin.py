@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacementRule as PlacementRule
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+    from negotiator.hooks.pool_control import PEER_GROUP as PEER_GROUP
     from negotiator.hooks.pool_control import PoolControl as PoolControl
     from negotiator.hooks.pool_control import RequestAnswer as RequestAnswer
     from negotiator.hooks.pool_source import Decisions as Decisions
@@ -253,7 +254,7 @@ else:
         ),
         "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
         "negotiator.hooks.pluggy_adapter": "hookimpl",
-        "negotiator.hooks.pool_control": "PoolControl RequestAnswer",
+        "negotiator.hooks.pool_control": "PEER_GROUP PoolControl RequestAnswer",
         "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSetting PoolSource",
         "negotiator.hooks.records": "Cycle EndedSlot Filter Gate Mask Match PreemptedJob Request Score SlotScore",
         "negotiator.hooks.reports": "Report ReportParameter ReportSource",

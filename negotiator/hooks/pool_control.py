@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import attrs
 
 if TYPE_CHECKING:
     from negotiator.hooks.accounts import AccountAd, AccountRequest, SlotInUse
+
+PEER_GROUP: Final = ":peer of the pool"
+"""The group of whoever requests something through ``PoolControl``, for access policies; no group of users has a colon in its name."""
 
 
 @attrs.frozen

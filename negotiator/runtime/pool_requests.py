@@ -16,7 +16,7 @@ from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
 from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order_type import RequestOrderType
-from negotiator.hooks.pool_control import PoolControl, RequestAnswer
+from negotiator.hooks.pool_control import PEER_GROUP, PoolControl, RequestAnswer
 from negotiator.hooks.state_location import StateLocation
 from negotiator.records.text import printable
 from negotiator.runtime.cycle_trigger import CycleTrigger
@@ -103,7 +103,7 @@ class PoolRequests:
     ) -> RequestAnswer:
         """Write a request to the state, and wait for the answer."""
         end = time.monotonic() + wait
-        request = AdminRequest(0, self.clock(), by, (), action, order=order, change=change)
+        request = AdminRequest(0, self.clock(), by, (PEER_GROUP,), action, order=order, change=change)
         with StateStore.open(self._location()) as store:
             number = store.request(request)
             self.trigger.wake()

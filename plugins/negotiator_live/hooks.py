@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from negotiator.plugin import (
+    PEER_GROUP,
     Access,
     AccessDecision,
     AccessKind,
@@ -48,14 +49,17 @@ def negotiator_pool_sources() -> Iterator[PoolSource]:
 def negotiator_access(questions: Sequence[AccessQuestion], settings: LivePoolSettings) -> Iterator[Access]:
     """Let the administrators of ``htcondor:`` change what administrators of the scheduler do, such as accounts.
 
-    Their names have a domain; those of local users have none. The port has admitted their hosts before.
+    Their names have a domain. The port has admitted a peer and its host before; of any other user, such as that of a token
+    of the web service, nobody knows a host, so only one who is named is an administrator.
     """
     authorization = settings.pool.authorization
     for question in questions:
         is_one = (
             question.act is AccessKind.CONFIGURE
             and "@" in question.user
-            and authorization.names_user(question.user, Level.ADMINISTRATOR)
+            and authorization.names_user(
+                question.user, Level.ADMINISTRATOR, at_some_host=PEER_GROUP in question.groups
+            )
         )
         decision = AccessDecision.GRANT if is_one else AccessDecision.ABSTAIN
         yield Access(decision, _RULE, f"{question.user} is {'' if is_one else 'not '}one of {_RULE}")

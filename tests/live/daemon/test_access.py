@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion
+from negotiator.plugin import PEER_GROUP, AccessDecision, AccessKind, AccessQuestion, ScalarText, Source
 from negotiator_live.daemon.daemon import command_access
 from negotiator_live.hooks import negotiator_access
 from negotiator_live.security.server.peer import Level, Peer
@@ -63,13 +63,34 @@ def test_administrators_of_the_pool_may_configure_and_local_users_are_not_meant(
     settings = LivePoolSettings(CondorPool(administrators=("condor@example.org", "*")))
     asked = [
         AccessQuestion("condor@example.org", (), AccessKind.CONFIGURE),
-        AccessQuestion("unauthenticated@unmapped", (), AccessKind.CONFIGURE),
+        AccessQuestion("unauthenticated@unmapped", (PEER_GROUP,), AccessKind.CONFIGURE),
         AccessQuestion("condor", (), AccessKind.CONFIGURE),
         AccessQuestion("condor@example.org", (), AccessKind.CONFIGURE_QUEUES),
         AccessQuestion("condor@example.org", (), AccessKind.ADMINISTER, "root.a"),
     ]
     answers = [each.decision for each in negotiator_access(asked, settings)]
     assert answers == [AccessDecision.GRANT] * 2 + [AccessDecision.ABSTAIN] * 3
+
+
+@pytest.mark.parametrize(
+    ("allowed", "denied", "anywhere"),
+    [
+        ("10.0.0.1", "", False),
+        ("*", "", False),
+        ("*@example.org", "", False),
+        ("ann@*", "", False),
+        ("ann@example.org/10.0.0.1", "", False),
+        ("ann@example.org, 10.0.0.1", "", True),
+        ("ann@example.org", "ann@*/10.0.0.2", False),
+    ],
+)
+def test_a_user_who_did_not_come_through_the_port_administrates_only_by_name(allowed, denied, anywhere):
+    """The name of a token of the web service, or of a user of this host, may look like one of the pool; it has no host."""
+    lists = {"ALLOW_ADMINISTRATOR": allowed, "DENY_ADMINISTRATOR": denied}
+    knobs = {name: ScalarText(text, Source("pool", 1)) for name, text in lists.items() if text}
+    asked = [AccessQuestion("ann@example.org", each, AccessKind.CONFIGURE) for each in ((PEER_GROUP,), ())]
+    answers = [each.decision for each in negotiator_access(asked, LivePoolSettings(knobs=knobs))]
+    assert answers == [AccessDecision.GRANT, AccessDecision.GRANT if anywhere else AccessDecision.ABSTAIN]
 
 
 def test_the_scopes_of_a_token_limit_an_administrator():

@@ -187,10 +187,19 @@ class AuthorizationTable:
             return True
         return any(self.allows(user, address, each) for each in level.included_in)
 
-    def names_user(self, user: str, level: Level) -> bool:
-        """True if a user has a level at some host."""
+    def names_user(self, user: str, level: Level, *, at_some_host: bool) -> bool:
+        """True if a user has a level at some host, or else at every host and by the whole name.
+
+        Only whoever has authenticated a user and knows the host may ask for ``at_some_host``.
+        """
         lists = self.lists.get(level, LevelLists())
-        return any(entry.has_user(user) for entry in lists.allow or ())
+        allow = lists.allow or ()
+        if at_some_host:
+            return any(entry.has_user(user) for entry in allow)
+        is_named = any(
+            entry.host == _ANYBODY and _ANYBODY not in entry.user and entry.has_user(user) for entry in allow
+        )
+        return is_named and not any(entry.has_user(user) for entry in lists.deny)
 
     def _has(
         self,
