@@ -43,6 +43,7 @@ from negotiator.ledger import Rows
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Reason, Station, Verdict
 
+_ASK_AGAIN = 60.0  # seconds at least between two requests to end a job
 #: What a claimed slot shows of its job as the job's ad has it.
 _SHOWN = frozenset(
     {"owner", "user", "clusterid", "procid", "globaljobid", "jobstatus", "currenthosts", "remotehost"}
@@ -97,7 +98,7 @@ def overruns(
         return _compared(found, before)
     judge = _Judge(running, snapshot, admitted, placed, in_use, bundle, cycle)
     shadow: dict[tuple[str, str], OverrunCount] = {}
-    evictions: dict[tuple[str, ...], Eviction] = {}
+    evictions = _Evictions.after(before, cycle.now)
     keys = set[tuple[str, ...]]()
     for broken in judge.broken():
         if broken.reason.mode is not Mode.ENFORCE:
@@ -111,20 +112,52 @@ def overruns(
             if overrun.key in keys:  # a gate of schedds tests submitters too
                 continue
             keys.add(overrun.key)
-            found.append(overrun)
-            if overrun.action is not OverrunAction.REPORT and overrun.since + grace <= cycle.now:
-                fast = overrun.action is OverrunAction.REMOVE
-                job = overrun.schedd, overrun.job, overrun.slot
-                if job not in evictions or (fast and not evictions[job].fast):
-                    evictions[job] = Eviction(overrun=overrun, startd=startd, fast=fast)
+            found.append(evictions.with_request(overrun, startd, grace))
     found += judge.kept(before, keys)
     return attrs.evolve(
         _compared(found, before),
         shadow=tuple(shadow.values()),
         unjudged=int(np.count_nonzero(judge.unjudged)),
-        evictions=tuple(evictions.values()),
+        evictions=tuple(evictions.now.values()),
         failures=tuple(judge.failures),
     )
+
+
+@attrs.define(eq=False)
+class _Evictions:
+    """The running jobs that are to end now, by schedd, id and slot.
+
+    A job needs its retirement and vacate time, so its end is requested again only after the grace time, and at least a minute; a rule
+    that wants it at once does not wait for one that does not. ``asked`` has when the requests so far were made, by job and whether
+    it was to end at once.
+    """
+
+    time: float
+    asked: dict[tuple[tuple[str, str, str], bool], float]
+    now: dict[tuple[str, str, str], Eviction] = attrs.field(factory=dict)
+
+    @classmethod
+    def after(cls, before: Iterable[Overrun], now: float) -> _Evictions:
+        """Return no evictions yet, after the requests that the overruns of the cycle before tell of."""
+        asked: dict[tuple[tuple[str, str, str], bool], float] = {}
+        for each in before:
+            if each.asked:
+                key = (each.schedd, each.job, each.slot), each.action is OverrunAction.REMOVE
+                asked[key] = max(each.asked, asked.get(key, 0.0))
+        return cls(now, asked)
+
+    def with_request(self, overrun: Overrun, startd: str, grace: float) -> Overrun:
+        """Return an overrun with the time of the last request; request the end of its job if that is due."""
+        job, fast = (overrun.schedd, overrun.job, overrun.slot), overrun.action is OverrunAction.REMOVE
+        of_job = max((self.asked.get((job, each), 0.0) for each in {fast, True}), default=0.0)
+        if overrun.action is OverrunAction.REPORT or overrun.since + grace > self.time:
+            return overrun
+        if of_job and 0 <= self.time - of_job < max(grace, _ASK_AGAIN):
+            return attrs.evolve(overrun, asked=of_job)
+        requested = attrs.evolve(overrun, asked=self.time)
+        if job not in self.now or (fast and not self.now[job].fast):
+            self.now[job] = Eviction(overrun=requested, startd=startd, fast=fast)
+        return requested
 
 
 def rule_of(reason: Reason) -> tuple[str, str]:

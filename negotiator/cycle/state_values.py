@@ -28,7 +28,7 @@ Values: TypeAlias = Any  #: values that JSON has
 
 _ENTRY_NAMES: Final = tuple(attrs.fields_dict(JournalEntry))
 _ENTRY_VALUES: Final = attrgetter(*_ENTRY_NAMES)
-_OVERRUN_NAMES: Final = tuple(name for name in attrs.fields_dict(Overrun) if name != "reason")
+_OVERRUN_NAMES: Final = tuple(name for name in attrs.fields_dict(Overrun) if name not in {"reason", "asked"})
 
 
 def from_queues(queues: QueueTree) -> Values:
@@ -133,7 +133,8 @@ def from_overruns(overruns: Iterable[Overrun]) -> Values:
     for each in overruns:
         reason = _from_reason(each.reason)
         _, rows = found.setdefault(json.dumps(reason, sort_keys=True), (reason, []))
-        rows.append([_overrun_value(getattr(each, name)) for name in _OVERRUN_NAMES])
+        row = [_overrun_value(getattr(each, name)) for name in _OVERRUN_NAMES]
+        rows.append([*row, each.asked] if each.asked else row)
     return [[reason, rows] for reason, rows in found.values()]
 
 
@@ -143,7 +144,8 @@ def to_overruns(values: Values) -> tuple[Overrun, ...]:
     for reason, rows in values:
         shared = _to_reason(reason)
         for row in rows:
-            fields = dict(zip(_OVERRUN_NAMES, row, strict=True))
+            names = _OVERRUN_NAMES if len(row) == len(_OVERRUN_NAMES) else (*_OVERRUN_NAMES, "asked")
+            fields = dict(zip(names, row, strict=True))
             fields["action"], fields["counter"] = OverrunAction(fields["action"]), tuple(fields["counter"])
             found.append(Overrun(reason=shared, **fields))
     return tuple(found)

@@ -40,7 +40,7 @@ class Overrun:
     of the first cycle that found it, in seconds since the epoch.
 
     Of a running job: ``job`` ("cluster.proc"), ``schedd``, ``user``, ``slot`` (its name) and the ``action`` that the rule
-    asks for. Of a limit, where these are empty: ``resource`` (empty for counts), ``used`` and ``limit`` in the unit of the
+    asks for; ``asked`` is when its end was requested last, 0 if never. Of a limit, where these are empty: ``resource`` (empty for counts), ``used`` and ``limit`` in the unit of the
     resource (bytes of memory, thousandths of vcore), and ``counter``, the plugin's own key.
     """
 
@@ -56,6 +56,7 @@ class Overrun:
     used: float = 0.0
     limit: float = 0.0
     counter: CounterKey = ()
+    asked: float = 0.0
 
     @property
     def is_limit(self) -> bool:

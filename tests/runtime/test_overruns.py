@@ -169,6 +169,34 @@ class TestEvictions:
         ((ending,),) = asked
         assert (ending.overrun.reason.provenance.rule, ending.fast) == ("other", True)
 
+    @pytest.mark.parametrize(("grace", "interval"), [(0, 60), (100, 100)])
+    def test_an_end_is_requested_again_after_a_minute_or_the_grace_time_also_over_restarts(
+        self, world, asked, grace, interval
+    ):
+        """Each request is recorded once; one that was not needed any more would be the second of a job that retires."""
+        world.jobs = running(300)
+        world.use(POLICY % f", overruns: vacate, overrun_grace: {grace}")
+        world.cycle()
+        world.now += grace
+        first = world.now
+        for seconds in (0, 1, interval - 2, 1, 1, interval - 1):
+            world.now = world.now + seconds
+            world.cycle()
+            world.stop()
+            world.start()
+        times = [each[0].overrun.asked - first for each in asked if each]
+        assert times == [0, interval, 2 * interval]
+        assert [change for change, _ in changes(world)].count("evict") == len(times)
+
+    def test_a_rule_that_ends_jobs_at_once_waits_for_no_request_to_vacate(self, world, asked):
+        world.jobs = running(300)
+        also = ", {name: other, applies_to: startd, expression: 'true', overruns: remove, overrun_grace: 10}]\n"
+        world.use((POLICY % ", overruns: vacate, overrun_grace: 0")[:-2] + also)
+        for seconds in (0, 10, 10, 49, 1):
+            world.now += seconds
+            world.cycle()
+        assert [[each.fast for each in ends] for ends in asked] == [[False], [True], [], [], [True]]
+
     def test_a_pool_of_files_is_asked_for_nothing_and_nothing_is_recorded_as_asked(self, world):
         world.jobs = running(300)
         world.use(POLICY % ", overruns: remove, overrun_grace: 0")
