@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 
@@ -50,7 +50,8 @@ _OWN_IDENTITY: Final = re.compile(
     r"^(?:MyType|GlobalJobId|RemoteHost|AccountingGroup|JobStatus) = .*\n", re.MULTILINE | re.IGNORECASE
 )
 #: A schedd's name may itself contain "#".
-_GLOBAL_JOB_ID: Final = re.compile(r"(.+)#([0-9]{1,18})\.([0-9]{1,18})#[^#]*", re.DOTALL)
+_GLOBAL_JOB_ID: Final = re.compile(r"(.+)#([0-9]{1,18}\.[0-9]{1,18})#[^#]*", re.DOTALL)
+_JOB_ID: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 MAX_UPDATES: Final = 10
 """Cycles that read changes of slots; then all are read anew, and old values take no more room."""
@@ -75,7 +76,7 @@ class SlotChanges:
 class ClaimedJob:
     """A job that a claimed slot names: its id and schedd, the slot, and what the startd says of its accounting group.
 
-    ``schedd`` is spelled as in the GlobalJobId. ``is_known``: its ad was read in an earlier cycle.
+    ``schedd`` is spelled as its own ad's name. ``is_known``: its ad was read in an earlier cycle.
     """
 
     global_id: str
@@ -85,6 +86,25 @@ class ClaimedJob:
     slot: str
     group: str
     is_known: bool = False
+
+    @classmethod
+    def of(
+        cls, slot: str, group: str | None, global_id: str, job: str | None, schedd: str | None
+    ) -> Self | None:
+        """Return the job of a claimed slot; None if the slot does not name one.
+
+        :param global_id: the GlobalJobId, which is part of the job's ad: users can write another one.
+        :param job: JobId, made of what users cannot change; None if the slot does not show it, as ``schedd``.
+        :param schedd: RemoteScheddName, the schedd that has the claim.
+        """
+        found = _GLOBAL_JOB_ID.fullmatch(global_id)
+        own = _JOB_ID.fullmatch(job or (found[2] if found else ""))
+        name = schedd or (found[1] if found else "")
+        if own is None or not name:
+            return None
+        if found is None or (found[1].lower(), found[2]) != (name.lower(), own[0]):
+            global_id = f"{name}#{own[0]}#0"
+        return cls(global_id, name, int(own[1]), int(own[2]), slot, group or "")
 
     def identity(self) -> str:
         """Return the attributes that its ad has whatever its user or schedd wrote, in long form."""
@@ -172,16 +192,18 @@ class PoolReading:
 
     def running_jobs(self) -> list[ClaimedJob]:
         """Return the jobs that the slots run, those of one slot: of a job on several none is its slot."""
-        slots = self.slots
+        columns = map(
+            self.slots.strings,
+            ("Name", "AccountingGroup", "GlobalJobId", "JobId", "RemoteScheddName", "State"),
+        )
         found = [
-            ClaimedJob(job, match[1], int(match[2]), int(match[3]), name, group or "")
-            for job, name, state, group in zip(
-                *map(slots.strings, ("GlobalJobId", "Name", "State", "AccountingGroup")), strict=True
-            )
-            if job and name and state in _CLAIMED and (match := _GLOBAL_JOB_ID.fullmatch(job))
+            job
+            for name, group, global_id, own, schedd, state in zip(*columns, strict=True)
+            if global_id and name and state in _CLAIMED
+            if (job := ClaimedJob.of(name, group, global_id, own, schedd)) is not None
         ]
-        counts = Counter(each.global_id for each in found)
-        return [each for each in found if counts[each.global_id] == 1]
+        counts = Counter((each.schedd.lower(), each.cluster, each.proc) for each in found)
+        return [each for each in found if counts[each.schedd.lower(), each.cluster, each.proc] == 1]
 
     def carry_running(self, before: PoolReading, unchanged: Mapping[str, str]) -> None:
         """Take over the ads of running jobs, by their ids with their slots."""

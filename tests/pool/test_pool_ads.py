@@ -308,3 +308,38 @@ def test_the_claim_id_of_another_startd_is_not_used_and_who_reports_it_is_named(
     assert pool.claim_ids == (count,)
     assert [each.message.partition(":")[0] for each in pool.problems] == ["slot1@a"] * (1 - count)
     assert "#2#3#" not in "".join(map(str, pool.problems))
+
+
+def claimed(name, job, global_id, schedd=None):
+    own = f'GlobalJobId = "{global_id}"\n' + (f'JobId = "{job}"\n' if job else "")
+    own += f'RemoteScheddName = "{schedd}"\n' if schedd else ""
+    return f'MyType = "Machine"\nName = "{name}"\nMyAddress = "<{name}>"\nState = "Claimed"\n{own}\n'
+
+
+@pytest.mark.parametrize(
+    ("job", "global_id", "schedd", "found"),
+    [
+        ("1.2", "s#1.2#7", "s", ("s", 1, 2, "s#1.2#7")),
+        ("1.2", "S#x#1.2#7", "s#X", ("s#X", 1, 2, "S#x#1.2#7")),
+        (None, "s#1.2#7", None, ("s", 1, 2, "s#1.2#7")),
+        ("1.2", "s#8.0#7", "s", ("s", 1, 2, "s#1.2#0")),
+        ("1.2", "other#1.2#7", "s", ("s", 1, 2, "s#1.2#0")),
+        ("1.2", "s#8.0#7", None, ("s", 1, 2, "s#1.2#0")),
+        ("1.2", "nonsense", "s", ("s", 1, 2, "s#1.2#0")),
+        ("1.2", "nonsense", None, None),
+        ("all", "s#1.2#7", "s", None),
+    ],
+)
+def test_a_claimed_slot_names_its_job_by_what_users_cannot_write(job, global_id, schedd, found):
+    """GlobalJobId is part of the job's ad: a user can write that of somebody's job that is permitted."""
+    ads = PoolAds()
+    ads.add("collector", [claimed("slot1@a", job, global_id, schedd)], kind="Machine")
+    jobs = [(each.schedd, each.cluster, each.proc, each.global_id) for each in ads.running_jobs()]
+    assert jobs == ([found] if found else [])
+
+
+def test_a_job_that_pretends_to_be_another_does_not_hide_that_one():
+    ads = PoolAds()
+    slots = [claimed("slot1@a", "1.0", "s#1.0#7", "s"), claimed("slot2@a", "2.0", "s#1.0#7", "s")]
+    ads.add("collector", slots, kind="Machine")
+    assert [(each.cluster, each.slot) for each in ads.running_jobs()] == [(1, "slot1@a"), (2, "slot2@a")]

@@ -190,7 +190,9 @@ class TestEvictions:
 
     def test_a_rule_that_ends_jobs_at_once_waits_for_no_request_to_vacate(self, world, asked):
         world.jobs = running(300)
-        also = ", {name: other, applies_to: startd, expression: 'true', overruns: remove, overrun_grace: 10}]\n"
+        also = (
+            ", {name: other, applies_to: startd, expression: 'true', overruns: remove, overrun_grace: 10}]\n"
+        )
         world.use((POLICY % ", overruns: vacate, overrun_grace: 0")[:-2] + also)
         for seconds in (0, 10, 10, 49, 1):
             world.now += seconds

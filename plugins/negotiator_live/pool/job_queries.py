@@ -6,6 +6,7 @@ Source: ``CondorQ::fetchQueueFromHostAndProcessV2`` and ``DCSchedd::queryJobs``:
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -30,7 +31,7 @@ _ID: Final = ("ClusterId", "ProcId")
 class JobQuery:
     """A query for jobs of one schedd, by default for all; ``texts`` are their ads in long form.
 
-    ``projection`` are the attributes to be sent, all if empty.
+    ``projection`` are the attributes to be sent, all if empty. ``seconds`` are those that the last ``fetch`` took.
     """
 
     schedd: str
@@ -40,12 +41,20 @@ class JobQuery:
     constraint: str = "true"
     projection: tuple[str, ...] = ()
     texts: list[str] = attrs.field(factory=list, init=False, repr=False)
+    seconds: float = attrs.field(default=0.0, init=False)
 
     def fetch(self) -> None:
         """Fetch the jobs.
 
         :raises DaemonError: the schedd does not answer as it should, or in time; ``texts`` are then empty.
         """
+        since = time.monotonic()
+        try:
+            self._fetch()
+        finally:
+            self.seconds = time.monotonic() - since
+
+    def _fetch(self) -> None:
         query = {"MyType": '"Query"', "TargetType": '"Job"', "Requirements": self.constraint}
         if self.projection:
             query["Projection"] = quoted(" ".join(self.projection))

@@ -8,8 +8,9 @@ Source: ``command_query_job_ads`` (``schedd.cpp``); ``DCStartd::vacateClaim`` (`
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -36,6 +37,9 @@ _NO_CAPABILITY: Final = (
     "the collector has no capability of its startd: that needs NEGOTIATOR authorization at the collector, and"
     " SEC_ENABLE_REMOTE_ADMINISTRATION at the startd"
 )
+_FIRST_PAUSE: Final = 60.0  # seconds
+_LONGEST_PAUSE: Final = 900.0
+_IS_GONE: Final = "the job does not run on the slot any more"
 _HAS_SLOT: Final = "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)"
 
 
@@ -46,13 +50,17 @@ class RunningClaims:
     client: SecureClient
     collector: Collector
     timeout: float
+    clock: Callable[[], float] = time.monotonic
     _schedds: Mapping[str, JobQuery] = attrs.field(factory=dict, init=False)  # by name in lower case
     _denied: set[str] = attrs.field(factory=set, init=False)  # ids of the known jobs that a condition found
+    #: Schedds that took long to answer: when they are asked again, and the seconds of that pause.
+    _pauses: dict[str, tuple[float, float]] = attrs.field(factory=dict, init=False)
 
     def fetch(self, schedds: Iterable[WireAd], ads: PoolAds) -> None:
         """Add the ads of the running jobs that policies need: of those that run since the last cycle, and that a rule denies.
 
-        A schedd that does not answer is a problem: of its jobs nothing is known but what their slots tell.
+        A schedd that does not answer is a problem: of its jobs nothing is known but what their slots tell. One that took longer than
+        a quarter of the time limit is left alone for a minute, and for twice as long each further time.
         """
         queries, _ = job_queries(
             schedds, self.client, self.timeout
@@ -70,7 +78,8 @@ class RunningClaims:
             named = {
                 each.cluster for each in jobs.values() if not each.is_known or each.global_id in self._denied
             }
-            if schedd in self._schedds and (named or ads.running_conditions):
+            is_paused = self.clock() < self._pauses.get(schedd, (0.0, 0.0))[0]
+            if schedd in self._schedds and not is_paused and (named or ads.running_conditions):
                 constraint = _constraint(named, ads.running_conditions)
                 query = attrs.evolve(
                     self._schedds[schedd], constraint=constraint, projection=tuple(sorted(attributes))
@@ -78,6 +87,7 @@ class RunningClaims:
                 asked.append(query)
         answers = []
         for query, error in concurrently(asked, JobQuery.fetch):
+            self._pause(query)
             if error is not None:
                 report(ads, f"schedd {query.schedd}", error)
                 continue
@@ -86,6 +96,12 @@ class RunningClaims:
         # What a condition found is asked for again: it may be permitted by then.
         self._denied = {job.global_id for _, job, _ in answers if job.is_known}
         ads.put_running(running, answers)
+
+    def _pause(self, query: JobQuery) -> None:
+        _, before = self._pauses.pop(query.schedd.lower(), (0.0, 0.0))
+        if query.seconds > self.timeout / 4:
+            pause = min(max(_FIRST_PAUSE, 2 * before), _LONGEST_PAUSE)
+            self._pauses[query.schedd.lower()] = self.clock() + pause, pause
 
     def evict(self, evictions: Sequence[Eviction]) -> Iterator[EvictionOutcome]:
         """Let startds end jobs that still run on their slots; yield what became of each request, in any order."""
@@ -112,14 +128,15 @@ class RunningClaims:
             yield EvictionOutcome(order.eviction, accepted=failure is None, text=str(failure or ""))
 
     def _still_running(self, evictions: Sequence[Eviction]) -> tuple[list[Eviction], list[EvictionOutcome]]:
-        """Return the evictions of jobs that their schedds still have on the slots, and the outcomes of the others.
+        """Return the evictions of jobs that still run on their slots, and the outcomes of the others.
 
-        The slot's ad may be old, and its claim may run another job by now.
+        The slot's ad may be old, and its claim may run another job by now. Users can change the RemoteHost of their jobs: where it
+        is another slot, the slot's present ad decides.
         """
         by_schedd: dict[str, list[Eviction]] = defaultdict(list)
         for each in evictions:
             by_schedd[each.overrun.schedd.lower()].append(each)
-        left, others, asked = [], [], []
+        left, elsewhere, others, asked = [], [], [], []
         for schedd, own in by_schedd.items():
             if schedd in self._schedds:
                 names = ", ".join(quoted(each.overrun.job) for each in own)
@@ -131,12 +148,36 @@ class RunningClaims:
         for query, error in concurrently(asked, JobQuery.fetch):
             hosts = {f"{cluster}.{proc}": ad for (cluster, proc), ad in query.ads()}
             for each in by_schedd[query.schedd.lower()]:
-                if f"RemoteHost = {quoted(each.overrun.slot)}" in hosts.get(each.overrun.job, "").split("\n"):
-                    left.append(each)
-                else:
-                    text = str(error) if error is not None else "the job does not run on the slot any more"
+                ad = hosts.get(each.overrun.job)
+                if ad is None:
+                    text = _IS_GONE if error is None else str(error)
                     others.append(EvictionOutcome(each, accepted=False, text=text))
+                else:
+                    is_there = f"RemoteHost = {quoted(each.overrun.slot)}" in ad.split("\n")
+                    (left if is_there else elsewhere).append(each)
+        shown, error = self._jobs_of_slots(elsewhere)
+        for each in elsewhere:
+            if (each.overrun.slot, each.startd, each.overrun.job) in shown:
+                left.append(each)
+            else:
+                text = _IS_GONE if error is None else str(error)
+                others.append(EvictionOutcome(each, accepted=False, text=text))
         return left, others
+
+    def _jobs_of_slots(
+        self, evictions: Sequence[Eviction]
+    ) -> tuple[set[tuple[str, str, str]], DaemonError | None]:
+        """Return slot, address and job of the claimed slots among those of evictions, as the collector has them now."""
+        if not evictions:
+            return set(), None
+        query = AdQuery(
+            DaemonCommand.QUERY_STARTD_ADS, "Machine", _named(evictions), ("Name", "MyAddress", "JobId")
+        )
+        try:
+            ads = list(ads_of(self.collector.query(query)))
+        except DaemonError as error:
+            return set(), error
+        return {(ad.string("Name"), ad.string("MyAddress"), ad.string("JobId")) for ad in ads}, None
 
     def _capabilities(self, evictions: Sequence[Eviction]) -> dict[tuple[str, str], SecuritySession]:
         """Return the sessions in which startds accept the commands of administrators, by slot and address.
@@ -147,11 +188,10 @@ class RunningClaims:
         """
         if not evictions:
             return {}
-        names = ", ".join(quoted(each.overrun.slot) for each in evictions)
         query = AdQuery(
             DaemonCommand.QUERY_MULTIPLE_PVT_ADS,
             "Machine",
-            f"member(Name, {{{names}}})",
+            _named(evictions),
             ("Name", "MyAddress", _CAPABILITY),
             private=True,
         )
@@ -188,6 +228,12 @@ class _Vacating:
                 channel.get_int()  # no answer: the startd closes the connection once it has read the command
             except ConnectionClosedError:
                 return
+
+
+def _named(evictions: Sequence[Eviction]) -> str:
+    """Return the condition of the slots of evictions; a name that would end its own string is no slot's of HTCondor."""
+    names = (each.overrun.slot for each in evictions)
+    return f"member(Name, {{{', '.join(quoted(each) for each in names if chr(92) not in each)}}})"
 
 
 def _constraint(clusters: Collection[int], conditions: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ MACHINEMAXVACATETIME = 1
 POLICIES = """NEGOTIATOR_PE_JOB_ONLY_EXPR = MY.Project =?= "closed"
 NEGOTIATOR_PE_RESOURCE_EXPR = TARGET.Wish =!= "elsewhere"
 """
+GLOBAL = "nowhere#1.0#1700000000"
 GATE, RESOURCE = "NEGOTIATOR_PE_JOB_ONLY_EXPR", "NEGOTIATOR_PE_RESOURCE_EXPR"
 
 
@@ -25,7 +26,9 @@ def test_jobs_that_a_policy_denies_run_on_a_claim_until_they_are_to_end(site_of)
         with site.serving("--state", "var/state") as process:
             process.wait_for(lambda: site.running(permitted) == 4)
             closed = site.submit(seconds=600, more='+Project = "closed"')
+            # Users write their jobs' ads: this one pretends to be another, and later to run elsewhere.
             elsewhere = site.submit(seconds=600, more='+Wish = "elsewhere"')
+            site.pool.inside("tester", "condor_qedit", f"{elsewhere}.0", "GlobalJobId", f'"{GLOBAL}"')
             process.wait_for(lambda: any(GATE in each for each in site.reasons(closed)))
             site.pool.inside("tester", "condor_rm", f"{permitted}.0", f"{permitted}.1")
             process.wait_for(lambda: site.running(closed) == site.running(elsewhere) == 1)
@@ -38,6 +41,9 @@ def test_jobs_that_a_policy_denies_run_on_a_claim_until_they_are_to_end(site_of)
             )
             site.pool.inside("tester", "condor_qedit", edited, "Project", '"open"')
             process.wait_for(lambda: jobs(site, "ended") == {edited})
+            assert site.queue(elsewhere, "GlobalJobId") == [GLOBAL]
+            site.pool.inside("tester", "condor_qedit", f"{elsewhere}.0", "RemoteHost", '"slot9@nowhere"')
+            assert site.queue(elsewhere, "RemoteHost") == ["slot9@nowhere"]
             site.write("reuse: never\noverruns: vacate\noverrun_grace: 0\n", central_conf=POLICIES)
             process.reload()
             # Retirement and vacate time are the startd's to grant.
