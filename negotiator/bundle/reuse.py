@@ -15,8 +15,8 @@ from typing import Final
 import attrs
 
 from negotiator.bundle.model import Bundle, MatchMode
-from negotiator.bundle.rules import declared_rules
-from negotiator.classad import UNDEFINED, Expr, Side, bind, references, unparse_old
+from negotiator.bundle.rules import declared_rules, text_for_daemons
+from negotiator.classad import UNDEFINED, Expr, Side, bind, references
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -175,8 +175,8 @@ def _policy(conditions: list[Expr]) -> str:
     if not conditions:
         return ""
     is_elsewhere: Expr = Binary("=?=", Attr("ClusterId", AdRef(Side.TARGET)), Literal(UNDEFINED))
-    text = unparse_old(Binary("||", Paren(is_elsewhere), Paren(conjunction(conditions))))
-    return text if len(text) <= _LONGEST and "\n" not in text else ""
+    text = text_for_daemons(Binary("||", Paren(is_elsewhere), Paren(conjunction(conditions))))
+    return text if len(text) <= _LONGEST else ""
 
 
 def conjunction(conditions: list[Expr]) -> Expr:
@@ -314,6 +314,9 @@ def pair_condition(
     """Return a match expression with MY as the slot and TARGET as the job; None, and why, if no expression can say it."""
     if obstacle := _obstacle(expression, computed):
         return None, obstacle
+    if side is ConstraintSide.JOB and (names := sorted(references(expression).unscoped)):
+        # The job's own value counts even if it is undefined, which no expression can tell from a name that the job does not have.
+        return None, f"it reads {names[0]} without MY or TARGET"
     found = bind(expression)
     if side is ConstraintSide.JOB:
         found = swapped(found)
@@ -352,8 +355,8 @@ def _obstacle(expression: Expr, computed: frozenset[str]) -> str:
         return "it reads attributes that its text does not name"
     if of_turn := sorted((found.my | found.target | found.unscoped) & computed):
         return f"it reads {of_turn[0]}, which a job has in its turn of a cycle only"
-    if "\n" in unparse_old(expression):
-        return "it has a text of several lines"
+    if not text_for_daemons(expression):
+        return "it has a text that HTCondor's daemons would read otherwise, such as one of several lines"
     return ""
 
 

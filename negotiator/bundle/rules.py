@@ -11,7 +11,8 @@ import attrs
 
 from negotiator.bundle.expressions import match_expressions
 from negotiator.bundle.model import Bundle
-from negotiator.classad import unparse_old
+from negotiator.classad import Expr, ParseError, parse_old, unparse, unparse_old
+from negotiator.classad.syntax import Paren
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import Attributed, HookFailure
@@ -132,6 +133,19 @@ def job_conditions(bundle: Bundle) -> tuple[str, ...]:
     found = [
         f"({text}) =!= true" if gate.keeps else f"({text})"
         for gate in gates
-        if AdKind.JOB in gate.kinds and "\n" not in (text := unparse_old(gate.expression))
+        if AdKind.JOB in gate.kinds and (text := text_for_daemons(gate.expression))
     ]
     return tuple(found)
+
+
+def text_for_daemons(expression: Expr) -> str:
+    """Return an expression in one line as HTCondor's daemons read it within another one; empty if they would read it otherwise.
+
+    Their syntax cannot write a string with a backslash at its end, among others.
+    """
+    text = unparse_old(expression)
+    try:
+        is_same = "\n" not in text and unparse(parse_old(f"({text})")) == unparse(Paren(expression))
+    except ParseError:
+        is_same = False
+    return text if is_same else ""

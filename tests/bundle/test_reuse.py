@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expressions import NAMES, ads, expressions, literals
 from negotiator.bundle import load_bundle
-from negotiator.bundle.reuse import ReusePlan
-from negotiator.classad import evaluate, is_true, parse, parse_ad
+from negotiator.bundle.reuse import POLICY, ReusePlan, _policy, gate_condition, pair_condition
+from negotiator.classad import ERROR, Ad, evaluate, is_true, parse, parse_ad, parse_old
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.declarations import ConstraintSide, GateTest
 from negotiator.hooks.overruns import Reuse
 
 PE = "NEGOTIATOR_PE_JOB_ONLY_EXPR: Blocked =?= true\nNEGOTIATOR_PE_RESOURCE_EXPR: TARGET.Big =!= true\n"
@@ -26,6 +29,10 @@ def negotiator_job_attributes():
 def negotiator_filter_slots(request, slots):
     return ()
 """
+EXPRESSION_ADS = ads("OnlyOther")
+LITERAL_ADS = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, literals)).map(
+    lambda ad: "[" + "; ".join(f"{name} = {text}" for name, text in ad.items()) + "]"
+)
 VALUES = [None, "undefined", "true", "false", "1", "0", "2.5", '"a"', '"B"', "error"]
 
 
@@ -177,10 +184,53 @@ def test_the_policy_permits_everything_where_the_two_ads_are_exchanged(plan):
 
 
 def test_a_name_without_scope_is_looked_up_in_the_ad_of_the_expression_first(plan):
-    policy = plan("NEGOTIATOR_PE_ALLOW_UNSCOPED: true\nNEGOTIATOR_PE_JOB_EXPR: A == 1 && MY.B\n").policy
-    for job, slot in itertools.product((None, "1", "2"), repeat=2):
+    """Of the job's expressions no policy can say it: one that writes ``A = undefined`` hides the slot's A."""
+    text = "NEGOTIATOR_PE_ALLOW_UNSCOPED: true\nNEGOTIATOR_PE_RESOURCE_EXPR: A == 1 && TARGET.B\n"
+    policy = plan(text).policy
+    for job, slot in itertools.product((None, "undefined", "1", "2"), repeat=2):
         my, target = ad({"ClusterId": "7", "A": job, "B": "true"}), ad({"A": slot})
-        assert evaluate(parse(policy), target, my) is ((job or slot) == "1")
+        permitted = is_true(evaluate(parse("A == 1"), target, my))
+        assert is_true(evaluate(parse(policy), target, my)) is permitted
+    found = plan(text.replace("RESOURCE", "JOB"))
+    assert (found.tested, found.policy) == (Reuse.NEVER, "")
+    assert "it reads a without MY or TARGET" in found.one_job_rules[0].obstacle
+
+
+@pytest.mark.parametrize("text", ['MY.A == "a\\\\"', 'MY.A == "a\\nb"', 'stringListMember("\\\\", MY.A)'])
+def test_what_the_syntax_of_the_daemons_cannot_write_is_in_no_policy_and_in_no_query(plan, text):
+    found = plan(f"NEGOTIATOR_PE_JOB_ONLY_EXPR: '{text}'\n")
+    assert (found.tested, found.policy) == (Reuse.NEVER, "")
+    assert "read otherwise" in found.one_job_rules[0].obstacle
+
+
+@given(text=expressions(), job=EXPRESSION_ADS, slot=EXPRESSION_ADS, side=st.sampled_from(ConstraintSide))
+def test_the_test_of_start_denies_exactly_what_any_match_expression_does_not_permit(text, job, slot, side):
+    """With attributes that are expressions over both ads, and errors; as START tests it, in the syntax of the schedd."""
+    expression = parse(text)
+    condition, _ = pair_condition(expression, side, frozenset())
+    slot, job = parse_ad(slot), parse_ad(f"[ClusterId = 7; {job[1:]}")
+    my, target = (job, slot) if side is ConstraintSide.JOB else (slot, job)
+    if condition is not None:
+        permitted = is_true(evaluate(expression, my, target))
+        assert is_true(start_test(condition, slot, job)) is permitted
+
+
+@given(text=expressions(), job=LITERAL_ADS, slot=EXPRESSION_ADS, keeps=st.booleans())
+def test_the_test_of_start_denies_whatever_a_gate_would_discard(text, job, slot, keeps):
+    """The only other ones are those of which the evaluation of a gate fails."""
+    expression = parse(text)
+    condition, _ = gate_condition(GateTest(kinds=(AdKind.JOB,), expression=expression, keeps=keeps), frozenset())
+    slot, job = parse_ad(slot), parse_ad(f"[ClusterId = 7; {job[1:]}")
+    if condition is not None:
+        value = evaluate(expression, job)
+        permitted, tested = is_true(value) is keeps, is_true(start_test(condition, slot, job))
+        assert tested is permitted or (value is ERROR and not tested)
+
+
+def start_test(condition, slot, job):
+    """Return the value of the line of START for a job on a claim with a policy."""
+    names = {**dict(slot.items()), POLICY: parse_old(_policy([condition]))}
+    return evaluate(parse(f"MY.{POLICY} =!= false"), Ad(names.items()), job)
 
 
 @pytest.fixture(scope="module")
