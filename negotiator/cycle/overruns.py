@@ -148,10 +148,10 @@ class _Evictions:
 
     def with_request(self, overrun: Overrun, startd: str, grace: float) -> Overrun:
         """Return an overrun with the time of the last request; request the end of its job if that is due."""
-        job, fast = (overrun.schedd, overrun.job, overrun.slot), overrun.action is OverrunAction.REMOVE
-        of_job = max((self.asked.get((job, each), 0.0) for each in {fast, True}), default=0.0)
         if overrun.action is OverrunAction.REPORT or overrun.since + grace > self.time:
             return overrun
+        job, fast = (overrun.schedd, overrun.job, overrun.slot), overrun.action is OverrunAction.REMOVE
+        of_job = max(self.asked.get((job, each), 0.0) for each in {fast, True})
         if of_job and 0 <= self.time - of_job < max(grace, _ASK_AGAIN):
             return attrs.evolve(overrun, asked=of_job)
         requested = attrs.evolve(overrun, asked=self.time)

@@ -19,6 +19,7 @@ _SINGLE: Final = frozenset({"claimid", "capability"})  # Capability is the name 
 _ENDPOINT: Final = re.compile(
     r"<(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}(?=[?>])"
 )  # of an address as HTCondor writes it
+_PUBLIC: Final = re.compile(r"<[^<>]{1,4000}>#\d{1,20}#\d{1,20}", re.ASCII)
 _LIST: Final = "claimidlist"
 
 
@@ -49,10 +50,11 @@ class Secret:
     def public_part(self) -> str:
         """What identifies a claim id and is no secret: the text that its slot publishes as ``PublicClaimId``.
 
-        It ends before the last ``#`` (``ClaimIdParser::publicClaimId``); a digest stands for a claim id without one.
+        It ends before the last ``#`` (``ClaimIdParser::publicClaimId``). A digest stands for a claim id of another form than those of
+        startds, address, start and number: what of it is a secret is not known.
         """
         public, mark, _ = self.__text.rpartition("#")
-        if mark and public:
+        if mark and _PUBLIC.fullmatch(public):
             return f"{public}#..."
         return f"sha256:{hashlib.sha256(self.__text.encode()).hexdigest()}"
 

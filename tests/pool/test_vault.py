@@ -190,7 +190,9 @@ def test_the_public_part_of_a_claim_id_is_what_its_slot_publishes(claim, public)
     assert Secret(claim).public_part == public
 
 
-@pytest.mark.parametrize("claim", ["c0ffee", "#c0ffee", ""])
+@pytest.mark.parametrize(
+    "claim", ["c0ffee", "#c0ffee", "", "c0ffee#", "<1.2.3.4:9618>#1#2#c0ffee#", "<1.2.3.4:9618>#1#[c0ffee#]#"]
+)
 def test_a_claim_id_without_a_public_part_is_known_by_a_digest(claim):
     found = Secret(claim).public_part
     assert found.startswith("sha256:")
