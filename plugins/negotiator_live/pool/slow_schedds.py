@@ -155,7 +155,8 @@ class SlowSchedds:
                 return call.begun, str(call.error or "")
             slow.why = str(call.error)
         running = sum(each.call is not None for each in self._schedds.values())
-        if slow.call is None and now >= slow.retry and running < AT_ONCE:
+        is_due = slow.owed and now >= slow.retry  # else the next cycle waits for it again
+        if slow.call is None and is_due and running < AT_ONCE:
             slow.call = _BackgroundCall(negotiations)
             run = (self.control, self.clock)
             threading.Thread(target=slow.call.run, args=run, name="slow schedd", daemon=True).start()
@@ -175,7 +176,7 @@ class SlowSchedds:
         """Count an answer, or a failure; a schedd that refuses at once is not slow."""
         is_quick = call.seconds <= limit / 4 * max(1, len(call.negotiations))
         if is_quick:
-            slow.owed -= 1
+            slow.owed = max(0, slow.owed - 1)
             slow.failures = 0
         if call.error is not None and not is_quick:
             slow.failures += 1
