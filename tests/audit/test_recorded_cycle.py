@@ -92,6 +92,25 @@ def test_the_first_difference_is_named_with_its_place(bundle, data):
     assert replay(changed, bundle).difference == 'match[0].slot is "s0@h" instead of "elsewhere"'
 
 
+def test_a_recording_from_before_overruns_is_compared_without_them(bundle, data):
+    """It had only the limits that were exceeded, as overfills; whatever else differs is named."""
+    found = RecordedCycle.decode(data)
+    values = json.loads(found.result)
+    (cycle,) = values["cycle"]
+    for name in ("overruns", "overruns_by_rule", "overruns_left_out", "unjudged"):
+        del cycle[name]
+    cycle |= {"overfills": 1, "overfills_left_out": 0}
+    values["overfill"] = [{"subject": "user ann"}]
+    earlier = attrs.evolve(found, result=json.dumps(values).encode())
+    assert replay(earlier, bundle).difference == ""
+    cycle["matches"] += 1
+    other = attrs.evolve(found, result=json.dumps(values).encode())
+    assert (
+        replay(other, bundle).difference
+        == f"cycle[0].matches is {cycle['matches'] - 1} instead of {cycle['matches']}"
+    )
+
+
 @pytest.mark.parametrize("result", [b"{", b"\xff", b"[" * 200_000])
 def test_a_result_that_is_not_json_is_refused(bundle, data, result):
     found = RecordedCycle.decode(data)

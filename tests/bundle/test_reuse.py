@@ -219,7 +219,9 @@ def test_the_test_of_start_denies_exactly_what_any_match_expression_does_not_per
 def test_the_test_of_start_denies_whatever_a_gate_would_discard(text, job, slot, keeps):
     """The only other ones are those of which the evaluation of a gate fails."""
     expression = parse(text)
-    condition, _ = gate_condition(GateTest(kinds=(AdKind.JOB,), expression=expression, keeps=keeps), frozenset())
+    condition, _ = gate_condition(
+        GateTest(kinds=(AdKind.JOB,), expression=expression, keeps=keeps), frozenset()
+    )
     slot, job = parse_ad(slot), parse_ad(f"[ClusterId = 7; {job[1:]}")
     if condition is not None:
         value = evaluate(expression, job)

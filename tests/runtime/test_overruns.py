@@ -180,8 +180,9 @@ class TestEvictions:
         world.now += grace
         first = world.now
         for seconds in (0, 1, interval - 2, 1, 1, interval - 1):
-            world.now = world.now + seconds
-            world.cycle()
+            world.now += seconds
+            state = world.cycle().state
+            assert CycleState.decode(state.encode()).overruns == state.overruns
             world.stop()
             world.start()
         times = [each[0].overrun.asked - first for each in asked if each]
