@@ -203,13 +203,11 @@ class DynamicSlots:
             found = self._listed[1]
             return None if found is None else found.only(tried[found.rows])
         usable = tried[self.parent] & ~self.offered
-        likes = np.zeros(len(self.slots))
-        parents = np.unique(self.parent[usable])
-        likes[parents] = _own_rank(self.slots.take(parents), request, env)
-        by_rank = self.current_rank < likes[self.parent]
+        likes = self._likes(usable, request, env)
+        by_rank = self.current_rank < likes
         priority = np.zeros(len(self.rows), np.bool_)
         if by_priority is not None:
-            priority = (self.current_rank == likes[self.parent]) & by_priority[self.rows]
+            priority = (self.current_rank == likes) & by_priority[self.rows]
         usable &= by_rank | priority
         chosen = self._first(self._tries(np.flatnonzero(usable)), matches)
         found = None
@@ -240,10 +238,7 @@ class DynamicSlots:
         scores = np.zeros(len(self.slots)) if ranks.scores is None else ranks.scores
         own = scores[self.rows]
         usable = tried[self.parent] & victims.slots[self.rows]
-        likes = np.zeros(len(self.slots))
-        parents = np.unique(self.parent[usable])
-        likes[parents] = _own_rank(self.slots.take(parents), request, env)
-        usable &= self.current_rank <= likes[self.parent]
+        usable &= self.current_rank <= self._likes(usable, request, env)
         order = np.lexsort((self.rows, -own, self.parent))
         places = order[usable[order]]
         places = _within(self._budget_rows(places, victims.budgets), places)
@@ -260,6 +255,13 @@ class DynamicSlots:
         span = scores.max(initial=0.0) - scores.min(initial=0.0) + 1.0
         loss = worst - (np.bincount(of, minlength=len(worst)) - 1) * span
         return self._enlarged(chosen, used, of, states, request, env, ranks, None, loss)
+
+    def _likes(self, usable: Mask, request: Request, env: Environment) -> NDArray[np.float64]:
+        """Return the rank of the request on the partitionable slot of each dynamic one, (C,); 0 for those that are not usable."""
+        likes = np.zeros(len(self.slots))
+        parents = np.unique(self.parent[usable])
+        likes[parents] = _own_rank(self.slots.take(parents), request, env)
+        return likes[self.parent]
 
     def _budget_rows(
         self, places: Rows, budgets: Sequence[SharedBudget]

@@ -42,7 +42,6 @@ class AdQuery:
 SLOTS = AdQuery(DaemonCommand.QUERY_STARTD_ADS, "Machine")
 SLOT_CLAIMS = AdQuery(DaemonCommand.QUERY_STARTD_PVT_ADS, "Machine")
 SUBMITTERS = AdQuery(DaemonCommand.QUERY_SUBMITTOR_ADS, "Submitter")
-NEGOTIATORS = AdQuery(DaemonCommand.QUERY_NEGOTIATOR_ADS, "Negotiator")
 #: With the capabilities of their schedds: sessions in which these negotiate.
 SUBMITTERS_WITH_CAPABILITIES = AdQuery(DaemonCommand.QUERY_MULTIPLE_PVT_ADS, "Submitter", private=True)
 SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")

@@ -148,12 +148,6 @@ def banner(program: str, local_name: str) -> Iterator[str]:
     yield _STARS
 
 
-def end_line(program: str) -> str:
-    """Return the last line of a daemon of HTCondor."""
-    name = Path(program).name
-    return f"**** {name} (condor_NEGOTIATOR) pid {os.getpid()} EXITING WITH STATUS 0"
-
-
 @functools.cache
 def daemon_log(handover: Handover | None) -> DaemonLog:
     """Return the log of this process, whose MatchLog is opened once; without condor_master one that writes nothing."""
