@@ -182,6 +182,6 @@ def _own_attribute(part: Expr) -> str | None:
 
 def _is_test(part: Expr) -> bool:
     found = references(part)
-    if fold(POLICY) not in found.my | found.unscoped:
-        return False
+    if found.my | found.unscoped != {fold(POLICY)} or found.target or found.dynamic:
+        return False  # it may be true for a job that the policy denies, such as one that says so itself
     return evaluate(part, _DENYING) is False and is_true(evaluate(part, _EMPTY))

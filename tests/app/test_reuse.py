@@ -77,6 +77,14 @@ def test_check_says_where_claims_are_for_one_job(run):
     assert checked(run, "NEGOTIATOR_PE_STARTD_ONLY_EXPR: Mips < 10\n") == []
 
 
+@pytest.mark.parametrize(
+    "more", ["TARGET.Urgent =?= true", "Urgent =?= true", "MY.Urgent =?= true", 'eval("Urgent") =?= true']
+)
+def test_a_line_with_an_alternative_that_a_job_could_use_does_not_count(run, more):
+    [line] = checked(run, PE, (f"(true) && (NegotiatorMatchExprPolicy =!= false || {more})", TESTING))
+    assert line.startswith("1 of 2 slots: each claim is for one job")
+
+
 def test_check_names_the_rules_that_can_be_bypassed_each_with_its_place(run):
     assert checked(run, PE + "reuse: allow\n") == [
         f"{CAN}expressions: NEGOTIATOR_PE_RESOURCE_EXPR (pool.yaml:2:30): reuse: allow is written",
