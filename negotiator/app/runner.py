@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import BinaryIO
+from weakref import ref
 
 import attrs
 
@@ -74,6 +75,7 @@ class Runner:
     comparison: ShadowComparison | None
     recorder: CycleRecorder | None = None
     status: CycleStatus | None = attrs.field(default=None, init=False)
+    _saved: Callable[[], Snapshot | None] = attrs.field(default=lambda: None, init=False)
     _offers_again: bool = attrs.field(default=False, init=False)
 
     def run(self, observer: RunObserver, every: float | None = None, count: int | None = None) -> bool:
@@ -155,10 +157,11 @@ class Runner:
     def _save_pool(self, report: CycleReport, observer: RunObserver) -> None:
         """Save the ads of a live pool for other processes: files can be read by anybody."""
         store = self.runtime.store
-        if self.driver is not PoolDriver.LIVE or store is None:
+        if self.driver is not PoolDriver.LIVE or store is None or self._saved() is report.snapshot:
             return
         try:
             save_pool(store.folder, report.snapshot)
+            self._saved = ref(report.snapshot)
         except OSError as error:
             observer.notice(f"{store.folder}: cannot save the ads of the cycle: {error.strerror or error}")
 

@@ -16,7 +16,7 @@ from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
-from negotiator.cycle.slot_conjuncts import WHOLE, slot_conjuncts
+from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, slot_conjuncts
 from negotiator.cycle.slot_layers import slot_layers
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
@@ -26,7 +26,7 @@ MAX_KNOWN = 1000
 class Requirements:
     """The Requirements of jobs and of the slots of one cycle.
 
-    ``present`` are the slots that have Requirements. ``cache`` has the slots on which expressions are true, for other
+    ``cache`` has the slots on which expressions are true, for other
     users too.
     """
 
@@ -37,13 +37,24 @@ class Requirements:
         self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
         self._all_caches: list[ColumnCache[TrueRows]] = []
         self._meter: EvaluationMeter | None = None
-        self._parts = slot_conjuncts(slots)
-        self._layers = tuple(self._of_layers())
         self._whole_slots = _conjunct(WHOLE, Side.MY, self.cache, WHOLE)
-        absent = np.broadcast_to(slots.column("Requirements").where(Kind.ABSENT), len(slots))
-        self.present = TrueRows.from_mask(~absent)
         # By identity of the tree: jobs with the same text share it.
         self._of_jobs: dict[int, _SplitRequirements] = {}
+
+    @cached_property
+    def present(self) -> TrueRows:
+        """The slots that have Requirements."""
+        absent = np.broadcast_to(self._slots.column("Requirements").where(Kind.ABSENT), len(self._slots))
+        return TrueRows.from_mask(~absent)
+
+    @cached_property
+    def _parts(self) -> tuple[SlotConjunct, ...]:
+        """The conjuncts of the slots; a cycle without requests needs none."""
+        return slot_conjuncts(self._slots)
+
+    @cached_property
+    def _layers(self) -> tuple[Conjunct, ...]:
+        return tuple(self._of_layers())
 
     def measure(self, meter: EvaluationMeter) -> None:
         """Note what evaluations cost from now on."""

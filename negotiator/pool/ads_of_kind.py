@@ -87,6 +87,11 @@ class AdsOfKind:
         later._positions.append(_AdPositions(0, "the cycle before", unknown, unknown))
         return later
 
+    def taken_over(self) -> AdsOfKind:
+        """Return the same ads for a later reading, to which more may be added; these must get no more."""
+        self._is_shared = True
+        return self
+
     @property
     def keys(self) -> Collection[AdKey]:
         """The keys of the ads that count, in the order of ``table``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Self
 
 import attrs
@@ -55,6 +56,18 @@ _JOB_ID: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 MAX_UPDATES: Final = 10
 """Cycles that read changes of slots; then all are read anew, and old values take no more room."""
+
+
+#: The kinds whose ads are all in one text, which is compared with that of the last cycle.
+_TAKEN_OVER: Final = (PoolAdKind.SCHEDD, PoolAdKind.SUBMITTER)
+
+
+@attrs.frozen(eq=False)
+class _SentAds:
+    """The digest of a text, and the table of the ads that it has; no ad of it was set aside."""
+
+    digest: bytes
+    table: Table
 
 
 @attrs.frozen
@@ -122,7 +135,8 @@ class PoolReading:
 
     ``updates`` counts the cycles that read changes since all slots were read, ``claims_since`` is the last ``LastHeardFrom`` of a
     private ad. ``running`` are the running jobs whose ads were asked for, with their slots, and ``projection`` the attributes that
-    they have. ``free`` has what was known of each unclaimed slot before its ad was read.
+    they have. ``free`` has what was known of each unclaimed slot before its ad was read. ``sent`` are the ads of the kinds that one text
+    has, ``snapshot`` is that of the reading.
     """
 
     builder: SnapshotBuilder
@@ -132,6 +146,8 @@ class PoolReading:
     running: dict[str, str] = attrs.field(factory=dict)
     projection: frozenset[str] = frozenset()
     free: Mapping[SlotKey, int] = attrs.field(factory=dict)
+    sent: dict[PoolAdKind, _SentAds] = attrs.field(factory=dict)
+    snapshot: Snapshot | None = None
 
     @classmethod
     def begin(cls) -> PoolReading:
@@ -205,6 +221,17 @@ class PoolReading:
         counts = Counter((each.schedd.lower(), each.cluster, each.proc) for each in found)
         return [each for each in found if counts[each.schedd.lower(), each.cluster, each.proc] == 1]
 
+    def take_over(self, kind: PoolAdKind, digest: bytes, before: PoolReading | None) -> bool:
+        """Take over the ads of a kind from the reading before if a daemon has sent the same text; return whether they are."""
+        sent = None if before is None else before.sent.get(kind)
+        if before is None or sent is None or sent.digest != digest or len(self.builder.ads[kind].keys):
+            return False
+        ads = before.builder.ads[kind]
+        if before.builder.dictionary is not self.builder.dictionary or ads.table() is not sent.table:
+            return False
+        self.builder.ads[kind], self.sent[kind] = ads.taken_over(), sent
+        return True
+
     def carry_running(self, before: PoolReading, unchanged: Mapping[str, str]) -> None:
         """Take over the ads of running jobs, by their ids with their slots."""
         jobs = before.builder.ads[PoolAdKind.JOB]
@@ -253,12 +280,25 @@ class PoolAds:
         :param kind: the MyType of the ads that were queried, such as ``Machine``: schedds, submitters, slots and jobs among them that are
             of another kind are set aside. Who may advertise a slot might not be allowed to advertise a submitter.
         """
+        only = kind_of_type(kind) if kind else None
+        if only not in _TAKEN_OVER:
+            self._add(daemon, texts, only)
+            return
+        # The one text that the collector has of all daemons of a kind: that of the last cycle means the same.
+        text = "".join(texts)
+        digest = blake2b(f"{daemon}\n{text}".encode("utf-8", "surrogatepass")).digest()
+        if self.reading.take_over(only, digest, self._carried):
+            return
+        builder = self.reading.builder
+        before = len(builder.ads[only].keys), len(builder.problems), dict(builder.counts)
+        self._add(daemon, (text,), only)
+        if before == (0, len(builder.problems), builder.counts):
+            self.reading.sent[only] = _SentAds(digest, builder.ads[only].table())
+
+    def _add(self, daemon: str, texts: Iterable[str], only: PoolAdKind | None) -> None:
         blocks = larger_blocks(whole_lines(texts))
-        self.reading.builder.add_results(
-            daemon,
-            read_long_blocks(blocks, daemon, self.reading.alike, keep_claims=True),
-            kind_of_type(kind) if kind else None,
-        )
+        found = read_long_blocks(blocks, daemon, self.reading.alike, keep_claims=True)
+        self.reading.builder.add_results(daemon, found, only)
 
     def add_claims(self, daemon: str, texts: Iterable[str]) -> None:
         """Add the claim ids of slots: their private ads, as ``add`` reads them. A slot without one has no claim id then."""
@@ -361,5 +401,7 @@ class PoolAds:
         return self.reading.builder.vault
 
     def snapshot(self) -> Snapshot:
-        """Return the ads as tables."""
-        return self.reading.builder.snapshot()
+        """Return the ads as tables: the snapshot of the last cycle itself if nothing has changed since."""
+        before = None if self._carried is None else self._carried.snapshot
+        self.reading.snapshot = self.reading.builder.snapshot(before)
+        return self.reading.snapshot

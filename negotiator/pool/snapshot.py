@@ -51,6 +51,24 @@ class Snapshot:
         """The jobs that have a slot."""
         return self.jobs.take(has_slot(self.jobs))
 
+    def is_same(self, other: Snapshot) -> bool:
+        """True if another snapshot has the same tables, not only equal ones, and the same counts and problems."""
+        return all(
+            one is two or not (len(one) or len(two))
+            for one, two in (
+                (self.schedds, other.schedds),
+                (self.submitters, other.submitters),
+                (self.slots, other.slots),
+                (self.jobs, other.jobs),
+            )
+        ) and (self.private, self.other, self.problems, self.claim_ids, self.unread) == (
+            other.private,
+            other.other,
+            other.problems,
+            other.claim_ids,
+            other.unread,
+        )
+
     def encode(self) -> bytes:
         """Return the snapshot as bytes of one canonical form.
 

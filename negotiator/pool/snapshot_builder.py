@@ -221,10 +221,13 @@ class SnapshotBuilder:
             if private is not None and math.isfinite(public) and private != public:
                 self.vault.drop(*key)
 
-    def snapshot(self) -> Snapshot:
-        """Return the ads as tables."""
+    def snapshot(self, before: Snapshot | None = None) -> Snapshot:
+        """Return the ads as tables.
+
+        :param before: that of an earlier reading, which is returned if nothing has changed: what was found out of it still holds.
+        """
         tables = {kind: ads.table() for kind, ads in self.ads.items()}
-        return Snapshot(
+        found = Snapshot(
             schedds=tables[PoolAdKind.SCHEDD],
             submitters=tables[PoolAdKind.SUBMITTER],
             slots=tables[PoolAdKind.SLOT],
@@ -235,6 +238,7 @@ class SnapshotBuilder:
             claim_ids=self._claim_ids(),
             unread=tuple(self.unread),
         )
+        return before if before is not None and found.is_same(before) else found
 
 
 class _BlockAds:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+import attrs
+
 from negotiator.bundle import Bundle
 from negotiator.bundle.reuse import ReusePlan
 from negotiator.bundle.rules import bundle_rules, job_conditions
@@ -29,6 +31,20 @@ from negotiator.runtime.opened_pool import OpenedPool, called_within
 _log = logging.getLogger(__name__)
 
 
+@attrs.frozen(eq=False)
+class _BundleMeaning:
+    """What a bundle means for claims and running jobs: whether any rule judges jobs, and the conditions of those over jobs alone."""
+
+    bundle: Bundle
+    plan: ReusePlan
+    has_rules: bool
+    conditions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> _BundleMeaning:
+        return cls(bundle, ReusePlan.of(bundle), bool(bundle_rules(bundle).rules), job_conditions(bundle))
+
+
 class ServedPool(CyclePool):
     """A live pool that this negotiator serves."""
 
@@ -43,7 +59,7 @@ class ServedPool(CyclePool):
         self._bundle = bundle
         self._pool = OpenedPool(bundle, LivePool, lambda source, settings: source.open(settings, control))
         self._before: tuple[LivePool, PoolReading] | None = None
-        self._plan: tuple[Bundle, ReusePlan] | None = None
+        self._means: _BundleMeaning | None = None
 
     def read(self) -> tuple[Snapshot, ClaimVault]:
         """Return the ads of the pool at present, and the claim ids of its slots.
@@ -52,20 +68,20 @@ class ServedPool(CyclePool):
         :raises PluginFailureError: the plugin failed otherwise.
         """
         source, pool = self._pool.get()
-        bundle = self._bundle()
+        bundle, means = self._bundle(), self._meaning()
         before, self._before = self._before, None  # of a cycle that fails nothing is taken over
         reading = before[1] if before is not None and before[0] is pool else None
         ads = PoolAds(
             lambda slots: significant_attributes(slots, bundle),
             reading,
-            lambda attributes: attributes if bundle_rules(bundle).rules else frozenset(),
-            job_conditions(bundle),
+            lambda attributes: attributes if means.has_rules else frozenset(),
+            means.conditions,
         )
         called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading
         self.unanswered = tuple(ads.unanswered)
         snapshot = ads.snapshot()
-        self.reuse = ReuseReport.of(self._reuse_plan(), snapshot)
+        self.reuse = ReuseReport.of(means.plan, snapshot)
         return snapshot, ads.claims
 
     def settle(self, result: CycleResult, vault: ClaimVault, shown: Shown) -> Sequence[Delivery]:  # noqa: ARG002 - the pool gets them in any case
@@ -74,7 +90,7 @@ class ServedPool(CyclePool):
         found: dict[str, Delivery] = {}
         discarded = {job: each.reason for each in result.discarded for job in each.jobs}
         kept = (each.reason.text for each in result.discarded if each.reason.code == SLOT_MATCHED)
-        plan = self._reuse_plan()
+        plan = self._meaning().plan
         decisions = Decisions(
             *(result.matches, result.rejections, discarded, vault),
             kept=next(kept, ""),
@@ -132,12 +148,12 @@ class ServedPool(CyclePool):
             return (HookFailure(source.plugin, source.version, hook, describe_error(error), line),)
         return ()
 
-    def _reuse_plan(self) -> ReusePlan:
-        """Return what the bundle in force means for claims."""
+    def _meaning(self) -> _BundleMeaning:
+        """Return what the bundle in force means for the pool."""
         bundle = self._bundle()
-        if self._plan is None or self._plan[0] is not bundle:
-            self._plan = bundle, ReusePlan.of(bundle)
-        return self._plan[1]
+        if self._means is None or self._means.bundle is not bundle:
+            self._means = _BundleMeaning.of(bundle)
+        return self._means
 
     def close_if_changed(self) -> bool:
         """Close the pool if the bundle in force has another one, or other settings for it; return whether it did."""
