@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from time import perf_counter
@@ -88,7 +89,10 @@ class HookManager:
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
         """All plugins and the calls of their hooks so far, in the order in which they are called."""
-        return tuple(self._info(plugin) for plugin in self._plugins)
+        own = defaultdict[str, list[Guarded]](list)
+        for guarded in self._all():
+            own[guarded.implementation.plugin].append(guarded)
+        return tuple(_info(plugin, own[plugin.name]) for plugin in self._plugins)
 
     @property
     def plugin_set(self) -> tuple[str, ...]:
@@ -313,22 +317,6 @@ class HookManager:
     def _all(self) -> Iterable[Guarded]:
         return (guarded for implementations in self._guarded.values() for guarded in implementations)
 
-    def _info(self, plugin: LoadedPlugin) -> PluginInfo:
-        own = [guarded for guarded in self._all() if guarded.implementation.plugin == plugin.name]
-        failed = [guarded.tally.last_failure for guarded in own if guarded.tally.last_failure]
-        return PluginInfo(
-            name=plugin.name,
-            version=plugin.version,
-            origin=plugin.origin,
-            hooks=tuple(guarded.implementation.hook.name for guarded in own),
-            calls=sum(guarded.tally.calls for guarded in own),
-            seconds=sum(guarded.tally.seconds for guarded in own),
-            failures=sum(guarded.tally.failures for guarded in own),
-            slow_calls=sum(guarded.tally.slow_calls for guarded in own),
-            status=_status(own),
-            last_failure=failed[-1] if failed else "",
-        )
-
 
 def _ask(implementations: Iterable[Guarded], hook: Hook[..., R], given: dict[str, Any]) -> Answers[R]:
     """Call some implementations of a hook one after the other.
@@ -364,3 +352,20 @@ def _rank(settings: PluginSettings, name: str) -> tuple[int, str]:
 
 def _status(own: Iterable[Guarded]) -> PluginStatus:
     return PluginStatus.OFF if any(guarded.tally.switched_off for guarded in own) else PluginStatus.OK
+
+
+def _info(plugin: LoadedPlugin, own: Sequence[Guarded]) -> PluginInfo:
+    """Return a plugin with the calls of its own hooks so far."""
+    failed = [guarded.tally.last_failure for guarded in own if guarded.tally.last_failure]
+    return PluginInfo(
+        name=plugin.name,
+        version=plugin.version,
+        origin=plugin.origin,
+        hooks=tuple(guarded.implementation.hook.name for guarded in own),
+        calls=sum(guarded.tally.calls for guarded in own),
+        seconds=sum(guarded.tally.seconds for guarded in own),
+        failures=sum(guarded.tally.failures for guarded in own),
+        slow_calls=sum(guarded.tally.slow_calls for guarded in own),
+        status=_status(own),
+        last_failure=failed[-1] if failed else "",
+    )

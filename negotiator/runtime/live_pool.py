@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
 
 import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.bundle.reuse import ReusePlan
 from negotiator.bundle.rules import bundle_rules, job_conditions
+from negotiator.classad import Table
 from negotiator.cycle.admit import SLOT_MATCHED
 from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
@@ -39,10 +41,18 @@ class _BundleMeaning:
     plan: ReusePlan
     has_rules: bool
     conditions: tuple[str, ...]
+    _significant: WeakKeyDictionary[Table, frozenset[str]] = attrs.field(factory=WeakKeyDictionary)
 
     @classmethod
     def of(cls, bundle: Bundle) -> _BundleMeaning:
         return cls(bundle, ReusePlan.of(bundle), bool(bundle_rules(bundle).rules), job_conditions(bundle))
+
+    def significant_attributes(self, slots: Table) -> frozenset[str]:
+        """Return the significant attributes with these slots; those of a frozen table are found once."""
+        found = self._significant.get(slots)
+        if found is None:
+            found = self._significant[slots] = significant_attributes(slots, self.bundle)
+        return found
 
 
 class ServedPool(CyclePool):
@@ -68,11 +78,11 @@ class ServedPool(CyclePool):
         :raises PluginFailureError: the plugin failed otherwise.
         """
         source, pool = self._pool.get()
-        bundle, means = self._bundle(), self._meaning()
+        means = self._meaning()
         before, self._before = self._before, None  # of a cycle that fails nothing is taken over
         reading = before[1] if before is not None and before[0] is pool else None
         ads = PoolAds(
-            lambda slots: significant_attributes(slots, bundle),
+            means.significant_attributes,
             reading,
             lambda attributes: attributes if means.has_rules else frozenset(),
             means.conditions,

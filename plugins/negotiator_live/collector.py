@@ -49,7 +49,7 @@ SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
 
 @attrs.frozen
 class Collector:
-    """The collector of a pool; every query has a connection of its own.
+    """The collector of a pool; every query has a connection of its own, and all updates share one, which is kept.
 
     ``address`` is where it is, or a function that returns where it is at present.
     """
@@ -61,13 +61,14 @@ class Collector:
     """Seconds for a whole query."""
     note_progress: Callable[[], None] = lambda: None
     """Called after each command."""
+    _updates: _KeptConnection = attrs.field(factory=lambda: _KeptConnection(), init=False)
 
     def query(self, query: AdQuery) -> Iterator[str]:
         """Yield the ads that a query finds, in long form, in blocks of whole ads.
 
         :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.
         """
-        with self._open(query.command) as channel:
+        with self.client.open(self._exchange(query.command), Deadline(self.timeout)) as channel:
             channel.put_ad(query.ad())
             channel.end_message()
             yield from ad_texts(channel)
@@ -79,31 +80,59 @@ class Collector:
         :param ad: the text of an expression for each name, MyType among them.
         :raises DaemonError: the collector cannot be reached, or denies the command.
         """
-        with self._open(command) as channel:
-            channel.put_ad(ad)
-            channel.end_message()
-        self.note_progress()
+        self.update_all(command, (ad,))
 
     def update_all(self, command: DaemonCommand, ads: Iterable[Mapping[str, str]]) -> None:
-        """Send several ads, as ``update`` does, over one connection.
+        """Send several ads, as ``update`` does.
+
+        The connection is kept for later updates, as HTCondor's daemons keep theirs (``DCCollector::sendTCPUpdate``).
 
         :raises DaemonError: the collector cannot be reached, or denies the command.
         """
-        channel: Channel | None = None
-        try:
-            for ad in ads:
-                if channel is None:
-                    channel = self._open(command)
-                else:
-                    channel.put_int(command)
+        for ad in ads:
+            exchange = self._exchange(command)
+            channel = self._updates.find(exchange, Deadline(self.timeout))
+            if channel is None:
+                channel = self.client.open(exchange, Deadline(self.timeout))
+                self._updates.channel = channel
+            else:
+                channel.put_int(command)
+            try:
                 channel.put_ad(ad)
                 channel.end_message()
-        finally:
-            if channel is not None:
-                channel.close()
+            except BaseException:
+                self.close()
+                raise
         self.note_progress()
 
-    def _open(self, command: DaemonCommand) -> Channel:
+    def close(self) -> None:
+        """Close the connection for updates; the next update opens another one."""
+        self._updates.close()
+
+    def _exchange(self, command: DaemonCommand) -> Exchange:
         address = self.address if isinstance(self.address, DaemonAddress) else self.address()
-        exchange = Exchange(DaemonKind.COLLECTOR, self.name, address, command)
-        return self.client.open(exchange, Deadline(self.timeout))
+        return Exchange(DaemonKind.COLLECTOR, self.name, address, command)
+
+
+@attrs.define(eq=False)
+class _KeptConnection:
+    """A connection that was opened for a command, and takes further ones."""
+
+    channel: Channel | None = None
+
+    def find(self, exchange: Exchange, deadline: Deadline) -> Channel | None:
+        """Return the connection, ready for another command; None if there is none that is open, or the daemon has moved."""
+        channel = self.channel
+        if channel is None:
+            return None
+        if channel.has_ended or channel.exchange.address != exchange.address:
+            self.close()
+            return None
+        channel.begin(exchange, deadline)
+        return channel
+
+    def close(self) -> None:
+        """Close it, if there is one."""
+        if self.channel is not None:
+            self.channel.close()
+            self.channel = None
