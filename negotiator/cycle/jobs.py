@@ -110,6 +110,8 @@ def not_served(jobs: Table, now: float) -> Iterator[tuple[Mask, Reason]]:
 
     :param now: the time of the cycle, in seconds of the epoch.
     """
+    if not len(jobs):
+        return
     queued = ~are_requests(jobs)
     status = np.where(queued, jobs.numbers("JobStatus", default=IDLE), IDLE)
     other = status != IDLE

@@ -47,6 +47,30 @@ SUBMITTERS_WITH_CAPABILITIES = AdQuery(DaemonCommand.QUERY_MULTIPLE_PVT_ADS, "Su
 SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
 
 
+@attrs.define(eq=False)
+class _KeptConnection:
+    """A connection that was opened for a command, and takes further ones."""
+
+    channel: Channel | None = None
+
+    def find(self, exchange: Exchange, deadline: Deadline) -> Channel | None:
+        """Return the connection, ready for another command; None if there is none that is open, or the daemon has moved."""
+        channel = self.channel
+        if channel is None:
+            return None
+        if channel.has_ended or channel.exchange.address != exchange.address:
+            self.close()
+            return None
+        channel.begin(exchange, deadline)
+        return channel
+
+    def close(self) -> None:
+        """Close it, if there is one."""
+        if self.channel is not None:
+            self.channel.close()
+            self.channel = None
+
+
 @attrs.frozen
 class Collector:
     """The collector of a pool; every query has a connection of its own, and all updates share one, which is kept.
@@ -61,7 +85,7 @@ class Collector:
     """Seconds for a whole query."""
     note_progress: Callable[[], None] = lambda: None
     """Called after each command."""
-    _updates: _KeptConnection = attrs.field(factory=lambda: _KeptConnection(), init=False)
+    _updates: _KeptConnection = attrs.field(factory=_KeptConnection, init=False)
 
     def query(self, query: AdQuery) -> Iterator[str]:
         """Yield the ads that a query finds, in long form, in blocks of whole ads.
@@ -112,27 +136,3 @@ class Collector:
     def _exchange(self, command: DaemonCommand) -> Exchange:
         address = self.address if isinstance(self.address, DaemonAddress) else self.address()
         return Exchange(DaemonKind.COLLECTOR, self.name, address, command)
-
-
-@attrs.define(eq=False)
-class _KeptConnection:
-    """A connection that was opened for a command, and takes further ones."""
-
-    channel: Channel | None = None
-
-    def find(self, exchange: Exchange, deadline: Deadline) -> Channel | None:
-        """Return the connection, ready for another command; None if there is none that is open, or the daemon has moved."""
-        channel = self.channel
-        if channel is None:
-            return None
-        if channel.has_ended or channel.exchange.address != exchange.address:
-            self.close()
-            return None
-        channel.begin(exchange, deadline)
-        return channel
-
-    def close(self) -> None:
-        """Close it, if there is one."""
-        if self.channel is not None:
-            self.channel.close()
-            self.channel = None
