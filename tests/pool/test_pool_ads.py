@@ -343,3 +343,63 @@ def test_a_job_that_pretends_to_be_another_does_not_hide_that_one():
     slots = [claimed("slot1@a", "1.0", "s#1.0#7", "s"), claimed("slot2@a", "2.0", "s#1.0#7", "s")]
     ads.add("collector", slots, kind="Machine")
     assert [(each.cluster, each.slot) for each in ads.running_jobs()] == [(1, "slot1@a"), (2, "slot2@a")]
+
+
+SCHEDD = 'MyType = "Scheduler"\nName = "s"\nMyAddress = "<s>"\nTotalIdleJobs = {}\n\n'
+
+
+def fetch_with_schedd(pool, before, idle=0, *more):
+    """Return the ads of a cycle with a schedd that has so many idle jobs, after the slots."""
+    ads = pool.fetch(before)
+    ads.add("collector", [SCHEDD.format(idle)], kind="Scheduler")
+    for text in more:
+        ads.add("collector", [text], kind="Scheduler")
+    return ads
+
+
+@pytest.fixture
+def pool():
+    found = Pool(shows_numbers=True)
+    found.change("a", "update", 1)
+    return found
+
+
+def test_a_pool_in_which_nothing_changed_has_the_snapshot_of_the_last_cycle(pool):
+    first = fetch_with_schedd(pool, None)
+    before = first.snapshot()
+    later = fetch_with_schedd(pool, first.reading)
+    assert later.snapshot() is before
+    assert fetch_with_schedd(pool, later.reading).snapshot() is before
+
+
+@pytest.mark.parametrize(
+    ("change", "more"),
+    [
+        ((), (2,)),
+        ((), (0, SCHEDD.format(0).replace('"s"', '"t"'))),
+        ((), (0, 'MyType = "Submitter"\nName = "ann@d"\n\n')),
+        (("a", "update", 2), ()),
+        (("b", "update", 1), ()),
+        (("a", "remove", 1), ()),
+    ],
+    ids=["schedd", "another schedd", "an ad set aside", "slot", "another slot", "no slot"],
+)
+def test_what_changed_is_in_the_snapshot_as_if_all_was_read_anew(pool, change, more):
+    first = fetch_with_schedd(pool, None)
+    before = first.snapshot()
+    if change:
+        pool.change(*change)
+    later = fetch_with_schedd(pool, first.reading, *more)
+    anew = fetch_with_schedd(pool, None, *more).snapshot()
+    assert later.snapshot() is not before
+    assert later.snapshot().encode() == anew.encode()
+    again = fetch_with_schedd(pool, later.reading, *more)
+    assert again.snapshot().encode() == anew.encode()
+    assert again.snapshot().problems == anew.problems
+
+
+def test_an_earlier_snapshot_keeps_its_ads_when_more_are_added_to_those_taken_over(pool):
+    first = fetch_with_schedd(pool, None)
+    before = first.snapshot()
+    fetch_with_schedd(pool, first.reading, 0, SCHEDD.format(5)).snapshot()
+    assert before.schedds.numbers("TotalIdleJobs").tolist() == [0]

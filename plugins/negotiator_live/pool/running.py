@@ -136,7 +136,9 @@ class RunningClaims:
         by_schedd: dict[str, list[Eviction]] = defaultdict(list)
         for each in evictions:
             by_schedd[each.overrun.schedd.lower()].append(each)
-        left, elsewhere, others, asked = [], [], [], []
+        left: list[Eviction] = []
+        elsewhere: list[Eviction] = []
+        others, asked = [], []
         for schedd, own in by_schedd.items():
             if schedd in self._schedds:
                 names = ", ".join(quoted(each.overrun.job) for each in own)
