@@ -41,14 +41,14 @@ mount --bind /dev dev
 hostname pool.example.org
 ip link set lo up
 echo "127.0.0.1 localhost pool.example.org pool" > etc/hosts
-rm -rf etc/condor/config.d/*
+rm -rf etc/condor/config.d/*; : > etc/condor/condor_config.local
 printf %s "$CONFIGURATION" > etc/condor/condor_config
 sed -i '/^tester:/d' etc/passwd; echo 'tester:x:5001:5001::/home/tester:/bin/sh' >> etc/passwd
 rm -rf home/tester tmp results
 mkdir -p home/tester tmp results
 chmod 1777 tmp results
 cp -r "$SOURCES/src/condor_tests" home/tester/condor_tests
-cp "$SOURCES"/src/condor_scripts/*.pm home/tester/condor_tests
+cp "$SOURCES"/src/condor_scripts/*.pm "$SOURCES"/src/condor_scripts/run_test.pl home/tester/condor_tests
 chown -R 5001:5001 home/tester
 printf %s "$FOLDERS" | while IFS= read -r folder || [ -n "$folder" ]; do
   mkdir -p ".$folder"
@@ -58,7 +58,6 @@ printf %s "$FOLDERS" | while IFS= read -r folder || [ -n "$folder" ]; do
 done
 mount --bind "$RESULTS" results
 printf %s "$COMMANDS" > tmp/commands
-printf %s "$POOL" > tmp/pool
 exec chroot . setpriv --reuid 5001 --regid 5001 --clear-groups sh /tmp/commands
 """
 _CONFIGURATION: Final = """RELEASE_DIR = /usr
@@ -71,35 +70,10 @@ ETC = /etc/condor
 LOCAL_DIR = /tmp
 use security:HOST_BASED
 CONDOR_HOST = 127.0.0.1
+LOCAL_CONFIG_FILE = /etc/condor/condor_config.local
+# tests submit files with several statements `queue`
+SUBMIT_PREVENT_MULTI_QUEUE = False
 """
-
-
-#: The pool that the harness of the perl tests starts around each of them.
-_POOL: Final = """include : /etc/condor/condor_config
-LOCAL_DIR = /tmp/around
-LOG = $(LOCAL_DIR)/log
-LOCK = $(LOCAL_DIR)/lock
-SPOOL = $(LOCAL_DIR)/spool
-EXECUTE = $(LOCAL_DIR)/execute
-RUN = $(LOCAL_DIR)/run
-COLLECTOR_HOST = 127.0.0.1:9618
-DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR STARTD SCHEDD
-NUM_CPUS = 15
-UPDATE_INTERVAL = 5
-NEGOTIATOR_INTERVAL = 5
-NEGOTIATOR_CYCLE_DELAY = 1
-SCHEDD_INTERVAL = 5
-RUNBENCHMARKS = False
-"""
-_AROUND: Final = (
-    "export CONDOR_CONFIG=/tmp/around/condor_config; rm -rf /tmp/around; cd /tmp; mkdir around; cd around;"
-    " mkdir log lock spool execute run; cp /tmp/pool condor_config; condor_master -pidfile /tmp/master;"
-    " for i in $(seq 60); do condor_status -af Name 2>&1 | grep -q @ && break; sleep 0.5; done; cd /home/tester/condor_tests"
-)
-_END: Final = (
-    "if [ -f /tmp/master ]; then master=$(cat /tmp/master); kill $master; rm /tmp/master;"
-    " while [ -d /proc/$master ]; do sleep 0.2; done; fi"
-)
 
 
 @attrs.frozen
@@ -184,7 +158,6 @@ def _run(
             "RESULTS": str(results.absolute()),
             "FOLDERS": "\n".join(map(str, dict.fromkeys((ROOT, Path(sys.prefix), Path(sys.base_prefix))))),
             "CONFIGURATION": _CONFIGURATION,
-            "POOL": _POOL,
             "COMMANDS": "\n".join(_commands(daemon, names, folder / "src" / "condor_tests", seconds)),
         }
         namespaces = ("--mount", "--pid", "--uts", "--net", "--fork", "--kill-child")
@@ -211,10 +184,10 @@ def _commands(daemon: str, names: Sequence[str], folder: Path, seconds: int) -> 
             options = f"-p no:cacheprovider -p no:negotiator -p no:xdist -q --base-test-dir /tmp/{name} --junitxml /results/{name}.xml"
             program = f"{sys.executable} -m pytest {options} {name}.py"
         else:
-            program = f"sh -c '{_AROUND}; perl {name}.run'"
+            program = f"env CONDOR_CONFIG=/etc/condor/condor_config perl run_test.pl {name}.run"  # in the pool that it asks for
         yield f"rm -f /results/{name}.*; echo '{daemon}: {name}' >&2"
         yield f"timeout -k 10 {seconds} {program} > /results/{name}.out 2>&1 < /dev/null; echo $? > /results/{name}.code"
-        yield _END
+        yield f"cat {name}.run.out >> /results/{name}.out 2> /dev/null || :"
 
 
 def _print(names: Sequence[str], outcomes: dict[str, dict[str, Outcome]], reasons: dict[str, str]) -> int:
