@@ -24,7 +24,9 @@ _LARGEST = 3.4028234663852886e38  # numbers of other sizes are cut to it, as sin
 
 @attrs.frozen
 class CycleFigures:
-    """``shares`` has the share and the limit of each submitter at its first turn; ``groups`` what groups had.
+    """``shares`` has each submitter's share and its part of the pie, use included; ``groups`` what groups had.
+
+    They are those of the first spin of the last pie that the submitter took part in (``Matchmaker::negotiateWithGroup``).
 
     Numbers of a group: effective quota, subtree quota, sort key, requested. ``preempted`` is what users and groups have of the slots
     whose claims the matches of the cycle end. Until the next cycle the accounts have these slots for both users, as
@@ -40,9 +42,10 @@ class CycleFigures:
         """Return the figures of a cycle."""
         shares: dict[str, tuple[float, float]] = {}
         for pie in pies:
-            for spin in pie.spins:
+            for spin in pie.spins[:1]:
                 for turn in spin.turns:
-                    shares.setdefault(turn.submitter, (_finite(turn.share), _finite(turn.limit)))
+                    share = _finite(turn.share)
+                    shares[turn.submitter] = (share, _finite(share * spin.slot_weight_total))
         use = {name: preempted.own(name) for name in sorted(preempted.names())}
         return cls(shares, {} if record is None else _groups(record), use)
 

@@ -115,6 +115,12 @@ def test_the_long_form_has_shares_and_limits_of_the_last_cycle(site):
     assert (shown["SubmitterShare"], shown["SubmitterLimit"]) == ("1.0", "3.0")
 
 
+def test_the_limit_of_a_submitter_includes_the_slots_that_it_uses(tmp_path):
+    """As condor_negotiator publishes it: the share of the pie, of a group here, before use is taken off."""
+    shown = long_form(_cycle_of_groups(tmp_path))["sue@d"]
+    assert (shown["ResourcesUsed"], shown["SubmitterShare"], shown["SubmitterLimit"]) == ("1", "1.0", "2.0")
+
+
 def _assert_tables_of_condor_userprio(site):
     """The tables that condor_userprio makes of the long form are those of the command."""
     with real_condor() as condor:
