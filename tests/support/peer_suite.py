@@ -70,10 +70,20 @@ ETC = /etc/condor
 LOCAL_DIR = /tmp
 use security:HOST_BASED
 CONDOR_HOST = 127.0.0.1
+# a test may start a pool beside that of the harness
+COLLECTOR_HOST = $(CONDOR_HOST):0
+SHARED_PORT_PORT = 0
 LOCAL_CONFIG_FILE = /etc/condor/condor_config.local
 # tests submit files with several statements `queue`
 SUBMIT_PREVENT_MULTI_QUEUE = False
 """
+#: Ends the pools that a test left, whose ports the next one needs.
+_END: Final = """for process in /proc/[0-9]*; do
+  if [ "$(cat $process/comm 2> /dev/null)" = condor_master ]; then
+    kill -QUIT ${process#/proc/}
+    for i in $(seq 100); do [ -d $process ] || break; sleep 0.2; done
+  fi
+done"""
 
 
 @attrs.frozen
@@ -187,7 +197,8 @@ def _commands(daemon: str, names: Sequence[str], folder: Path, seconds: int) -> 
             program = f"env CONDOR_CONFIG=/etc/condor/condor_config perl run_test.pl {name}.run"  # in the pool that it asks for
         yield f"rm -f /results/{name}.*; echo '{daemon}: {name}' >&2"
         yield f"timeout -k 10 {seconds} {program} > /results/{name}.out 2>&1 < /dev/null; echo $? > /results/{name}.code"
-        yield f"cat {name}.run.out >> /results/{name}.out 2> /dev/null || :"
+        yield f"if [ -f {name}.run.out ]; then cat {name}.run.out >> /results/{name}.out; fi"
+        yield _END
 
 
 def _print(names: Sequence[str], outcomes: dict[str, dict[str, Outcome]], reasons: dict[str, str]) -> int:
