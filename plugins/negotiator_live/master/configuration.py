@@ -7,7 +7,6 @@ files, the environment, templates, macros.
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -281,6 +280,8 @@ def _user(ids: str) -> tuple[int, int] | None:
         if not (user.isdecimal() and group.isdecimal()):
             raise ConfigurationError(f"CONDOR_IDS must be UID.GID, not {ids!r}")
         return int(user), int(group)
+    import pwd  # noqa: PLC0415 - missing on Windows
+
     try:
         entry = pwd.getpwnam("condor")
     except KeyError:

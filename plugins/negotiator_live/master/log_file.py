@@ -19,7 +19,7 @@ from negotiator.plugin import printable
 from negotiator_live.master.handover import Handover
 
 _MODE: Final = 0o644
-_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)  # missing on Windows
 _STANDARD: Final = (1, 2)
 _LIMIT: Final = re.compile(r"\s*(\d{1,18})\s*([A-Za-z]*)\s*", re.ASCII)
 _BYTES: Final = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -102,7 +102,7 @@ def sent(cycles, now, **more):
         name="n", address="<10.0.0.1:9?noUDP>", started=0.0, configured=0.0, machine="h"
     )
     collector = NotingCollector()
-    advertiser = Advertiser(collector, identity, lambda: now, itertools.count(), **more)
+    advertiser = Advertiser(collector, identity, "", lambda: now, itertools.count(), **more)
     for each in cycles:
         advertiser.add_cycle(cycle(*each))
     advertiser.send()

@@ -13,8 +13,10 @@ def test_condor_userprio_shows_the_accounts_of_submitters_with_idle_jobs(secure_
         site.pool.submit(SUBMIT, user)
     with site.serving("1"):
         values = ("Name", "NegotiatorName", "IsAccountingGroup", "Priority", "ResourcesUsed")
-        group = "<none> negotiator true 500.0 0"
-        users = [f"{user}@example.org negotiator false 500.0 0" for user in ("ann", "bob")]
+        waited_for(lambda: site.tool("condor_status", "-negotiator", "-af", "Name", check=False), "the ad")
+        name = site.tool("condor_status", "-negotiator", "-af", "Name").strip()
+        group = f"<none> {name} true 500.0 0"
+        users = [f"{user}@example.org {name} false 500.0 0" for user in ("ann", "bob")]
 
         def advertised():
             return site.tool(*ADS, "-af", *values, check=False).splitlines()

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from cedar import IN_THE_CLEAR
-from negotiator_live.collector import NEGOTIATORS, SLOTS, Collector
+from negotiator_live.collector import SLOTS, AdQuery, Collector
 from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.errors import UnreachableError
@@ -53,8 +53,9 @@ def test_a_negotiator_ad_that_is_sent_is_found_by_a_query(open_pool, client):
         "Big": "1 + 2",
     }
     collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
+    collector.close()
     for _ in range(50):
-        found = "".join(collector.query(NEGOTIATORS))
+        found = "".join(collector.query(AdQuery(DaemonCommand.QUERY_NEGOTIATOR_ADS, "Negotiator")))
         if found:
             break
         time.sleep(0.1)
