@@ -73,7 +73,7 @@ def test_the_collector_misses_no_update_and_forgets_the_ad_at_the_end(pool):
     for _ in range(3):
         advertiser.send()
     values = ("-af", "UpdateSequenceNumber", "UpdatesLost")
-    assert status(pool, *values, until=lambda text: text.startswith("2")) == "2 0\n"
+    assert status(pool, *values, until=lambda text: text.startswith("3")) == "3 0\n"
     advertiser.withdraw()
     assert status(pool, until=lambda text: not text) == ""
 
