@@ -64,6 +64,9 @@ class _KeptConnection:
         channel.begin(exchange, deadline)
         return channel
 
+    def __del__(self) -> None:
+        self.close()  # of a collector that nobody needs any more
+
     def close(self) -> None:
         """Close it, if there is one."""
         if self.channel is not None:
