@@ -47,36 +47,9 @@ SUBMITTERS_WITH_CAPABILITIES = AdQuery(DaemonCommand.QUERY_MULTIPLE_PVT_ADS, "Su
 SCHEDDS = AdQuery(DaemonCommand.QUERY_SCHEDD_ADS, "Scheduler")
 
 
-@attrs.define(eq=False)
-class _KeptConnection:
-    """A connection that was opened for a command, and takes further ones."""
-
-    channel: Channel | None = None
-
-    def find(self, exchange: Exchange, deadline: Deadline) -> Channel | None:
-        """Return the connection, ready for another command; None if there is none that is open, or the daemon has moved."""
-        channel = self.channel
-        if channel is None:
-            return None
-        if channel.has_ended or channel.exchange.address != exchange.address:
-            self.close()
-            return None
-        channel.begin(exchange, deadline)
-        return channel
-
-    def __del__(self) -> None:
-        self.close()  # of a collector that nobody needs any more
-
-    def close(self) -> None:
-        """Close it, if there is one."""
-        if self.channel is not None:
-            self.channel.close()
-            self.channel = None
-
-
 @attrs.frozen
 class Collector:
-    """The collector of a pool; every query has a connection of its own, and all updates share one, which is kept.
+    """The collector of a pool; every query has a connection of its own.
 
     ``address`` is where it is, or a function that returns where it is at present.
     """
@@ -88,14 +61,13 @@ class Collector:
     """Seconds for a whole query."""
     note_progress: Callable[[], None] = lambda: None
     """Called after each command."""
-    _updates: _KeptConnection = attrs.field(factory=_KeptConnection, init=False)
 
     def query(self, query: AdQuery) -> Iterator[str]:
         """Yield the ads that a query finds, in long form, in blocks of whole ads.
 
         :raises DaemonError: while iterating, if the collector does not answer as it should, or in time.
         """
-        with self.client.open(self._exchange(query.command), Deadline(self.timeout)) as channel:
+        with self._open(query.command) as channel:
             channel.put_ad(query.ad())
             channel.end_message()
             yield from ad_texts(channel)
@@ -107,35 +79,31 @@ class Collector:
         :param ad: the text of an expression for each name, MyType among them.
         :raises DaemonError: the collector cannot be reached, or denies the command.
         """
-        self.update_all(command, (ad,))
+        with self._open(command) as channel:
+            channel.put_ad(ad)
+            channel.end_message()
+        self.note_progress()
 
     def update_all(self, command: DaemonCommand, ads: Iterable[Mapping[str, str]]) -> None:
-        """Send several ads, as ``update`` does.
-
-        The connection is kept for later updates, as HTCondor's daemons keep theirs (``DCCollector::sendTCPUpdate``).
+        """Send several ads, as ``update`` does, over one connection.
 
         :raises DaemonError: the collector cannot be reached, or denies the command.
         """
-        for ad in ads:
-            exchange = self._exchange(command)
-            channel = self._updates.find(exchange, Deadline(self.timeout))
-            if channel is None:
-                channel = self.client.open(exchange, Deadline(self.timeout))
-                self._updates.channel = channel
-            else:
-                channel.put_int(command)
-            try:
+        channel: Channel | None = None
+        try:
+            for ad in ads:
+                if channel is None:
+                    channel = self._open(command)
+                else:
+                    channel.put_int(command)
                 channel.put_ad(ad)
                 channel.end_message()
-            except BaseException:
-                self.close()
-                raise
+        finally:
+            if channel is not None:
+                channel.close()
         self.note_progress()
 
-    def close(self) -> None:
-        """Close the connection for updates; the next update opens another one."""
-        self._updates.close()
-
-    def _exchange(self, command: DaemonCommand) -> Exchange:
+    def _open(self, command: DaemonCommand) -> Channel:
         address = self.address if isinstance(self.address, DaemonAddress) else self.address()
-        return Exchange(DaemonKind.COLLECTOR, self.name, address, command)
+        exchange = Exchange(DaemonKind.COLLECTOR, self.name, address, command)
+        return self.client.open(exchange, Deadline(self.timeout))

@@ -135,5 +135,4 @@ class Advertiser:
         remove_address_file(self.address_file)
         if self.is_advertised:
             self.is_advertised = False
-            self.collector.close()  # nobody sends it again if a kept connection has lost it
             self.collector.update(DaemonCommand.INVALIDATE_NEGOTIATOR_ADS, self.identity.withdrawal())

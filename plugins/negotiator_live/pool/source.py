@@ -172,6 +172,5 @@ class HTCondorPool(LivePool):
             self._listener.close()
         with contextlib.suppress(PoolError):  # without a collector there is no ad either; or it expires
             self._advertiser.withdraw()
-        self._collector.close()
         self._negotiations.close()
         self._client.sessions.clear()

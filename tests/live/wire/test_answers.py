@@ -1,7 +1,6 @@
-"""Answers to queries become long form: nothing in an attribute becomes another one. Updates share a connection."""
+"""Answers to queries become long form: nothing in an attribute becomes another one."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,14 @@ from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long
 from negotiator.pool.parsed_ad import ParsedAd
 from negotiator_live.collector import SLOTS, Collector
-from negotiator_live.security.client import SecureClient
 from negotiator_live.wire import answers
-from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.answers import ad_texts
-from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.errors import (
     ConnectionClosedError,
     DaemonError,
     MalformedMessageError,
     TimedOutError,
 )
-from played_pool import daemon
 
 
 def text_of(data):
@@ -184,48 +179,3 @@ def test_whatever_is_in_attributes_no_ad_is_more_than_it_was(ads):
     found, problems = read(text_of(answer(*(ad(*texts) for texts in ads))))
     assert len(found) + len(problems) <= len(ads)
     assert all(len(each) <= max(map(len, ads)) for each in found)
-
-
-@pytest.fixture
-def updates():
-    """Yield what a played collector receives: the ads of each connection, which it closes after so many."""
-    received, most = [], []
-
-    def serve(channel, command):
-        received.append([])
-        while True:
-            received[-1].append((command, channel.get_ad().string("Name")))
-            channel.end_received()
-            if len(received[-1]) in most:
-                return
-            command = channel.get_int()
-
-    with daemon(serve) as address:
-        collector = Collector(DaemonAddress.parse(f"<{address}>"), SecureClient())
-        yield collector, received, most
-        collector.close()
-
-
-def awaited(received, expected):
-    for _ in range(500):
-        if received == expected:
-            break
-        time.sleep(0.01)
-    assert received == expected
-
-
-def test_updates_share_a_connection_until_the_collector_closes_it(updates):
-    collector, received, most = updates
-    negotiator, accounting = DaemonCommand.UPDATE_NEGOTIATOR_AD, DaemonCommand.UPDATE_ACCOUNTING_AD
-    collector.update(negotiator, {"Name": '"n"'})
-    collector.update_all(accounting, [{"Name": '"a"'}, {"Name": '"b"'}])
-    awaited(received, [[(negotiator, "n"), (accounting, "a"), (accounting, "b")]])
-    most.append(4)
-    collector.update(negotiator, {"Name": '"m"'})
-    awaited(received, [[(negotiator, "n"), (accounting, "a"), (accounting, "b"), (negotiator, "m")]])
-    for _ in range(500):  # the connection is closed a little later
-        collector.update(negotiator, {"Name": '"o"'})
-        if len(received) == 2:
-            break
-        time.sleep(0.01)
-    awaited(received[1:], [[(negotiator, "o")]])
