@@ -8,11 +8,13 @@ jobs run. So each cycle tests what runs as if it were matched now. Source: HTCon
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.ledger import CounterKey
-from negotiator.records import Reason
+if TYPE_CHECKING:
+    from negotiator.ledger import CounterKey
+    from negotiator.records import Reason
 
 
 class OverrunAction(enum.StrEnum):

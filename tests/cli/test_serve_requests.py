@@ -77,7 +77,7 @@ def test_an_account_is_changed_between_two_cycles_and_shown(tmp_path, requested)
         f"by = {ME!r}",
         "self.note(control.change_account(by, AccountRequest(Kind.FACTOR, 'ann@d', 500.0), wait=60))",
         "self.results += [dict(ad) for ad in control.accounts() if ad['Name'] == 'ann@d']",
-        "self.results.append(len(control.matches()))",
+        "self.results.append(len(control.resources('ann@d')))",
     )
     assert found[0] == [True, "The priority factor of ann@d was set to 500"]
     assert found[1]["PriorityFactor"] == 500.0

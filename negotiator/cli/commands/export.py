@@ -12,7 +12,9 @@ from negotiator.hooks.command_targets import CommandTargets
 
 @click.group()
 def export() -> None:
-    """Print policies of a bundle as configuration of HTCondor's daemons, which then keep them whoever matches a job.
+    """Print policies as configuration of startds and schedds.
+
+    These then keep the policies of the bundle, whoever matches a job.
 
     A schedd runs further jobs on a claim without asking a negotiator. Without any of this, a claim is for one job where a
     policy of the bundle could be bypassed; with the line of "export startd", claims are used within the policies.
