@@ -254,6 +254,7 @@ class PoolAds:
     :param before: that of the last cycle; None if there is none.
     :param judged: returns, of the significant attributes, those that policies over running jobs need; empty: there are none.
     :param conditions: of rules over jobs alone, true where they deny a job.
+    :param awaits_claims: matches are pending: what slots show of their claims ends them.
     """
 
     SUBMITTER: Final = SUBMITTER
@@ -264,7 +265,10 @@ class PoolAds:
         before: PoolReading | None = None,
         judged: Callable[[frozenset[str]], frozenset[str]] = lambda _: frozenset(),
         conditions: tuple[str, ...] = (),
+        *,
+        awaits_claims: bool = False,
     ) -> None:
+        self.awaits_claims = awaits_claims
         self._significant, self._judged, self._conditions = significant, judged, conditions
         self.unanswered: list[Problem] = []
         self._before = self._carried = before if before is not None and before.can_continue else None

@@ -35,13 +35,15 @@ class CyclePool(ABC):
 
     ``is_shadow``: another negotiator serves the pool, so this one hands out nothing and charges nobody. ``can_evict``: running jobs
     can be asked to end. ``unanswered`` are the parts of the pool that did not answer when it was last read. ``reuse`` is what its
-    schedds may do with claims; None if nobody claims anything.
+    schedds may do with claims; None if nobody claims anything. ``awaits_claims`` is set before each reading: there are matches
+    whose claims the pool did not show yet.
     """
 
     is_shadow: ClassVar[bool] = False
     can_evict: ClassVar[bool] = False
     unanswered: Sequence[Problem] = ()
     reuse: ReuseReport | None = None
+    awaits_claims: bool = False
 
     @abstractmethod
     def read(self) -> tuple[Snapshot, ClaimVault]:

@@ -86,6 +86,7 @@ class ServedPool(CyclePool):
             reading,
             lambda attributes: attributes if means.has_rules else frozenset(),
             means.conditions,
+            awaits_claims=self.awaits_claims,
         )
         called_within(pool.longest_step, source, pool.fetch, ads)
         self._before = pool, ads.reading

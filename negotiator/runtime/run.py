@@ -145,6 +145,7 @@ class Runtime:
         manager = self.state_manager
         with seconds.timed("read"):
             manager.read_peers()  # before the pool: it shows what they remove from now on
+            self.pool.awaits_claims = not all(entry.shown for entry in manager.matches)
             snapshot, vault = self.pool.read()
         with self.stop.listening():
             return self._cycle(number, begun, snapshot, vault, seconds)

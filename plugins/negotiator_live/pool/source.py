@@ -113,7 +113,8 @@ class HTCondorPool(LivePool):
         found = SubmitterAds.of(ads_of(submitters), ads_of(schedds))
         self._end_if_wanted()
         now = time.monotonic()
-        decides = bool(found.submitters) or now - self._refreshed >= _FREE_SLOTS_SECONDS
+        is_due = now - self._refreshed >= _FREE_SLOTS_SECONDS
+        decides = bool(found.submitters) or ads.awaits_claims or is_due
         fetch_slots(self._collector, ads, decides=decides)
         self._refreshed = now if decides else self._refreshed
         self._end_if_wanted()

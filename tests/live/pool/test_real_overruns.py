@@ -51,7 +51,7 @@ def test_jobs_that_a_policy_denies_run_on_a_claim_until_they_are_to_end(site_of)
                 lambda: "Retiring" in site.pool.inside("run", "condor_status", "-af", "Activity")
             )
             process.wait_for(lambda: site.running(closed) == site.running(elsewhere) == 0)
-            process.wait_for(lambda: rules(site, "ended") == {GATE, RESOURCE})
+            process.wait_for(lambda: jobs(site, "ended") == {edited, f"{closed}.0", f"{elsewhere}.0"})
             process.wait_for(lambda: any(GATE in each for each in site.reasons(closed)))
             assert site.running(permitted) == 2
             assert site.queue(closed, "VacateReason") == ["Claim vacated by the administrator"]
