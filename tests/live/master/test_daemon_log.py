@@ -105,7 +105,12 @@ def test_a_cycle_is_logged_step_by_step(tmp_path):
         "User": '"ann@d"',
         "Requirements": "true",
     }
-    environment = dict(os.environ)
+    # The pool's configuration sets nothing.
+    program = tmp_path / "bin" / "condor_config_val"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
     match_log = tmp_path / "MatchLog"
     form = Handover(debug="D_MATCH D_CAT", debug_time_format="T", match_log=str(match_log))
     kept = form.send(environment)
