@@ -160,7 +160,9 @@ def _ad(entry: UserprioEntry) -> dict[str, str | float]:
     Other than in the ad of all, a group is in itself, has what submitters have, and the factor of its priority.
     """
     record = entry.record
-    found = {name: value for name, value in _attributes(entry).items() if value or name not in _OF_USE}
+    # Usage that was reset has a beginning: its sums are 0, and not unknown.
+    unknown = _OF_USE - {"AccumulatedUsage", "WeightedAccumulatedUsage"} if record.begin_usage else _OF_USE
+    found = {name: value for name, value in _attributes(entry).items() if value or name not in unknown}
     found |= {
         "HierWeightedResourcesUsed": record.hierarchical_weighted_resources_used,
         "Ceiling": max(record.ceiling, -1),

@@ -34,7 +34,6 @@ def pool(secure_pool, tmp_path):
     advertiser = Advertiser(Collector(address, client), IDENTITY, "", lambda: 3000.0, itertools.count())
     yield pool, advertiser
     advertiser.withdraw()
-    advertiser.collector.close()
 
 
 def status(pool, *arguments, until=bool):

@@ -53,7 +53,6 @@ def test_a_negotiator_ad_that_is_sent_is_found_by_a_query(open_pool, client):
         "Big": "1 + 2",
     }
     collector.update(DaemonCommand.UPDATE_NEGOTIATOR_AD, ad)
-    collector.close()
     for _ in range(50):
         found = "".join(collector.query(AdQuery(DaemonCommand.QUERY_NEGOTIATOR_ADS, "Negotiator")))
         if found:
