@@ -175,9 +175,13 @@ def test_its_logs_have_the_lines_of_condor_negotiator_in_the_pools_form(running)
 
 def test_the_tools_find_the_daemon_its_settings_and_its_logs(running):
     until(lambda: process(running), running)
-    daemons = running.inside("run", "condor_who", "-daemons", check=False)
-    (line,) = [each for each in daemons.splitlines() if each.startswith("Negotiator")]
-    assert str(PROGRAM) in line
+
+    def is_shown():
+        daemons = running.inside("run", "condor_who", "-daemons", check=False)
+        (line,) = [each for each in daemons.splitlines() if each.startswith("Negotiator")]
+        return str(PROGRAM) in line
+
+    until(is_shown, running)  # condor_who reads the log of a daemon that was started again
     name = running.inside("run", "condor_status", "-negotiator", "-af", "Name").strip()
     assert name == running.inside("run", "condor_config_val", "FULL_HOSTNAME").strip()
     for options in (("NEGOTIATOR_LOG",), ("-v", "NEGOTIATOR_LOG"), ("-v", "NEGOTIATOR_INTERVAL")):
