@@ -41,9 +41,11 @@ class Overrun:
     ``subject`` is what breaks it, for people: ``job 12.0 of ann on slot1@host``, ``user sue in root.a``. ``since`` is the time
     of the first cycle that found it, in seconds since the epoch.
 
-    Of a running job: ``job`` ("cluster.proc"), ``schedd``, ``user``, ``slot`` (its name) and the ``action`` that the rule
-    asks for; ``asked`` is when its end was requested last, 0 if never. Of a limit, where these are empty: ``resource`` (empty for counts), ``used`` and ``limit`` in the unit of the
-    resource (bytes of memory, thousandths of vcore), and ``counter``, the plugin's own key.
+    Of a running job: ``job`` ("cluster.proc"), ``schedd``, ``user``, ``slot`` (its name), the rule's ``action``, and ``asked``:
+    when its end was requested last, in seconds since the epoch, 0 if never.
+
+    Of a limit, where these are empty: ``resource`` (empty for counts), ``used`` and ``limit`` in the unit of the resource (bytes
+    of memory, thousandths of vcore), and ``counter``, the plugin's own key.
     """
 
     reason: Reason

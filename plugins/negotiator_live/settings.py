@@ -218,7 +218,7 @@ def _texts(knobs: Mapping[str, ScalarText]) -> Mapping[str, str]:
 class LivePoolSettings:
     """The keys of this plugin, and the settings that it reads of the pool's own configuration.
 
-    With ``NEGOTIATOR_INFORM_STARTD`` startds are told of matches.
+    With ``NEGOTIATOR_INFORM_STARTD`` matches are sent to the startds of their slots, too.
     """
 
     htcondor: CondorPool = attrs.field(factory=CondorPool)

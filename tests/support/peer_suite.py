@@ -1,7 +1,7 @@
 """HTCondor's own tests of the negotiator, with condor_negotiator and with this program in its place; prints both results.
 
-The tests are those of a copy of HTCondor's sources (repository htcondor/htcondor), which is read only and is no part of
-this project. Each daemon gets a private copy of a root folder with the package ``condor``, in namespaces of its own; the
+The tests are those of a copy of HTCondor's sources (repository htcondor/htcondor), which is read only and does not
+belong to this project. Each daemon gets a private copy of a root folder with the package ``condor``, in namespaces of its own; the
 tests run there as an ordinary user, and start pools of their own. It needs root, and takes about half an hour for each daemon.
 
     make test-peer HTCONDOR_SOURCES=/path/to/htcondor [PEER_TESTS="test_ocu_basic job_core_niceuser_van"]

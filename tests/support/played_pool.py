@@ -53,17 +53,23 @@ class PlayedSchedd:
 
     ``matches`` are (claim id, ad) and ``rejections`` texts, as they came. If ``hangs`` is an Event, the schedd answers nothing until
     it is set. ``called`` is set by the first connection.
+
+    ``running`` are its answers to queries for running jobs, one after the other, each a list of ads, or None for a connection that
+    is closed; the last one is repeated. ``conditions`` are those of the queries. Only a schedd with such answers advertises itself.
     """
 
-    def __init__(self, name, requests, hangs=None):
-        self.name, self.requests, self.hangs = name, requests, hangs
-        self.matches, self.rejections, self.header = [], [], None
+    def __init__(self, name, requests, hangs=None, running=()):
+        self.name, self.requests, self.hangs, self.running = name, requests, hangs, running
+        self.matches, self.rejections, self.header, self.conditions = [], [], None, []
         self.address = ""
         self.called = threading.Event()
 
-    def __call__(self, channel, _command):
-        """Negotiate on a connection."""
+    def __call__(self, channel, command):
+        """Negotiate on a connection, or answer a query."""
         self.called.set()
+        if command == DaemonCommand.QUERY_JOB_ADS:
+            self._answer(channel)
+            return
         if self.hangs is not None and not self.hangs.is_set():
             self.hangs.wait(_SECONDS)
             return
@@ -90,6 +96,18 @@ class PlayedSchedd:
                 self.rejections.append(channel.get_string())
                 channel.end_received()
         channel.end_received()
+
+    def _answer(self, channel):
+        self.conditions.append(channel.get_ad()["Requirements"])
+        channel.end_received()
+        jobs = self.running[min(len(self.conditions), len(self.running)) - 1]
+        for ad in [] if jobs is None else [*jobs, {"Owner": "0"}]:
+            channel.put_ad(ad)
+            channel.end_message()
+
+    def ad(self):
+        """Return its own ad."""
+        return {"MyType": '"Scheduler"', "Name": quoted(self.name), "MyAddress": quoted(f"<{self.address}>")}
 
     def submitter(self):
         """Return the submitter ad that the collector has."""
@@ -138,6 +156,8 @@ class PlayedCollector:
                 }
                 for slot in self.slots
             ]
+        if command == DaemonCommand.QUERY_SCHEDD_ADS:
+            return [schedd.ad() for schedd in self.schedds if schedd.running]
         if command == DaemonCommand.QUERY_MULTIPLE_PVT_ADS:
             return [schedd.submitter() for schedd in self.schedds]
         return []

@@ -80,7 +80,7 @@ def parse_settings(text: str) -> Iterator[Setting]:
 
 
 def lookup(name: str) -> Setting | None:
-    """Return the setting that a daemon of this name and kind reads: its own one goes before that of all."""
+    """Return the setting that a daemon of this name and kind reads: one for this daemon takes precedence over a general one."""
     received, known = handover(), settings()
     local = received.local_name if received is not None else ""
     names = (f"{local}.{name}" if local else "", f"NEGOTIATOR.{name}", name)
@@ -175,7 +175,7 @@ def _answer(channel: Channel, question: str) -> None:
         for text in _summary():
             channel.put_string(text)
     elif kind == "?names":
-        # The pattern is that of a peer: as a group it is no option of the command.
+        # The pattern comes from a peer: in parentheses, condor_config_val cannot read it as an option.
         names = [each.name for each in parse_settings(_output("-dump", "-v", f"({pattern or '.*'})"))]
         for name in names or [""]:
             channel.put_string(name)

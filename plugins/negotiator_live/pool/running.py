@@ -52,7 +52,8 @@ class RunningClaims:
     timeout: float
     clock: Callable[[], float] = time.monotonic
     _schedds: Mapping[str, JobQuery] = attrs.field(factory=dict, init=False)  # by name in lower case
-    _denied: set[str] = attrs.field(factory=set, init=False)  # ids of the known jobs that a condition found
+    #: By schedd in lower case: ids of the known jobs that its last answer had, which a rule denied then.
+    _denied: dict[str, set[str]] = attrs.field(factory=dict, init=False)
     #: Schedds that took long to answer: when they are asked again, and the seconds of that pause.
     _pauses: dict[str, tuple[float, float]] = attrs.field(factory=dict, init=False)
 
@@ -62,9 +63,8 @@ class RunningClaims:
         A schedd that does not answer is a problem: of its jobs nothing is known but what their slots tell. One that took longer than
         a quarter of the time limit is left alone for a minute, and for twice as long each further time.
         """
-        queries, _ = job_queries(
-            schedds, self.client, self.timeout
-        )  # invalid addresses are reported elsewhere
+        # Schedds with an invalid address are reported elsewhere.
+        queries, _ = job_queries(schedds, self.client, self.timeout)
         self._schedds = {each.schedd.lower(): each for each in queries}
         attributes = ads.running_attributes()
         if not attributes:
@@ -73,11 +73,11 @@ class RunningClaims:
         by_schedd: dict[str, dict[tuple[int, int], ClaimedJob]] = defaultdict(dict)
         for job in running:
             by_schedd[job.schedd.lower()][job.cluster, job.proc] = job
+        self._denied = {schedd: ids for schedd, ids in self._denied.items() if schedd in by_schedd}
         asked = []
         for schedd, jobs in by_schedd.items():
-            named = {
-                each.cluster for each in jobs.values() if not each.is_known or each.global_id in self._denied
-            }
+            denied = self._denied.get(schedd, ())
+            named = {each.cluster for each in jobs.values() if not each.is_known or each.global_id in denied}
             is_paused = self.clock() < self._pauses.get(schedd, (0.0, 0.0))[0]
             if schedd in self._schedds and not is_paused and (named or ads.running_conditions):
                 constraint = _constraint(named, ads.running_conditions)
@@ -92,9 +92,10 @@ class RunningClaims:
                 report(ads, f"schedd {query.schedd}", error)
                 continue
             jobs = by_schedd[query.schedd.lower()]
-            answers += [(f"schedd {query.schedd}", jobs[job], ad) for job, ad in query.ads() if job in jobs]
-        # What a condition found is asked for again: it may be permitted by then.
-        self._denied = {job.global_id for _, job, _ in answers if job.is_known}
+            found = [(f"schedd {query.schedd}", jobs[job], ad) for job, ad in query.ads() if job in jobs]
+            # A denied job is queried again, by its id: it may be permitted by then.
+            self._denied[query.schedd.lower()] = {job.global_id for _, job, _ in found if job.is_known}
+            answers += found
         ads.put_running(running, answers)
 
     def _pause(self, query: JobQuery) -> None:

@@ -42,9 +42,8 @@ from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError
 
 _MARGIN: Final = 5.0  # seconds
-_FREE_SLOTS_SECONDS: Final = (
-    300.0  # after which ads of free slots are fetched again though no job is idle: startds send them as often
-)
+_FREE_SLOTS_SECONDS: Final = 300.0
+"""After these, ads of free slots are fetched again though no job is idle: startds send them as often."""
 
 
 class HTCondorPool(LivePool):
@@ -54,7 +53,7 @@ class HTCondorPool(LivePool):
         """Open a pool.
 
         :param control: carries out the commands of tools and schedds.
-        :param informs_startds: startds are told of matches.
+        :param informs_startds: matches are sent to the startds of their slots, too.
         :raises PoolError: the port cannot be used.
         """
         self._settings, self._control = pool.keys, control

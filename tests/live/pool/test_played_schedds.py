@@ -328,6 +328,30 @@ def test_a_schedd_that_hangs_keeps_one_cycle_waiting_and_its_jobs_run_once_it_an
     assert [claim for claim, _ in silent.matches] == ["claim of slot1@h"]
 
 
+def test_a_running_job_that_a_policy_denied_is_queried_until_its_schedd_has_answered(tmp_path):
+    """A schedd that does not answer in between changes nothing: the job may be permitted by then."""
+    claimed = {
+        "State": '"Claimed"',
+        "RemoteUser": '"ann@d"',
+        "RemoteScheddName": '"s"',
+        "GlobalJobId": '"s#7.0#1700000000"',
+        "JobId": '"7.0"',
+    }
+    job = {"ClusterId": "7", "ProcId": "0", "Owner": '"ann"', "User": '"ann@d"', "JobStatus": "2"}
+    permitted, denied = {**job, "Closed": "false"}, {**job, "Closed": "true"}
+    schedd = PlayedSchedd("s", [], running=[[permitted], [denied], None, [permitted], []])
+    (tmp_path / "bundle").mkdir()
+    with played_pool([slot(1, **claimed)], [schedd]) as collector:
+        policy = "NEGOTIATOR_PE_JOB_ONLY_EXPR: Closed\n"
+        (tmp_path / "bundle" / "pool.yaml").write_text(POOL.format(collector, 20) + policy)
+        command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--cycles", "6"]
+        subprocess.run([*command, "--every", "0.1"], cwd=tmp_path, check=False, capture_output=True)
+    by_id = ["member(ClusterId, {7})" in each for each in schedd.conditions]
+    assert by_id == [True, False, True, True, True, False]
+    changes = [(each["change"], each["job"]) for each in records(tmp_path / "var" / "audit", "overrun")]
+    assert changes == [("begun", "7.0"), ("ended", "7.0")]
+
+
 def closes(_channel):
     """Close the connection."""
 
