@@ -15,6 +15,8 @@ from condor_pool.modes import MOSTLY_SECURE, SHARED_PORT
 PATIENCE = 90.0
 ROOT = Path(__file__).parents[3]
 PROGRAM = Path(sys.executable).with_name("negotiator-daemon")
+#: condor_who finds a process that condor_master has started again by the name `condor_*` of its program.
+LINK = "condor_negotiator"
 SETTINGS = """DAEMON_LIST = MASTER COLLECTOR SCHEDD STARTD NEGOTIATOR
 NEGOTIATOR = {program}
 NEGOTIATOR_BUNDLE = {bundle}
@@ -53,9 +55,12 @@ def pool(request, tmp_path_factory):
     bundle = tmp_path_factory.mktemp("bundle")
     bundle.chmod(0o755)
     (bundle / "pool.yaml").write_text(POLICY)
-    folders = tuple(map(str, dict.fromkeys((ROOT, sys.prefix, sys.base_prefix, bundle))))
+    programs = tmp_path_factory.mktemp("programs")
+    programs.chmod(0o755)
+    (programs / LINK).symlink_to(PROGRAM)
+    folders = tuple(map(str, dict.fromkeys((ROOT, sys.prefix, sys.base_prefix, bundle, programs))))
     mode = "open" if request.param == "open" else "secure"
-    more = SETTINGS.format(program=PROGRAM, bundle=bundle)
+    more = SETTINGS.format(program=programs / LINK, bundle=bundle)
     settings = PoolSettings(mode, shared_port=request.param == "shared port", more=more, folders=folders)
     with condor_pool(settings) as started:
         yield started
@@ -179,9 +184,9 @@ def test_the_tools_find_the_daemon_its_settings_and_its_logs(running):
     def is_shown():
         daemons = running.inside("run", "condor_who", "-daemons", check=False)
         (line,) = [each for each in daemons.splitlines() if each.startswith("Negotiator")]
-        return str(PROGRAM) in line
+        return line.endswith(f"/{LINK}")
 
-    until(is_shown, running)  # condor_who reads the log of a daemon that was started again
+    until(is_shown, running)
     name = running.inside("run", "condor_status", "-negotiator", "-af", "Name").strip()
     assert name == running.inside("run", "condor_config_val", "FULL_HOSTNAME").strip()
     for options in (("NEGOTIATOR_LOG",), ("-v", "NEGOTIATOR_LOG"), ("-v", "NEGOTIATOR_INTERVAL")):
