@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Environment, Expr, Side
-from negotiator.classad.columnar import CacheKey, ColumnCache, TrueRows
+from negotiator.classad.columnar import CacheKey, ColumnCache, Dependencies, TrueRows
 from negotiator.classad.syntax import fold
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE
@@ -85,9 +85,13 @@ class Conjunct:
 
         Inside these such a reference is circular, and undefined; in the conjunct by itself it would have a value.
         """
-        if self.side is _MINE and (key.is_direct or self.expression is WHOLE):
+        return self.is_independent_with(key.dependencies, direct=key.is_direct)
+
+    def is_independent_with(self, dependencies: Dependencies, *, direct: bool) -> bool:
+        """True if its evaluation with these dependencies never reads them; ``direct``: the job has constants only."""
+        if self.side is _MINE and (direct or self.expression is WHOLE):
             return True  # ``slot_conjuncts`` has checked it for jobs without expressions
-        found = key.dependencies.footprint
+        found = dependencies.footprint
         if self.side is not _MINE:
             return not found.opaque and _NAMES.isdisjoint(found.names)
         own = (True, fold(self.written[0].attribute))

@@ -7,8 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 import attrs
+import numpy as np
 
 from negotiator.bundle.model import Bundle
+from negotiator.classad import Table
+from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.match import SlotMatcher
 from negotiator.cycle.work_accounts import WorkAccounts
@@ -18,13 +21,22 @@ from negotiator.hooks.records import Cycle
 
 @attrs.frozen(eq=False)
 class MatchingTask:
-    """What the turns of one cycle begin with: its requests, and the slots with nothing granted yet."""
+    """What the turns of one cycle begin with: its requests, their jobs, and the slots with nothing granted yet."""
 
     bundle: Bundle
     cycle: Cycle
     requests: Sequence[QueuedRequest]
+    jobs: Table
     matcher: SlotMatcher
     work: WorkAccounts
+
+    def conditions(self) -> ConditionTable:
+        """Return the conditions of the requests."""
+        matcher, first = self.matcher, [int(queued.rows[0]) for queued in self.requests]
+        return ConditionTable(
+            *(self.requests, self.jobs.take(np.array(first, np.intp)), matcher.slots),
+            *(matcher.requirements, self.bundle.constraints, self.cycle, self.work),
+        )
 
 
 class Engine(Protocol):
@@ -51,13 +63,12 @@ class Engine(Protocol):
 
 @attrs.frozen
 class LocalEngine:
-    """The engine of one process: each condition is evaluated at its turn."""
+    """The engine of one process: each condition is evaluated at the first turn that needs it."""
 
     @contextmanager
     def begin(self, task: MatchingTask) -> Iterator[ConditionSource | None]:
         """Evaluate nothing ahead."""
-        del task
-        yield None
+        yield task.conditions()
 
     def connect(self) -> None:
         """Do nothing: there are no workers."""

@@ -165,7 +165,10 @@ def _run_cycle(
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
     if divisible is not None:
         engine.leave_out("several jobs share a slot, which changes with each match")
-    with ahead.begin(MatchingTask(bundle, cycle, requests, matcher, work)) as matcher.source:
+    task = MatchingTask(bundle, cycle, requests, placed.idle.jobs, matcher, work)
+    with ahead.begin(task) as matcher.source:
+        if candidate_set is not CandidateSet:
+            matcher.source = None
         while (queued := order.next()) is not None and not time.ends_cycle():
             watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
             time.begin_turn()

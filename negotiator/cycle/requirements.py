@@ -33,7 +33,7 @@ class Requirements:
     def __init__(self, slots: Table, env: Environment, budget: MemoryBudget) -> None:
         self.dependencies = DependencyIndex(slots)
         self.cache = ColumnCache(self.dependencies, env, TrueRows.from_column, budget)
-        self._slots, self._env, self._budget = slots, env, budget
+        self._slots, self._env, self.budget = slots, env, budget
         self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
         self._all_caches: list[ColumnCache[TrueRows]] = []
         self._meter: EvaluationMeter | None = None
@@ -53,7 +53,8 @@ class Requirements:
         return slot_conjuncts(self._slots)
 
     @cached_property
-    def _layers(self) -> tuple[Conjunct, ...]:
+    def layers(self) -> tuple[Conjunct, ...]:
+        """The conjuncts of the slots, those that differ in their constants only together."""
         return tuple(self._of_layers())
 
     def measure(self, meter: EvaluationMeter) -> None:
@@ -82,7 +83,7 @@ class Requirements:
         Conjuncts that differ in their constants only come together. MY may mean anything where an ad has such an
         attribute: each conjunct is then by itself.
         """
-        conjuncts = self._apart if self.dependencies.shadowed(job) else self._layers
+        conjuncts = self._apart if self.dependencies.shadowed(job) else self.layers
         yield from _evaluated(conjuncts, self._whole_slots, job, env)
 
     def _split_once(self, written: Expr) -> _SplitRequirements:
@@ -101,7 +102,7 @@ class Requirements:
         parts = known.rejoined.get(own)
         if parts is None:
             expressions = rejoin([part.expression for part in known.parts], own)
-            parts = known.rejoined[own] = tuple(map(self._of_job, expressions))
+            parts = known.rejoined[own] = tuple(map(self.of_tree, expressions))
         return parts
 
     def _split(self, written: Expr) -> _SplitRequirements:
@@ -113,10 +114,11 @@ class Requirements:
         moving = [part for part, reach in zip(parts, found, strict=True) if reach.moves_scope or reach.opaque]
         moves = frozenset[str]().union(*map(moved_attributes, moving))
         whole = _conjunct(WHOLE, Side.TARGET, self.cache, written)
-        return _SplitRequirements(whole, tuple(map(self._of_job, parts)), moves)
+        return _SplitRequirements(whole, tuple(map(self.of_tree, parts)), moves)
 
-    def _of_job(self, expression: Expr) -> Conjunct:
-        return _conjunct(expression, Side.TARGET, self.cache, expression)
+    def of_tree(self, expression: Expr, side: Side = Side.TARGET) -> Conjunct:
+        """Return a conjunct of jobs' Requirements, or of the pool's; ``side`` is that of the slots in it."""
+        return _conjunct(expression, side, self.cache, expression)
 
     @cached_property
     def _apart(self) -> tuple[Conjunct, ...]:
@@ -153,7 +155,7 @@ class Requirements:
 
     def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
         dependencies = DependencyIndex(slots, self.dependencies.values)
-        cache = ColumnCache(dependencies, self._env, self._of_some_slots, self._budget)
+        cache = ColumnCache(dependencies, self._env, self._of_some_slots, self.budget)
         cache.meter = self._meter
         self._all_caches.append(cache)
         return cache

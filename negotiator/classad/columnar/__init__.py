@@ -4,6 +4,7 @@ from negotiator.classad.columnar.column_cache import CacheKey as CacheKey
 from negotiator.classad.columnar.column_cache import ColumnCache as ColumnCache
 from negotiator.classad.columnar.column_cache import EvaluationMeter as EvaluationMeter
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
+from negotiator.classad.columnar.dependencies import Dependencies as Dependencies
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import Footprint as Footprint

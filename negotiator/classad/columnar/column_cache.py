@@ -200,6 +200,12 @@ class ColumnCache(Generic[T]):
         dependencies, values = index.resolve(plan.written, other, payer)
         return CacheKey(plan, dependencies, values, False)
 
+    def dependencies_of(self, expr: Expr, side: Side) -> Dependencies:
+        """Return what an expression depends on with all ads that have constants only, and no attribute called MY or TARGET."""
+        written = self.dependencies.without_other_ad(expr, on_rows=side is _MINE, shadowed=False)
+        plan = self._plans.get(written) or self._plan(written)
+        return written if plan.folded is None or not plan.folded.within_limits else plan.folded
+
     def get_by_key(self, key: CacheKey[T], other: Ad, env: Environment | None = None) -> T:
         """Return the result for a key of this ad; evaluate it if it is not cached."""
         env = env or self._env

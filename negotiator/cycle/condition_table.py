@@ -1,0 +1,482 @@
+"""The conditions of all requests of a cycle as a table: a row for each conjunct and each group of requests alike in what it reads.
+
+A thousand classes of jobs share a few hundred rows, and a few hundred combinations of rows. Which requests share a row is found by
+columns, for all requests at once. A row is evaluated at the first turn that needs it, so that its owner pays; so is a combination of
+rows: the slots that all of them leave, and what each of them removes. Further requests with the combination look it up.
+
+Some requests share no rows: their Requirements refer to themselves, read a random number or an attribute of the turn, or mean an
+attribute of an ad by MY. ``apply_conditions`` evaluates them, each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Literal
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.bundle.constraints import BoundConstraint
+from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_table
+from negotiator.classad.columnar import Dependencies, DependencyIndex, TrueRows
+from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, split, tree_key
+from negotiator.classad.tables import AttributeTable
+from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.conditions import FoundConditions, apply_constraints, apply_requirements
+from negotiator.cycle.conjunct import Conjunct
+from negotiator.cycle.numbering import Numbers, combined
+from negotiator.cycle.requirements import Requirements
+from negotiator.cycle.work_accounts import WorkAccounts, for_policy, is_exceeded
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.order import QueuedRequest
+from negotiator.hooks.records import Cycle, Mask
+from negotiator.ledger import Rows
+from negotiator.records import Reason
+
+#: A request with more conditions is evaluated by itself.
+_MOST_CONDITIONS = 200
+#: Turns of refining a group of requests by what further expressions read.
+_MOST_TURNS = 8
+#: Bytes of a combination beside the slots that it leaves.
+_COMBINATION = 2000
+#: Sets of expressions that jobs have in the attributes of a comparison.
+_MOST_PARTS = 16
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+#: Integers from here on are not exact as real numbers.
+_EXACT = 2.0**53
+_NO_AD = Ad([])
+
+
+@attrs.define(eq=False)
+class _Row:
+    """A condition of alike requests; ``truth`` are the slots on which it is true, once it was evaluated.
+
+    ``split`` are the slots in the order of the compared values, if it is a comparison, and ``place`` where the job's is among them.
+    """
+
+    conjunct: Conjunct
+    reads: frozenset[str]  # attributes of the job, in lower case
+    split: _SortedSlots | None = None
+    place: int = 0
+    truth: TrueRows | None = None
+
+
+@attrs.define(eq=False)
+class _Combination:
+    """The conditions of alike requests: ``of_job`` and ``of_slots`` are Requirements; ``reads`` as in ``_Row``."""
+
+    of_job: list[_Row]
+    of_slots: list[_Row]
+    of_constraints: list[_Row]
+    reads: frozenset[str]
+    found: FoundConditions | None = None
+
+
+@attrs.define(eq=False)
+class ConditionTable:
+    """The conditions of the requests of one cycle over its slots.
+
+    :param jobs: the first job of each request, (R,).
+    """
+
+    requests: Sequence[QueuedRequest]
+    jobs: Table
+    slots: Table
+    requirements: Requirements
+    constraints: Sequence[BoundConstraint]
+    cycle: Cycle
+    work: WorkAccounts
+    _names: dict[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict, init=False)
+
+    def of(self, queued: QueuedRequest) -> FoundConditions | None:
+        """Return what the conditions of a request leave; None if it shares none with others."""
+        combination = self._of_requests[queued.number]
+        if combination is None or not combination.reads.isdisjoint(self._lower(queued.attributes)):
+            return None
+        if combination.found is None:
+            return self._evaluate(combination, queued.request.ad)
+        return combination.found
+
+    def verify(self) -> None:
+        """Do nothing: each owner has paid in this process."""
+
+    def _lower(self, attributes: Mapping[str, object]) -> frozenset[str]:
+        """Return the names of a turn's attributes in lower case; the turns of a cycle have the same ones."""
+        names = tuple(attributes)
+        if names not in self._names:
+            self._names[names] = frozenset(map(str.lower, names))
+        return self._names[names]
+
+    def _evaluate(self, combination: _Combination, job: Ad) -> FoundConditions:
+        cycle = self.work.for_job(self.cycle, job)
+        env, policy = cycle.environment, for_policy(cycle).environment
+        candidates = CandidateSet(self.slots)
+        of_job, of_slots, of_constraints = (
+            [(row.conjunct, self._truth(row, job, where)) for row in rows]
+            for rows, where in (
+                (combination.of_job, env),
+                (combination.of_slots, env),
+                (combination.of_constraints, policy),
+            )
+        )
+        apply_requirements(candidates, job, self.requirements.present, of_job, of_slots)
+        truths = (truth for _, truth in of_constraints)
+        apply_constraints(candidates, zip(self._reasons, truths, strict=True))
+        warnings = tuple((reason, TrueRows.from_mask(mask)) for reason, mask in candidates.warnings)
+        found = FoundConditions((candidates.rows,), tuple(candidates.removals), warnings)
+        # What was cut short is for nobody else.
+        if not is_exceeded(cycle) and self.requirements.budget.take(_COMBINATION + candidates.rows.nbytes):
+            combination.found = found
+        return found
+
+    def _truth(self, row: _Row, job: Ad, env: Environment) -> TrueRows:
+        if row.truth is not None:
+            return row.truth
+        conjunct, exceeded = row.conjunct, False
+        if row.split is not None:
+            truth = row.split.truth(row.place)
+        else:
+            truth = conjunct.truth(conjunct.key(job, env), job, env)
+            exceeded = env.payers is not None and env.payers.exhausted
+        if not exceeded and self.requirements.budget.left > 0:
+            row.truth = truth
+        return truth
+
+    @cached_property
+    def _reasons(self) -> list[Reason]:
+        return [conjunct.reason for each in self.constraints for conjunct in each.conjuncts]
+
+    @cached_property
+    def _of_requests(self) -> list[_Combination | None]:
+        """The combination of each request; None for one that is evaluated by itself."""
+        return _ConditionColumns(self).combinations()
+
+
+@attrs.define(eq=False)
+class _ConditionColumns:
+    """The rows of each request, found by columns over all requests, (R,).
+
+    ``places`` sorts the conditions of a request: those of the job, of the slots, of the pool.
+    """
+
+    table: ConditionTable
+    alone: Mask = attrs.field(init=False)  # (R,)
+    rows: list[_Row] = attrs.field(factory=list, init=False)
+    _found: list[tuple[Rows, Numbers, Numbers]] = attrs.field(factory=list, init=False)
+    _groups: dict[tuple[str, ...], Numbers] = attrs.field(factory=dict, init=False)
+    _comparisons: _Comparisons = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.alone = np.zeros(len(self.table.requests), np.bool_)
+        table = self.table
+        of_jobs, of_slots = (
+            table.work.for_ads(table.cycle, kind).environment for kind in (AdKind.JOB, AdKind.STARTD)
+        )
+        self._comparisons = _Comparisons(table.jobs, of_jobs, of_slots)
+
+    def combinations(self) -> list[_Combination | None]:
+        """Return the combination of each request; None for one that is evaluated by itself."""
+        table = self.table
+        count = len(table.requests)
+        shadowed = any(table.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
+        if shadowed or table.requirements.dependencies.shadowed(_NO_AD):
+            return [None] * count
+        everything = np.arange(count)
+        of_job = self._of_jobs()
+        first_of_slots = 1 + max((int(places.max(initial=0)) for _, places in of_job.values()), default=0)
+        for conjunct, (requests, places) in ((each, of_job[each]) for each in of_job):
+            self._add(conjunct, requests, places)
+        layers = table.requirements.layers
+        for place, conjunct in enumerate(layers, first_of_slots):
+            self._add(conjunct, everything, np.full(count, place))
+        first_of_pool = first_of_slots + len(layers)
+        constraints = [
+            table.requirements.of_tree(conjunct.expression, each.slot_side)
+            for each in table.constraints
+            for conjunct in each.conjuncts
+        ]
+        for place, conjunct in enumerate(constraints, first_of_pool):
+            self._add(conjunct, everything, np.full(count, place))
+        return self._combined(first_of_slots, first_of_pool)
+
+    def _of_jobs(self) -> dict[Conjunct, tuple[Rows, Numbers]]:
+        """Return the requests that have each conjunct in their jobs' Requirements, and its place there."""
+        table = self.table
+        groups, first = table.jobs.group(["Requirements"])
+        written = table.jobs.take(first).expressions("Requirements")
+        known: dict[str, Conjunct] = {}
+        uses: dict[Conjunct, list[tuple[Rows, int]]] = {}
+        moves: set[Conjunct] = set()
+        for expression, members in zip(written, _members(groups, len(first)), strict=True):
+            parts = () if expression is None else split(expression)
+            if expression is None or len(parts) > _MOST_CONDITIONS:
+                self.alone[members] = True
+                continue
+            for place, part in enumerate(parts):
+                key = tree_key(part)
+                conjunct = known.get(key)
+                if conjunct is None:
+                    conjunct = known[key] = table.requirements.of_tree(part)
+                    if self._moves_scope(part):
+                        moves.add(conjunct)
+                if conjunct in moves:
+                    self.alone[members] = True
+                uses.setdefault(conjunct, []).append((members, place))
+        return {
+            conjunct: (
+                np.concatenate([members for members, _ in each]),
+                np.concatenate([np.full(len(members), place) for members, place in each]),
+            )
+            for conjunct, each in uses.items()
+        }
+
+    def _moves_scope(self, part: Expr) -> bool:
+        """True if what a part of Requirements means may depend on the attributes that a job has (``Requirements.of_job``)."""
+        index = self.table.requirements.dependencies
+        found = index.without_other_ad(part, on_rows=False, shadowed=False).footprint
+        return (found.moves_scope or found.opaque) and bool(moved_attributes(part))
+
+    def _add(self, conjunct: Conjunct, requests: Rows, places: Numbers) -> None:
+        """Add the rows of a conjunct for some requests, at these places among the conditions of each."""
+        dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
+        groups, reads, compared = self._alike(conjunct, dependencies, requests)
+        known = groups >= 0
+        self.alone[requests[~known]] = True
+        distinct, numbers = np.unique(groups[known], return_inverse=True)
+        self._found.append((requests[known], places[known], numbers + len(self.rows)))
+        last = -1 if compared is None else len(compared.rows)
+        self.rows += [
+            _Row(conjunct, reads, compared if group <= last else None, group) for group in distinct.tolist()
+        ]
+
+    def _alike(
+        self, conjunct: Conjunct, dependencies: Dependencies, requests: Rows
+    ) -> tuple[Numbers, frozenset[str], _SortedSlots | None]:
+        """Return a number for each request: those alike in all that a conjunct reads share it, -1 for one by itself.
+
+        Return also the attributes of jobs that it reads, and the slots in the order of the values that it compares: numbers up to
+        their number are places among these.
+        """
+        names = dependencies.names
+        numbers, reads = np.full(len(requests), -1), frozenset(names)
+        if not dependencies.cacheable:
+            return numbers, reads, None
+        direct = conjunct.is_independent_with(dependencies, direct=True)
+        if not names:
+            return np.full(len(requests), 0 if direct else -1), reads, None
+        found = self._comparisons.of(conjunct, dependencies) if direct else None
+        compared, last = None, 0
+        if found is not None:
+            places, compared = found
+            numbers, last = places[requests], len(compared.rows) + 1
+        of_constants = self._has_constants(names)[requests]
+        if direct:
+            rest = of_constants & (numbers < 0)
+            numbers[rest] = last + self._of_names(names)[requests[rest]]
+            last += len(self.alone)
+        others = np.flatnonzero(~of_constants & (numbers < 0))
+        if len(others):
+            refined, further = self._refined(conjunct, names, requests[others])
+            numbers[others] = np.where(refined < 0, -1, refined + last)
+            reads |= further
+        return numbers, reads, compared
+
+    def _has_constants(self, names: tuple[str, ...]) -> Mask:
+        """Return which requests have no expression in these attributes, (R,)."""
+        found = np.ones(len(self.alone), np.bool_)
+        for name in names:
+            for part in self.table.jobs.parts(name):
+                found[part.rows] = False
+        return found
+
+    def _of_names(self, names: tuple[str, ...]) -> Numbers:
+        """Return a number for each request: those equal in these attributes share it, (R,)."""
+        if names not in self._groups:
+            self._groups[names] = self.table.jobs.group(list(names))[0]
+        return self._groups[names]
+
+    def _refined(
+        self, conjunct: Conjunct, names: tuple[str, ...], requests: Rows
+    ) -> tuple[Numbers, frozenset[str]]:
+        """Return the same as ``_alike`` for jobs with expressions, which read further attributes."""
+        table, groups, read = self.table, np.full(len(requests), -1), set(names)
+        last, pending = 0, [(np.arange(len(requests)), frozenset[str](), frozenset(names), 0)]
+        while pending:
+            members, known, more, turn = pending.pop()
+            if turn > _MOST_TURNS:
+                continue
+            if not more <= known:
+                known |= more
+                own = self._of_names(tuple(sorted(known)))[requests[members]]
+                distinct, numbers = np.unique(own, return_inverse=True)
+                pending += [(members[part], known, known, turn) for part in _members(numbers, len(distinct))]
+                continue
+            job = table.jobs.ad(int(requests[members[0]]))
+            key = conjunct.key(job, table.work.for_job(table.cycle, job).environment)
+            if key is not None:
+                if not key.dependencies.cacheable or not conjunct.is_independent(key):
+                    continue
+                found = frozenset(key.dependencies.names)
+                read |= found
+                if not found <= known:
+                    pending.append((members, known, found, turn + 1))
+                    continue
+            groups[members], last = last, last + 1
+        return groups, frozenset(read)
+
+    def _combined(self, first_of_slots: int, first_of_pool: int) -> list[_Combination | None]:
+        requests, places, rows = (np.concatenate(each) for each in zip(*self._found, strict=True))
+        order = np.lexsort((places, requests))
+        requests, places, rows = requests[order], places[order], rows[order]
+        counts = np.bincount(requests, minlength=len(self.alone))
+        starts = np.cumsum(counts) - counts
+        # One column for each condition of a request: the number of its row, -1 after the last one.
+        matrix = np.full((counts.max(initial=1), len(counts)), -1)
+        matrix[np.arange(len(rows)) - starts[requests], requests] = rows
+        numbers, count = combined(*matrix)
+        first = np.empty(count, np.intp)
+        first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+        made = []
+        for request in first.tolist():
+            start, end = starts[request], starts[request] + counts[request]
+            own = [self.rows[row] for row in rows[start:end].tolist()]
+            ends = np.searchsorted(places[start:end], (first_of_slots, first_of_pool)).tolist()
+            parts = own[: ends[0]], own[ends[0] : ends[1]], own[ends[1] :]
+            made.append(_Combination(*parts, frozenset[str]().union(*(row.reads for row in own))))
+        alone = self.alone.tolist()
+        return [
+            None if by_itself else made[number]
+            for number, by_itself in zip(numbers.tolist(), alone, strict=True)
+        ]
+
+
+@attrs.frozen(eq=False)
+class _SortedSlots:
+    """The slots of which an expression is a number, (V,) ``rows`` of ``size``, by its ``values``, ascending, for one comparison with a job's.
+
+    A number of a job stands at a place among them, 0 to V: the comparison is true of the slots before it, or of all others.
+    """
+
+    rows: Rows
+    values: NDArray[np.float64]
+    size: int
+    comparison: str
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64], comparison: str) -> _SortedSlots:
+        rows = np.flatnonzero(~np.isnan(values))
+        rows = rows[np.argsort(values[rows], kind="stable")]
+        return cls(rows, values[rows], len(values), comparison)
+
+    def places(self, numbers: NDArray[np.float64]) -> Numbers:
+        """Return the place of each number; -1 for NaN."""
+        side: Literal["left", "right"] = "left" if self.comparison in {"<", ">="} else "right"
+        places = self.values.searchsorted(numbers, side=side)
+        return np.where(np.isnan(numbers), -1, places)
+
+    def truth(self, place: int) -> TrueRows:
+        """Return the slots on which the comparison with a job at a place is true."""
+        true = np.zeros(self.size, np.bool_)
+        true[self.rows[:place] if self.comparison in {"<", "<="} else self.rows[place:]] = True
+        return TrueRows.from_mask(true)
+
+
+@attrs.define(eq=False)
+class _Comparisons:
+    """Comparisons of an expression of the slots with one of the job: jobs between the same two values of slots are alike.
+
+    They are computed where each reads attributes of its own side only. ``of_jobs`` and ``of_slots`` have the accounts of the ads, each of
+    which pays for itself.
+    """
+
+    jobs: Table
+    of_jobs: Environment
+    of_slots: Environment
+    _parts: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(factory=dict, init=False)
+    _known: dict[tuple[str, Side, int], tuple[DependencyIndex, NDArray[np.float64] | None]] = attrs.field(
+        factory=dict, init=False
+    )
+
+    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> tuple[Numbers, _SortedSlots] | None:
+        """Return the place of each request among the slots, (R,), -1 where its expression is no number; None for other conjuncts."""
+        written = _inner(dependencies.expr)
+        if not isinstance(written, Binary) or written.op not in _FLIPPED:
+            return None
+        of_slot, of_job = (Side.MY, Side.TARGET) if dependencies.on_rows else (Side.TARGET, Side.MY)
+        index = conjunct.cache.dependencies
+        for slot, job, comparison in (
+            (written.left, written.right, written.op),
+            (written.right, written.left, _FLIPPED[written.op]),
+        ):
+            if _reads_only(slot, of_slot, index, self.jobs):
+                values = self._numbers(slot, of_slot, index, self.of_slots)
+                if values is None:
+                    return None
+                slots = _SortedSlots.of(values, comparison)
+                places = np.full(len(self.jobs), -1)
+                for rows, part in self._alike(dependencies.names):
+                    if _reads_only(job, of_job, part, index.table):
+                        numbers = self._numbers(job, of_job, part, self.of_jobs)
+                        if numbers is not None:
+                            places[rows] = slots.places(numbers)
+                return places, slots
+        return None
+
+    def _alike(self, names: tuple[str, ...]) -> list[tuple[Rows, DependencyIndex]]:
+        """Return the jobs that have the same expressions in some attributes, those without any first; not all of very many."""
+        if names not in self._parts:
+            codes = np.zeros(len(self.jobs), np.int64)
+            for name in names:
+                own = np.zeros(len(self.jobs), np.int64)
+                for number, part in enumerate(self.jobs.parts(name), 1):
+                    own[part.rows] = number if part.expr is not None else -1
+                codes = np.where((codes < 0) | (own < 0), -1, combined(codes, own)[0])
+            kinds = np.unique(codes[codes >= 0])[:_MOST_PARTS].tolist()
+            parts = [np.flatnonzero(codes == kind) for kind in kinds]
+            self._parts[names] = [(rows, DependencyIndex(self.jobs.take(rows))) for rows in parts]
+        return self._parts[names]
+
+    def _numbers(
+        self, expression: Expr, side: Side, index: DependencyIndex, env: Environment
+    ) -> NDArray[np.float64] | None:
+        """Return the numbers that an expression is over ads, NaN where it is none; None if one of them may not be exact."""
+        key = tree_key(expression), side, id(index)
+        if key not in self._known:  # the entry holds the index, so that its id stays its own
+            self._known[key] = index, _evaluated(expression, side, index, env)
+        return self._known[key][1]
+
+
+def _evaluated(
+    expression: Expr, side: Side, index: DependencyIndex, env: Environment
+) -> NDArray[np.float64] | None:
+    other = None if side is Side.MY else _NO_AD
+    column = evaluate_table(expression, index.table, other, side=side, env=env, dependencies=index)
+    numbers = np.broadcast_to(column.numbers(), (len(index.table),))
+    with np.errstate(invalid="ignore"):
+        exact = not (np.abs(numbers) >= _EXACT).any()
+    return numbers if exact and not (column.has(Kind.OTHER) or column.has(Kind.BOOLEAN)) else None
+
+
+def _reads_only(expression: Expr, side: Side, index: DependencyIndex, others: AttributeTable) -> bool:
+    """True if an expression surely reads attributes of the ads of one side only, and some of them."""
+    found = index.without_other_ad(expression, on_rows=side is Side.MY, shadowed=False)
+    return (
+        any(of_rows for of_rows, _ in found.footprint.names)
+        and found.cacheable
+        and found.within_limits
+        and all(others.column(name).kind is Kind.ABSENT for name in found.names)
+    )
+
+
+def _inner(expression: Expr) -> Expr:
+    while isinstance(expression, Paren):
+        expression = expression.inner
+    return expression
+
+
+def _members(groups: Numbers, count: int) -> list[Rows]:
+    """Return the rows of each group, by its number."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups, minlength=count))[:-1])
