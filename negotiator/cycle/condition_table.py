@@ -11,7 +11,7 @@ attribute of an ad by MY. ``apply_conditions`` evaluates them, each by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import attrs
@@ -23,6 +23,7 @@ from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_tabl
 from negotiator.classad.columnar import Dependencies, DependencyIndex, TrueRows
 from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, split, tree_key
 from negotiator.classad.tables import AttributeTable
+from negotiator.cycle.alike_jobs import AlikeJobs, members_of
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.conditions import FoundConditions, apply_constraints, apply_requirements
 from negotiator.cycle.conjunct import Conjunct
@@ -37,12 +38,8 @@ from negotiator.records import Reason
 
 #: A request with more conditions is evaluated by itself.
 _MOST_CONDITIONS = 200
-#: Turns of refining a group of requests by what further expressions read.
-_MOST_TURNS = 8
 #: Bytes of a combination beside the slots that it leaves.
 _COMBINATION = 2000
-#: Sets of expressions that jobs have in the attributes of a comparison.
-_MOST_PARTS = 16
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 #: Integers from here on are not exact as real numbers.
 _EXACT = 2.0**53
@@ -78,11 +75,11 @@ class _Combination:
 class ConditionTable:
     """The conditions of the requests of one cycle over its slots.
 
-    :param jobs: the first job of each request, (R,).
+    :param alike: the first job of each request, (R,).
     """
 
     requests: Sequence[QueuedRequest]
-    jobs: Table
+    alike: AlikeJobs
     slots: Table
     requirements: Requirements
     constraints: Sequence[BoundConstraint]
@@ -151,7 +148,7 @@ class ConditionTable:
     @cached_property
     def _of_requests(self) -> list[_Combination | None]:
         """The combination of each request; None for one that is evaluated by itself."""
-        return _ConditionColumns(self).combinations()
+        return _ConditionColumns(self, self.alike).combinations()
 
 
 @attrs.define(eq=False)
@@ -162,10 +159,10 @@ class _ConditionColumns:
     """
 
     table: ConditionTable
+    alike: AlikeJobs
     alone: Mask = attrs.field(init=False)  # (R,)
     rows: list[_Row] = attrs.field(factory=list, init=False)
     _found: list[tuple[Rows, Numbers, Numbers]] = attrs.field(factory=list, init=False)
-    _groups: dict[tuple[str, ...], Numbers] = attrs.field(factory=dict, init=False)
     _comparisons: _Comparisons = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -174,13 +171,13 @@ class _ConditionColumns:
         of_jobs, of_slots = (
             table.work.for_ads(table.cycle, kind).environment for kind in (AdKind.JOB, AdKind.STARTD)
         )
-        self._comparisons = _Comparisons(table.jobs, of_jobs, of_slots)
+        self._comparisons = _Comparisons(self.alike, of_jobs, of_slots)
 
     def combinations(self) -> list[_Combination | None]:
         """Return the combination of each request; None for one that is evaluated by itself."""
         table = self.table
         count = len(table.requests)
-        shadowed = any(table.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
+        shadowed = any(self.alike.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
         if shadowed or table.requirements.dependencies.shadowed(_NO_AD):
             return [None] * count
         everything = np.arange(count)
@@ -204,12 +201,12 @@ class _ConditionColumns:
     def _of_jobs(self) -> dict[Conjunct, tuple[Rows, Numbers]]:
         """Return the requests that have each conjunct in their jobs' Requirements, and its place there."""
         table = self.table
-        groups, first = table.jobs.group(["Requirements"])
-        written = table.jobs.take(first).expressions("Requirements")
+        groups, first = self.alike.jobs.group(["Requirements"])
+        written = self.alike.jobs.take(first).expressions("Requirements")
         known: dict[str, Conjunct] = {}
         uses: dict[Conjunct, list[tuple[Rows, int]]] = {}
         moves: set[Conjunct] = set()
-        for expression, members in zip(written, _members(groups, len(first)), strict=True):
+        for expression, members in zip(written, members_of(groups, len(first)), strict=True):
             parts = () if expression is None else split(expression)
             if expression is None or len(parts) > _MOST_CONDITIONS:
                 self.alone[members] = True
@@ -271,60 +268,27 @@ class _ConditionColumns:
         if found is not None:
             places, compared = found
             numbers, last = places[requests], len(compared.rows) + 1
-        of_constants = self._has_constants(names)[requests]
+        of_constants = self.alike.with_constants(names)[requests]
         if direct:
             rest = of_constants & (numbers < 0)
-            numbers[rest] = last + self._of_names(names)[requests[rest]]
+            numbers[rest] = last + self.alike.equal(names)[requests[rest]]
             last += len(self.alone)
         others = np.flatnonzero(~of_constants & (numbers < 0))
         if len(others):
-            refined, further = self._refined(conjunct, names, requests[others])
+            read = partial(self._reads, conjunct)
+            refined, further = self.alike.refined(requests[others], names, read)
             numbers[others] = np.where(refined < 0, -1, refined + last)
             reads |= further
         return numbers, reads, compared
 
-    def _has_constants(self, names: tuple[str, ...]) -> Mask:
-        """Return which requests have no expression in these attributes, (R,)."""
-        found = np.ones(len(self.alone), np.bool_)
-        for name in names:
-            for part in self.table.jobs.parts(name):
-                found[part.rows] = False
-        return found
-
-    def _of_names(self, names: tuple[str, ...]) -> Numbers:
-        """Return a number for each request: those equal in these attributes share it, (R,)."""
-        if names not in self._groups:
-            self._groups[names] = self.table.jobs.group(list(names))[0]
-        return self._groups[names]
-
-    def _refined(
-        self, conjunct: Conjunct, names: tuple[str, ...], requests: Rows
-    ) -> tuple[Numbers, frozenset[str]]:
-        """Return the same as ``_alike`` for jobs with expressions, which read further attributes."""
-        table, groups, read = self.table, np.full(len(requests), -1), set(names)
-        last, pending = 0, [(np.arange(len(requests)), frozenset[str](), frozenset(names), 0)]
-        while pending:
-            members, known, more, turn = pending.pop()
-            if turn > _MOST_TURNS:
-                continue
-            if not more <= known:
-                known |= more
-                own = self._of_names(tuple(sorted(known)))[requests[members]]
-                distinct, numbers = np.unique(own, return_inverse=True)
-                pending += [(members[part], known, known, turn) for part in _members(numbers, len(distinct))]
-                continue
-            job = table.jobs.ad(int(requests[members[0]]))
-            key = conjunct.key(job, table.work.for_job(table.cycle, job).environment)
-            if key is not None:
-                if not key.dependencies.cacheable or not conjunct.is_independent(key):
-                    continue
-                found = frozenset(key.dependencies.names)
-                read |= found
-                if not found <= known:
-                    pending.append((members, known, found, turn + 1))
-                    continue
-            groups[members], last = last, last + 1
-        return groups, frozenset(read)
+    def _reads(self, conjunct: Conjunct, job: Ad) -> frozenset[str] | None:
+        """Return what a conjunct reads of a job; None if the job may not share a row. The job's owner pays for following its expressions."""
+        table = self.table
+        key = conjunct.key(job, table.work.for_job(table.cycle, job).environment)
+        if key is None:
+            return frozenset()
+        shared = key.dependencies.cacheable and conjunct.is_independent(key)
+        return frozenset(key.dependencies.names) if shared else None
 
     def _combined(self, first_of_slots: int, first_of_pool: int) -> list[_Combination | None]:
         requests, places, rows = (np.concatenate(each) for each in zip(*self._found, strict=True))
@@ -391,10 +355,12 @@ class _Comparisons:
     which pays for itself.
     """
 
-    jobs: Table
+    alike: AlikeJobs
     of_jobs: Environment
     of_slots: Environment
-    _parts: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(factory=dict, init=False)
+    _indexes: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(
+        factory=dict, init=False
+    )
     _known: dict[tuple[str, Side, int], tuple[DependencyIndex, NDArray[np.float64] | None]] = attrs.field(
         factory=dict, init=False
     )
@@ -410,13 +376,13 @@ class _Comparisons:
             (written.left, written.right, written.op),
             (written.right, written.left, _FLIPPED[written.op]),
         ):
-            if _reads_only(slot, of_slot, index, self.jobs):
+            if _reads_only(slot, of_slot, index, self.alike.jobs):
                 values = self._numbers(slot, of_slot, index, self.of_slots)
                 if values is None:
                     return None
                 slots = _SortedSlots.of(values, comparison)
-                places = np.full(len(self.jobs), -1)
-                for rows, part in self._alike(dependencies.names):
+                places = np.full(len(self.alike.jobs), -1)
+                for rows, part in self._parts(dependencies.names):
                     if _reads_only(job, of_job, part, index.table):
                         numbers = self._numbers(job, of_job, part, self.of_jobs)
                         if numbers is not None:
@@ -424,19 +390,14 @@ class _Comparisons:
                 return places, slots
         return None
 
-    def _alike(self, names: tuple[str, ...]) -> list[tuple[Rows, DependencyIndex]]:
-        """Return the jobs that have the same expressions in some attributes, those without any first; not all of very many."""
-        if names not in self._parts:
-            codes = np.zeros(len(self.jobs), np.int64)
-            for name in names:
-                own = np.zeros(len(self.jobs), np.int64)
-                for number, part in enumerate(self.jobs.parts(name), 1):
-                    own[part.rows] = number if part.expr is not None else -1
-                codes = np.where((codes < 0) | (own < 0), -1, combined(codes, own)[0])
-            kinds = np.unique(codes[codes >= 0])[:_MOST_PARTS].tolist()
-            parts = [np.flatnonzero(codes == kind) for kind in kinds]
-            self._parts[names] = [(rows, DependencyIndex(self.jobs.take(rows))) for rows in parts]
-        return self._parts[names]
+    def _parts(self, names: tuple[str, ...]) -> list[tuple[Rows, DependencyIndex]]:
+        """Return the jobs that have the same expressions in some attributes, with what expressions read of them."""
+        if names not in self._indexes:
+            jobs = self.alike.jobs
+            self._indexes[names] = [
+                (rows, DependencyIndex(jobs.take(rows))) for rows in self.alike.parts(names)
+            ]
+        return self._indexes[names]
 
     def _numbers(
         self, expression: Expr, side: Side, index: DependencyIndex, env: Environment
@@ -474,9 +435,3 @@ def _inner(expression: Expr) -> Expr:
     while isinstance(expression, Paren):
         expression = expression.inner
     return expression
-
-
-def _members(groups: Numbers, count: int) -> list[Rows]:
-    """Return the rows of each group, by its number."""
-    order = np.argsort(groups, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(groups, minlength=count))[:-1])

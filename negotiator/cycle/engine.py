@@ -7,10 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 import attrs
-import numpy as np
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Table
+from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conditions import ConditionSource
 from negotiator.cycle.match import SlotMatcher
@@ -21,21 +20,21 @@ from negotiator.hooks.records import Cycle
 
 @attrs.frozen(eq=False)
 class MatchingTask:
-    """What the turns of one cycle begin with: its requests, their jobs, and the slots with nothing granted yet."""
+    """What the turns of one cycle begin with: its requests, the first job of each, and the slots with nothing granted yet."""
 
     bundle: Bundle
     cycle: Cycle
     requests: Sequence[QueuedRequest]
-    jobs: Table
+    alike: AlikeJobs
     matcher: SlotMatcher
     work: WorkAccounts
 
     def conditions(self) -> ConditionTable:
         """Return the conditions of the requests."""
-        matcher, first = self.matcher, [int(queued.rows[0]) for queued in self.requests]
+        matcher = self.matcher
         return ConditionTable(
-            *(self.requests, self.jobs.take(np.array(first, np.intp)), matcher.slots),
-            *(matcher.requirements, self.bundle.constraints, self.cycle, self.work),
+            *(self.requests, self.alike, matcher.slots, matcher.requirements),
+            *(self.bundle.constraints, self.cycle, self.work),
         )
 
 

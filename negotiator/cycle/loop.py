@@ -13,9 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+import numpy as np
+
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
+from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.candidate_lists import CandidateLists
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
@@ -128,6 +131,8 @@ def _run_cycle(
         matches=None if divisible is not None else len(admitted.slots),
     )
     work.before_matching(len(requests))
+    first = np.array([int(queued.rows[0]) for queued in requests], np.intp)
+    alike = AlikeJobs(placed.idle.jobs.take(first))
 
     rows = state.order_rows.get(kind.name, {})
     declared = DeclaredCharges(admitted.slots, placed.state.queues, bundle)
@@ -165,10 +170,8 @@ def _run_cycle(
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
     if divisible is not None:
         engine.leave_out("several jobs share a slot, which changes with each match")
-    task = MatchingTask(bundle, cycle, requests, placed.idle.jobs, matcher, work)
-    with ahead.begin(task) as matcher.source:
-        if candidate_set is not CandidateSet:
-            matcher.source = None
+    with ahead.begin(MatchingTask(bundle, cycle, requests, alike, matcher, work)) as source:
+        matcher.source = source if candidate_set is CandidateSet else None
         while (queued := order.next()) is not None and not time.ends_cycle():
             watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
             time.begin_turn()

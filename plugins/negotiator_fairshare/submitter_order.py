@@ -84,6 +84,8 @@ class SubmitterOrder(RequestOrder):
     size: PoolSize  # of the slots that this negotiator divides
     now: int
     groups: GroupTurns | None = None
+    #: Of each turn: the submitter, the rows of the slots of its matches, and their weights.
+    _granted: list[tuple[str, NDArray[np.intp], list[float]]] = attrs.field(factory=list, init=False)
     _preempting: set[int] = attrs.field(factory=set, init=False)  # rows of slots whose claims matches end
 
     @classmethod
@@ -168,10 +170,11 @@ class SubmitterOrder(RequestOrder):
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of a turn."""
         self.pie.feedback(feedback)
-        slots, submitter = self.slots.slots, self.name_of(feedback.queued.request.submitter)
-        weights = self.pie.cycle.weights[feedback.slots] if feedback.weights is None else feedback.weights
-        for key, weight in zip(slot_keys(slots.take(feedback.slots)), weights.tolist(), strict=True):
-            self.resources[key] = ResourceRecord(submitter, stored(weight), self.now)
+        if len(feedback.slots):
+            weights = self.pie.cycle.weights[feedback.slots] if feedback.weights is None else feedback.weights
+            self._granted.append(
+                (self.name_of(feedback.queued.request.submitter), feedback.slots, weights.tolist())
+            )
         if feedback.preemptions is not None:
             self._preempting.update(feedback.slots[feedback.preemptions != Preemption.NONE].tolist())
 
@@ -197,7 +200,7 @@ class SubmitterOrder(RequestOrder):
             of_groups=stored(size.of_groups),
         )
         accounts = self.accounts.recounted(self.pie.cycle.use).left_by(cycle)
-        rows = rows_of(accounts) | resource_rows(self.resources, self.now)
+        rows = rows_of(accounts) | resource_rows(self.resources | self._matched(), self.now)
         if self.groups is not None:
             served = self.groups.served(self.now)
             rows |= group_rows(self.groups.rounds.assigned, served)
@@ -206,6 +209,17 @@ class SubmitterOrder(RequestOrder):
         happened = FairShareRecord(tuple(self.pie.pies), tuple(self.pie.cycle.rejections), groups)
         shares = shares_of(self.pie.pies, self.pie.cycle.use.weighted)
         return OrderResult(rows, happened, counts_of(self.pie.pies), shares)
+
+    def _matched(self) -> dict[str, ResourceRecord]:
+        """Return the records of the slots of matches, by key."""
+        if not self._granted:
+            return {}
+        keys = slot_keys(self.slots.slots.take(np.concatenate([rows for _, rows, _ in self._granted])))
+        owners = ((name, weight) for name, _, weights in self._granted for weight in weights)
+        return {
+            key: ResourceRecord(name, stored(weight), self.now)
+            for key, (name, weight) in zip(keys, owners, strict=True)
+        }
 
     def _preempted_use(self) -> UseCounter:
         """Return what the claims use that matches of the cycle end."""
