@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
+from negotiator.cycle.declared_charges import Declared
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.dynamic_slots import EnlargedSlots
 from negotiator.cycle.exceeded_quotas import exceeded_reason, keys_exceeded_reason
@@ -30,8 +31,7 @@ from negotiator.cycle.result import Removal
 from negotiator.cycle.shadow_charges import NOTHING_OBSERVED, observe
 from negotiator.cycle.slot_allowance import admit_slots
 from negotiator.cycle.work_accounts import is_exceeded
-from negotiator.hooks.charges import Charge, KeyCharge
-from negotiator.hooks.manager import Answers, HookFailure
+from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.hooks.slot_offer import Preemption, PreemptionStates
@@ -85,7 +85,7 @@ def charge(
     candidates: MatchCandidates,
     matcher: SlotMatcher,
     in_use: Recount,
-    charges: Callable[[Consumption | None], Answers[Charge | KeyCharge]],
+    charges: Callable[[Consumption | None], Declared],
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:
@@ -110,13 +110,13 @@ def charge(
         return _nothing()
     if request.user in in_use.uncertain:
         return _nothing(left, failure_reason(Station.CHARGE, in_use.uncertain[request.user]))
-    answers = charges(consumption)
-    if answers.failures:
-        reasons = [failure_reason(Station.CHARGE, failure) for failure in answers.failures]
-        return attrs.evolve(_nothing(left, *reasons), failures=answers.failures)
+    declared = charges(consumption)
+    if declared.failures:
+        reasons = [failure_reason(Station.CHARGE, failure) for failure in declared.failures]
+        return attrs.evolve(_nothing(left, *reasons), failures=declared.failures)
     if is_exceeded(cycle):  # an expression that was cut short may have hidden a charge
         return _nothing(left, WORK_EXCEEDED)
-    enforcing = Charges.of(answers.records, enforcing=True)
+    enforcing = declared.charges(request.applications, enforcing=True)
     unspecified = _unspecified(request, enforcing)
     if unspecified is not None:
         return _nothing(left, unspecified)
@@ -135,8 +135,8 @@ def charge(
             full = enforcing.unlimited(admission.copies)
             receipts = ledger.commit(full.admit(ledger, admission.rows, len(admission), Mode.ENFORCE))
         shadow = NOTHING_OBSERVED
-        if len(enforcing.sums) + len(enforcing.keys) < len(answers.records):
-            observed = Charges.of(answers.records, enforcing=False)
+        if len(enforcing.sums) + len(enforcing.keys) < len(declared.records):
+            observed = declared.charges(request.applications, enforcing=False)
             released = None if net is enforcing else in_use.shadow_held.with_parts(parts)
             shadow = observe(request, observed, admission, ledger, released)
     except LedgerError as error:

@@ -12,6 +12,7 @@ import numpy as np
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
 from negotiator.hooks.manager import Attributed
+from negotiator.hooks.watched_request import ApplicationKeys
 from negotiator.ledger import Admission, Ints, KnownRefusals, Ledger, Rows
 from negotiator.records import Mode
 
@@ -41,6 +42,18 @@ class Charges:
             else:
                 keys.append(_owned_keys(each, record))
         return cls(tuple(sums), tuple(keys))
+
+    def of_applications(self, applications: Sequence[str]) -> Charges:
+        """Return the charges of a request with these applications: a plugin may have passed those of an alike one on as keys."""
+        if not any(type(each.record.keys) is ApplicationKeys for each in self.keys):
+            return self
+        keys = tuple(
+            each._replace(record=attrs.evolve(each.record, keys=applications))
+            if type(each.record.keys) is ApplicationKeys
+            else each
+            for each in self.keys
+        )
+        return Charges(self.sums, keys)
 
     @cached_property
     def is_uniform(self) -> bool:

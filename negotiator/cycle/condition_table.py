@@ -10,8 +10,11 @@ attribute of an ad by MY. ``apply_conditions`` evaluates them, each by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
+from operator import itemgetter
 from typing import Literal
 
 import attrs
@@ -20,26 +23,27 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_table
-from negotiator.classad.columnar import Dependencies, DependencyIndex, TrueRows
+from negotiator.classad.columnar import Dependencies, DependencyIndex, MemoryBudget, TrueRows
 from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, split, tree_key
 from negotiator.classad.tables import AttributeTable
 from negotiator.cycle.alike_jobs import AlikeJobs, members_of
-from negotiator.cycle.candidate_set import CandidateSet
-from negotiator.cycle.conditions import FoundConditions, apply_constraints, apply_requirements
+from negotiator.cycle.conditions import NO_SLOT_REQUIREMENTS, FoundConditions
 from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.cycle.requirements import Requirements
-from negotiator.cycle.work_accounts import WorkAccounts, for_policy, is_exceeded
+from negotiator.cycle.result import Removal
+from negotiator.cycle.slot_conjuncts import WHOLE
+from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
-from negotiator.records import Reason
+from negotiator.records import Mode, Reason
 
 #: A request with more conditions is evaluated by itself.
 _MOST_CONDITIONS = 200
-#: Bytes of a combination beside the slots that it leaves.
-_COMBINATION = 2000
+#: Bytes of a combination beside the slots that it leaves, and of those that are combined at once.
+_COMBINATION, _BLOCK = 2000, 1 << 20
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 #: Integers from here on are not exact as real numbers.
 _EXACT = 2.0**53
@@ -48,27 +52,81 @@ _NO_AD = Ad([])
 
 @attrs.define(eq=False)
 class _Row:
-    """A condition of alike requests; ``truth`` are the slots on which it is true, once it was evaluated.
+    """A condition of alike requests.
 
-    ``split`` are the slots in the order of the compared values, if it is a comparison, and ``place`` where the job's is among them.
+    ``reads`` are the attributes of jobs that it reads, in lower case. ``split`` are the slots in the order of the compared values, if it is
+    a comparison, and ``place`` is where the job's is among them. ``rule`` is the reason of a rule of the pool. Once it was evaluated,
+    ``bits`` is its place in ``_TrueBits``, and ``rejected`` the number of slots on which it is not true: of each written conjunct, (W,).
     """
 
     conjunct: Conjunct
-    reads: frozenset[str]  # attributes of the job, in lower case
+    reads: frozenset[str]
     split: _SortedSlots | None = None
     place: int = 0
-    truth: TrueRows | None = None
+    rule: Reason | None = None
+    bits: int = -1
+    rejected: list[int] = attrs.field(factory=list)
+    #: Combinations that are not known before the row is.
+    waiting: list[_Combination] = attrs.field(factory=list)
+
+    @property
+    def is_enforced(self) -> bool:
+        return self.rule is None or self.rule.mode is Mode.ENFORCE
+
+    def removals(self, removed: list[int]) -> Iterator[tuple[int, Removal]]:
+        """Yield what each written conjunct removes, (W,), with its place among those of the slots."""
+        for written, count, rejected in zip(self.conjunct.written, removed, self.rejected, strict=True):
+            if rejected:
+                yield written.place, Removal(self.rule or written.reason(), count, rejected)
 
 
 @attrs.define(eq=False)
 class _Combination:
-    """The conditions of alike requests: ``of_job`` and ``of_slots`` are Requirements; ``reads`` as in ``_Row``."""
+    """The rows of alike requests in the order in which they are applied, those of the slots' Requirements in ``of_slots``.
 
-    of_job: list[_Row]
-    of_slots: list[_Row]
-    of_constraints: list[_Row]
+    ``reads`` as in ``_Row``; ``missing`` of the rows have to be evaluated before they can be combined.
+    """
+
+    rows: list[_Row]
+    of_slots: range
     reads: frozenset[str]
+    missing: int = 0
     found: FoundConditions | None = None
+
+
+@attrs.define(eq=False)
+class _TrueBits:
+    """The slots on which each row is true, a bit for each slot, (C, W) words; the first row is true of all slots."""
+
+    size: int
+    budget: MemoryBudget
+    count: int = attrs.field(default=1, init=False)
+    words: NDArray[np.uint64] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.words = np.zeros((64, max(1, -(-self.size // 64))), np.uint64)
+        self._write(0, np.packbits(np.ones(self.size, np.bool_)))
+
+    def add(self, truth: TrueRows) -> int:
+        """Add a row, and return its number; -1 if there is no memory left."""
+        if truth.bits is None and truth.count:
+            return 0
+        if not self.budget.take(self.words[0].nbytes):
+            return -1
+        if self.count == len(self.words):
+            self.words = np.concatenate((self.words, np.zeros_like(self.words)))
+        if truth.bits is not None:
+            self._write(self.count, truth.bits)
+        self.count += 1
+        return self.count - 1
+
+    def _write(self, row: int, bits: NDArray[np.uint8]) -> None:
+        self.words[row].view(np.uint8)[: len(bits)] = bits
+
+    def rows(self, words: NDArray[np.uint64], count: int) -> TrueRows:
+        """Return some slots of which the words are known, and their number."""
+        bits = words.view(np.uint8)[: -(-self.size // 8)]
+        return TrueRows(self.size, count, bits if 0 < count < self.size else None)
 
 
 @attrs.define(eq=False)
@@ -86,6 +144,13 @@ class ConditionTable:
     cycle: Cycle
     work: WorkAccounts
     _names: dict[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict, init=False)
+    bits: _TrueBits = attrs.field(init=False)
+    _codes: dict[Conjunct, NDArray[np.intp]] = attrs.field(factory=dict, init=False)
+    #: Combinations whose rows cost nobody any more.
+    _ready: deque[_Combination] = attrs.field(factory=deque, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.bits = _TrueBits(len(self.slots), self.requirements.budget)
 
     def of(self, queued: QueuedRequest) -> FoundConditions | None:
         """Return what the conditions of a request leave; None if it shares none with others."""
@@ -93,7 +158,7 @@ class ConditionTable:
         if combination is None or not combination.reads.isdisjoint(self._lower(queued.attributes)):
             return None
         if combination.found is None:
-            return self._evaluate(combination, queued.request.ad)
+            self._evaluate(combination, queued.request.ad)
         return combination.found
 
     def verify(self) -> None:
@@ -106,49 +171,125 @@ class ConditionTable:
             self._names[names] = frozenset(map(str.lower, names))
         return self._names[names]
 
-    def _evaluate(self, combination: _Combination, job: Ad) -> FoundConditions:
+    def _evaluate(self, combination: _Combination, job: Ad) -> None:
+        """Evaluate the rows of a combination that are not known yet, combine them, and other combinations of known rows with them."""
         cycle = self.work.for_job(self.cycle, job)
         env, policy = cycle.environment, for_policy(cycle).environment
-        candidates = CandidateSet(self.slots)
-        of_job, of_slots, of_constraints = (
-            [(row.conjunct, self._truth(row, job, where)) for row in rows]
-            for rows, where in (
-                (combination.of_job, env),
-                (combination.of_slots, env),
-                (combination.of_constraints, policy),
-            )
-        )
-        apply_requirements(candidates, job, self.requirements.present, of_job, of_slots)
-        truths = (truth for _, truth in of_constraints)
-        apply_constraints(candidates, zip(self._reasons, truths, strict=True))
-        warnings = tuple((reason, TrueRows.from_mask(mask)) for reason, mask in candidates.warnings)
-        found = FoundConditions((candidates.rows,), tuple(candidates.removals), warnings)
-        # What was cut short is for nobody else.
-        if not is_exceeded(cycle) and self.requirements.budget.take(_COMBINATION + candidates.rows.nbytes):
-            combination.found = found
-        return found
+        for row in combination.rows:
+            if row.bits < 0:
+                self._find(row, job, env if row.rule is None else policy)
+        if any(row.bits < 0 for row in combination.rows):
+            return  # cut short, or without memory
+        block = [combination]
+        for _ in range(min(len(self._ready), _BLOCK // self.bits.words[0].nbytes)):
+            each = self._ready.popleft()
+            for row in each.rows:
+                if row.bits < 0:
+                    self._find(row, _NO_AD, self.cycle.environment)
+            if each.found is None and each is not combination and all(row.bits >= 0 for row in each.rows):
+                block.append(each)
+        for each, found in zip(block, self._combined(block), strict=True):
+            if self.requirements.budget.take(_COMBINATION + found.kept[0].nbytes):
+                each.found = found
 
-    def _truth(self, row: _Row, job: Ad, env: Environment) -> TrueRows:
-        if row.truth is not None:
-            return row.truth
-        conjunct, exceeded = row.conjunct, False
+    def _find(self, row: _Row, job: Ad, env: Environment) -> None:
+        """Evaluate a row, unless the owner of the job has no steps left."""
+        conjunct = row.conjunct
         if row.split is not None:
             truth = row.split.truth(row.place)
         else:
             truth = conjunct.truth(conjunct.key(job, env), job, env)
-            exceeded = env.payers is not None and env.payers.exhausted
-        if not exceeded and self.requirements.budget.left > 0:
-            row.truth = truth
-        return truth
+            if env.payers is not None and env.payers.exhausted:
+                return
+        if conjunct.codes is None:
+            row.rejected = [truth.size - truth.count]
+        else:
+            codes = conjunct.codes[~truth.rows]
+            row.rejected = np.bincount(codes, minlength=len(conjunct.written)).tolist()
+        size = len(self.slots)
+        row.bits = self.bits.add(truth if conjunct.rows is None else truth.extended(conjunct.rows, size))
+        for each in row.waiting:
+            each.missing -= 1
+            if not each.missing:
+                self._ready.append(each)
+        row.waiting = []
 
-    @cached_property
-    def _reasons(self) -> list[Reason]:
-        return [conjunct.reason for each in self.constraints for conjunct in each.conjuncts]
+    def _combined(self, block: Sequence[_Combination]) -> Iterator[FoundConditions]:
+        """Yield what the conditions of some combinations leave, all of them at once."""
+        rows = [[row for row in each.rows if row.bits] for each in block]  # the others are true of all slots
+        places = max(map(len, rows))
+        numbers = np.array(
+            [[row.bits for row in each] + [0] * (places - len(each)) for each in rows], np.intp
+        )
+        words = self.bits.words
+        left = np.broadcast_to(words[0], (len(block), words.shape[1]))
+        counts = np.full(len(block), self.bits.size)
+        removed = np.zeros((len(block), places), np.intp)
+        of_codes: dict[tuple[int, int], list[int]] = {}
+        for place in range(places):
+            more = left & words[numbers[:, place]]
+            own = np.bitwise_count(more).sum(axis=1, dtype=np.intp)
+            removed[:, place] = counts - own
+            keeps = np.ones(len(block), np.bool_)
+            for number, each in enumerate(rows):
+                if place < len(each):
+                    keeps[number] = each[place].is_enforced
+                    if each[place].conjunct.codes is not None and removed[number, place]:
+                        gone = left[number] & ~more[number]
+                        of_codes[number, place] = self._by_code(each[place].conjunct, gone)
+            left = more if keeps.all() else np.where(keeps[:, None], more, left)
+            counts = np.where(keeps, own, counts)
+        for number, (combination, own_removed) in enumerate(zip(block, removed.tolist(), strict=True)):
+            kept, place = self.bits.rows(left[number], int(counts[number])), 0
+            found: list[list[tuple[int, Removal]]] = []
+            for row in combination.rows:
+                if not row.bits:
+                    found.append([])
+                    continue
+                codes = [own_removed[place]] if row.conjunct.codes is None else of_codes.get((number, place))
+                found.append([*row.removals([0] * len(row.rejected) if codes is None else codes)])
+                place += 1
+            yield self._found(combination, kept, found)
+
+    def _found(
+        self, combination: _Combination, kept: TrueRows, found: list[list[tuple[int, Removal]]]
+    ) -> FoundConditions:
+        of_slots = combination.of_slots
+        sorted_by_place = sorted((each for place in of_slots for each in found[place]), key=itemgetter(0))
+        removals = chain(
+            chain.from_iterable(found[: of_slots.start]),
+            sorted_by_place,
+            chain.from_iterable(found[of_slots.stop :]),
+        )
+        warnings = tuple(
+            (row.rule, TrueRows.from_mask(~self.bits.rows(self.bits.words[row.bits], 0).rows))
+            for row in combination.rows
+            if row.rule is not None and not row.is_enforced
+        )
+        return FoundConditions((kept,), tuple(removal for _, removal in removals), warnings)
+
+    def _by_code(self, conjunct: Conjunct, gone: NDArray[np.uint64]) -> list[int]:
+        """Return how many of some slots each written conjunct applies to, (W,)."""
+        if conjunct not in self._codes:
+            codes = np.zeros(len(self.slots), np.intp)
+            codes[np.asarray(conjunct.rows)] = np.asarray(conjunct.codes)
+            self._codes[conjunct] = codes
+        rows = np.flatnonzero(np.unpackbits(gone.view(np.uint8), count=len(self.slots)))
+        counts: list[int] = np.bincount(self._codes[conjunct][rows], minlength=len(conjunct.written)).tolist()
+        return counts
 
     @cached_property
     def _of_requests(self) -> list[_Combination | None]:
         """The combination of each request; None for one that is evaluated by itself."""
-        return _ConditionColumns(self, self.alike).combinations()
+        found = _ConditionColumns(self, self.alike).combinations()
+        for each in {id(each): each for each in found if each is not None}.values():
+            costly = [row for row in each.rows if row.bits < 0 and row.split is None]
+            each.missing = len(costly)
+            for row in costly:
+                row.waiting.append(each)
+            if not costly:
+                self._ready.append(each)
+        return found
 
 
 @attrs.define(eq=False)
@@ -189,13 +330,13 @@ class _ConditionColumns:
         for place, conjunct in enumerate(layers, first_of_slots):
             self._add(conjunct, everything, np.full(count, place))
         first_of_pool = first_of_slots + len(layers)
-        constraints = [
-            table.requirements.of_tree(conjunct.expression, each.slot_side)
+        rules = [
+            (table.requirements.of_tree(conjunct.expression, each.slot_side), conjunct.reason)
             for each in table.constraints
             for conjunct in each.conjuncts
         ]
-        for place, conjunct in enumerate(constraints, first_of_pool):
-            self._add(conjunct, everything, np.full(count, place))
+        for place, (conjunct, rule) in enumerate(rules, first_of_pool):
+            self._add(conjunct, everything, np.full(count, place), rule)
         return self._combined(first_of_slots, first_of_pool)
 
     def _of_jobs(self) -> dict[Conjunct, tuple[Rows, Numbers]]:
@@ -235,8 +376,8 @@ class _ConditionColumns:
         found = index.without_other_ad(part, on_rows=False, shadowed=False).footprint
         return (found.moves_scope or found.opaque) and bool(moved_attributes(part))
 
-    def _add(self, conjunct: Conjunct, requests: Rows, places: Numbers) -> None:
-        """Add the rows of a conjunct for some requests, at these places among the conditions of each."""
+    def _add(self, conjunct: Conjunct, requests: Rows, places: Numbers, rule: Reason | None = None) -> None:
+        """Add the rows of a conjunct for some requests, at these places among the conditions of each; ``rule`` is one of the pool."""
         dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
         groups, reads, compared = self._alike(conjunct, dependencies, requests)
         known = groups >= 0
@@ -245,7 +386,8 @@ class _ConditionColumns:
         self._found.append((requests[known], places[known], numbers + len(self.rows)))
         last = -1 if compared is None else len(compared.rows)
         self.rows += [
-            _Row(conjunct, reads, compared if group <= last else None, group) for group in distinct.tolist()
+            _Row(conjunct, reads, compared if group <= last else None, group, rule)
+            for group in distinct.tolist()
         ]
 
     def _alike(
@@ -290,7 +432,24 @@ class _ConditionColumns:
         shared = key.dependencies.cacheable and conjunct.is_independent(key)
         return frozenset(key.dependencies.names) if shared else None
 
+    def _present(self) -> _Row | None:
+        """Return the condition that a slot has Requirements; None if all have."""
+        table = self.table
+        truth = table.requirements.present
+        if not truth.has_false:
+            return None
+        conjunct = table.requirements.of_tree(WHOLE, Side.MY)
+        rejected = [truth.size - truth.count]
+        return _Row(
+            *(conjunct, frozenset()),
+            rule=NO_SLOT_REQUIREMENTS,
+            bits=table.bits.add(truth),
+            rejected=rejected,
+        )
+
     def _combined(self, first_of_slots: int, first_of_pool: int) -> list[_Combination | None]:
+        if not self._found:  # no request and no slot has Requirements
+            return [None] * len(self.alone)
         requests, places, rows = (np.concatenate(each) for each in zip(*self._found, strict=True))
         order = np.lexsort((places, requests))
         requests, places, rows = requests[order], places[order], rows[order]
@@ -302,13 +461,16 @@ class _ConditionColumns:
         numbers, count = combined(*matrix)
         first = np.empty(count, np.intp)
         first[numbers[::-1]] = np.arange(len(numbers))[::-1]
-        made = []
+        made, present = [], self._present()
         for request in first.tolist():
             start, end = starts[request], starts[request] + counts[request]
             own = [self.rows[row] for row in rows[start:end].tolist()]
             ends = np.searchsorted(places[start:end], (first_of_slots, first_of_pool)).tolist()
-            parts = own[: ends[0]], own[ends[0] : ends[1]], own[ends[1] :]
-            made.append(_Combination(*parts, frozenset[str]().union(*(row.reads for row in own))))
+            reads = frozenset[str]().union(*(row.reads for row in own))
+            if present is not None:
+                own.insert(ends[0], present)
+                ends = [end + 1 for end in ends]
+            made.append(_Combination(own, range(*ends), reads))
         alone = self.alone.tolist()
         return [
             None if by_itself else made[number]

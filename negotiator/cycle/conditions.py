@@ -126,7 +126,7 @@ def apply_requirements(
         if truth.has_false:
             candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
     if present.has_false:
-        candidates.require(present, _NO_SLOT_REQUIREMENTS)
+        candidates.require(present, NO_SLOT_REQUIREMENTS)
     found: list[tuple[int, Removal]] = []
     for conjunct, truth in of_slots:
         if truth.has_false:
@@ -147,6 +147,6 @@ def apply_constraints(candidates: CandidateSet, truths: Iterable[tuple[Reason, T
 _NO_JOB_REQUIREMENTS = core_reason(
     Station.MATCH, Verdict.MISCONFIGURED, "no_job_requirements", "the job has no Requirements"
 )
-_NO_SLOT_REQUIREMENTS = core_reason(
+NO_SLOT_REQUIREMENTS = core_reason(
     Station.MATCH, Verdict.MISCONFIGURED, "no_slot_requirements", "the slot has no Requirements"
 )

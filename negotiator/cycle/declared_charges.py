@@ -2,58 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
+from negotiator.cycle.charges import Charges
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.part_charges import charges_of_parts
+from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.hooks import specs
 from negotiator.hooks.charges import Charge, KeyCharge
-from negotiator.hooks.manager import Answers
+from negotiator.hooks.manager import Answers, Attributed, HookFailure
+from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
 from negotiator.queues import QueueTree
+
+
+@attrs.define(eq=False)
+class Declared:
+    """The charges of a request, or of all alike ones, and the failures of plugins."""
+
+    answers: Answers[Charge | KeyCharge]
+    _made: dict[bool, Charges] = attrs.field(factory=dict, init=False)
+
+    @property
+    def records(self) -> tuple[Attributed[Charge | KeyCharge], ...]:
+        """The charges as plugins declared them."""
+        return self.answers.records
+
+    @property
+    def failures(self) -> tuple[HookFailure, ...]:
+        """The failures of plugins."""
+        return self.answers.failures
+
+    def charges(self, applications: Sequence[str], *, enforcing: bool) -> Charges:
+        """Return the charges that enforce, or the others, of a request with these applications."""
+        if enforcing not in self._made:
+            self._made[enforcing] = Charges.of(self.answers.records, enforcing=enforcing)
+        return self._made[enforcing].of_applications(applications)
 
 
 @attrs.define(eq=False)
 class DeclaredCharges:
     """Calls the plugins for the charges of a request over the slots of a cycle.
 
-    The answers for the latest request are kept: its order may have read them before the turn.
+    The charges of the latest request are kept: its order may have read them before the turn.
     """
 
     slots: Table
     queues: QueueTree
     bundle: Bundle
+    groups: RequestGroups | None = None  # None: each request is asked for by itself
     #: Plugins may have named the hook as unused under the queues of the bundle, not under others.
     _follows: bool = attrs.field(init=False)
-    _latest: tuple[Request, Answers[Charge | KeyCharge]] | None = None
+    _shared: RequestAnswers[Charge | KeyCharge, Declared] | None = attrs.field(init=False)
+    _latest: tuple[Request, Declared] | None = None
 
     def __attrs_post_init__(self) -> None:
         self._follows = self.queues.follows(self.bundle.partition.root)
+        hook, self._shared = specs.negotiator_charges, None
+        if self.groups is not None:
+            implementations = self.bundle.hooks.implementations(hook, used=self._follows)
+            self._shared = RequestAnswers(hook, implementations, self.groups, Declared)
 
     def of(
-        self, request: Request, cycle: Cycle, consumption: Consumption | None = None
-    ) -> Answers[Charge | KeyCharge]:
+        self,
+        request: Request,
+        cycle: Cycle,
+        consumption: Consumption | None = None,
+        queued: QueuedRequest | None = None,
+    ) -> Declared:
         """Return the charges, and the failures of plugins.
 
         :param consumption: what the request takes of slots that several jobs share.
+        :param queued: the request at its turn; None if it is not one of the cycle's queue.
         """
-        answers = self._of_slots(request, cycle)
-        return answers if consumption is None else charges_of_parts(answers, consumption)
+        declared = self._of_slots(request, cycle, queued)
+        return declared if consumption is None else Declared(charges_of_parts(declared.answers, consumption))
 
-    def _of_slots(self, request: Request, cycle: Cycle) -> Answers[Charge | KeyCharge]:
+    def _of_slots(self, request: Request, cycle: Cycle, queued: QueuedRequest | None) -> Declared:
         if self._latest is not None and self._latest[0] is request:
             return self._latest[1]
-        hooks = self.bundle.hooks
-        answers = (hooks.ask if self._follows else hooks.ask_all)(
-            specs.negotiator_charges,
-            request=request,
-            slots=self.slots,
-            queues=self.queues,
-            cycle=cycle,
-            order=self.bundle.ordering.name,
-            settings=self.bundle.settings,
-        )
-        self._latest = request, answers
-        return answers
+        hooks, hook = self.bundle.hooks, specs.negotiator_charges
+        arguments: dict[str, Any] = {
+            "request": request,
+            "slots": self.slots,
+            "queues": self.queues,
+            "cycle": cycle,
+            "order": self.bundle.ordering.name,
+            "settings": self.bundle.settings,
+        }
+        if queued is not None and self._shared is not None:
+            declared = self._shared.of(hooks, queued, frozenset(), arguments)
+        else:
+            declared = Declared((hooks.ask if self._follows else hooks.ask_all)(hook, **arguments))
+        self._latest = request, declared
+        return declared

@@ -44,6 +44,7 @@ from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
+from negotiator.cycle.request_answers import RequestGroups
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
@@ -135,7 +136,8 @@ def _run_cycle(
     alike = AlikeJobs(placed.idle.jobs.take(first))
 
     rows = state.order_rows.get(kind.name, {})
-    declared = DeclaredCharges(admitted.slots, placed.state.queues, bundle)
+    groups = RequestGroups(requests, alike)
+    declared = DeclaredCharges(admitted.slots, placed.state.queues, bundle, groups)
     refusals = QuotaRefusals(declared, in_use, work, cycle)
     context = OrderContext(
         *(requests, admitted.slots, admitted.submitters, placed.idle.jobs, cycle),
@@ -157,6 +159,7 @@ def _run_cycle(
         *(offered, cycle.environment, bundle.ordering.ranks, admitted.claim_ids, divisible),
         no_slots=no_slots_reason(admitted.discarded),
         candidate_set=candidate_set,
+        groups=groups,
     )
     if matcher.preemption is not None and matcher.preemption.dynamic is not None:
         # Each of them is a further row in which a partitionable slot is tried.
@@ -173,7 +176,7 @@ def _run_cycle(
     with ahead.begin(MatchingTask(bundle, cycle, requests, alike, matcher, work)) as source:
         matcher.source = source if candidate_set is CandidateSet else None
         while (queued := order.next()) is not None and not time.ends_cycle():
-            watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, len(outcomes.journal)))
+            watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, outcomes.matched))
             time.begin_turn()
             if time.reached(queued.request.submitter, queued.request.schedd) is not None:
                 order.feedback(feedback_without_time(queued))
@@ -188,10 +191,13 @@ def _run_cycle(
             candidates = match(request, matcher, bundle, paid, queued.slots, queued)
             lists.listed(queued, request.ad, candidates, env)
             begin(Station.CHARGE)
-            charges = partial(declared.of, queued.allowed(), paid)
+            charges = partial(declared.of, queued.allowed(), paid, queued=queued)
             granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-            job = placed.idle.jobs.ad(int(queued.rows[0]))
-            attributes = matched.of(job, granted.rows, env) if len(granted.rows) else []
+            attributes = (
+                matched.of(placed.idle.jobs.ad(int(queued.rows[0])), granted.rows, env)
+                if len(granted.rows)
+                else []
+            )
             if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
                 granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
             in_use.end_claims(granted.ended)
@@ -220,7 +226,7 @@ def _run_cycle(
         *broken.failures,
         *outcomes.failures,
     )
-    journal = tuple(outcomes.journal)
+    journal = outcomes.journal
     return CycleResult(
         number=cycle.number,
         now=cycle.now,
@@ -249,7 +255,7 @@ def _run_cycle(
         unjudged=broken.unjudged,
         evictions=broken.evictions,
         in_use=tuple(_jobs_in_use(in_use.claims)),
-        unclaimed=frozenset(outcomes.unclaimed),
+        unclaimed=outcomes.unclaimed,
     )
 
 

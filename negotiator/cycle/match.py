@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import attrs
 import numpy as np
@@ -25,15 +26,16 @@ from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
+from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.slot_order import RankValues
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks import specs
-from negotiator.hooks.answers import Attributed
+from negotiator.hooks.answers import Answers, Attributed
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import ClaimedAllowance, QueuedRequest, SlotAllowance
-from negotiator.hooks.records import Cycle, Mask, Request, Score
+from negotiator.hooks.records import Cycle, Filter, Mask, Request, Score
 from negotiator.hooks.slot_offer import Preemption
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.ledger import Rows
@@ -75,6 +77,8 @@ class SlotMatcher:
     no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet
     source: ConditionSource | None = None
+    groups: RequestGroups | None = None  # of requests that are alike for plugins
+    _filters: RequestAnswers[Filter, FilterAnswers] | None = attrs.field(default=None, init=False)
     #: The same slots as ``taken``, and by the identity of their masks those that do not change in a cycle.
     _taken_rows: PackedMask = attrs.field(init=False)
     _constant_rows: dict[int, TrueRows] = attrs.field(factory=dict, init=False)
@@ -94,6 +98,7 @@ class SlotMatcher:
         divisible: DivisibleSlots | None = None,
         no_slots: Reason = NO_SLOTS,
         candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
+        groups: RequestGroups | None = None,
     ) -> SlotMatcher:
         """Return the matcher of a cycle, with empty caches.
 
@@ -131,6 +136,21 @@ class SlotMatcher:
             divisible=divisible,
             no_slots=no_slots,
             candidate_set=candidate_set,
+            groups=groups,
+        )
+
+    def filters(
+        self, request: Request, bundle: Bundle, cycle: Cycle, queued: QueuedRequest | None
+    ) -> FilterAnswers:
+        """Return what the filters of plugins say about a request; ``queued`` is None if it is not one of the cycle's queue."""
+        hook, hooks = specs.negotiator_filter_slots, bundle.hooks
+        if self.groups is None or queued is None:
+            return filters(request, self.slots, bundle, cycle)
+        if self._filters is None:
+            self._filters = RequestAnswers(hook, hooks.implementations(hook), self.groups, FilterAnswers.of)
+        attributes = frozenset(map(str.lower, queued.attributes))
+        return self._filters.of(
+            hooks, queued, attributes, _filter_arguments(request, self.slots, bundle, cycle)
         )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
@@ -221,7 +241,7 @@ class SlotMatcher:
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
         budget = MemoryBudget.of(len(slots))
-        self.slots, self.source = slots, None
+        self.slots, self.source, self._filters = slots, None, None
         self.requirements = Requirements(slots, self.environment, budget)
         self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
         if self.preemption is not None:
@@ -294,7 +314,7 @@ def match(
         else:
             found.apply(candidates)
         matching = candidates.rows
-        failures = _filters(candidates, request, bundle, cycle)
+        failures = matcher.filters(request, bundle, cycle, queued).apply(candidates)
         scores, failed = _scores(candidates, request, bundle, cycle)
         failures = (*failures, *failed)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
@@ -351,7 +371,7 @@ def _of_plugins(
 ) -> tuple[EnlargedSlots, tuple[Attributed[Score], ...], tuple[HookFailure, ...]]:
     """Return the enlarged slots that plugins allow, the scores with those of these slots, and the failures of plugins."""
     candidates = CandidateSet(enlarged.slots)
-    failures = _filters(candidates, request, bundle, cycle)
+    failures = filters(request, enlarged.slots, bundle, cycle).apply(candidates)
     own, failed = _scores(candidates, request, bundle, cycle)
     placed = tuple(
         each._replace(
@@ -362,22 +382,39 @@ def _of_plugins(
     return enlarged.only(candidates.keep), placed, (*failures, *failed)
 
 
-def _filters(
-    candidates: CandidateSet, request: Request, bundle: Bundle, cycle: Cycle
-) -> tuple[HookFailure, ...]:
-    """Apply the filters of plugins; one that fails removes every slot."""
-    answers = bundle.hooks.ask(
-        specs.negotiator_filter_slots,
-        request=request,
-        slots=candidates.slots,
-        cycle=cycle,
-        settings=bundle.settings,
-    )
-    for attributed in answers.records:
-        candidates.remove(~attributed.record.allow, plugin_reason(Station.MATCH, attributed))
-    for failure in answers.failures:
-        candidates.remove_all(failure_reason(Station.MATCH, failure))
-    return answers.failures
+@attrs.frozen(eq=False)
+class FilterAnswers:
+    """The slots that filters of plugins remove, each with its reason; one that fails removes every slot."""
+
+    removed: tuple[tuple[TrueRows, Reason], ...]
+    failures: tuple[HookFailure, ...]
+
+    @classmethod
+    def of(cls, answers: Answers[Filter]) -> FilterAnswers:
+        """Return the effect of the answers of plugins."""
+        removed = [
+            (TrueRows.from_mask(~each.record.allow), plugin_reason(Station.MATCH, each))
+            for each in answers.records
+        ]
+        return cls(tuple(removed), answers.failures)
+
+    def apply(self, candidates: CandidateSet) -> tuple[HookFailure, ...]:
+        """Remove the slots, and return the failures."""
+        for rows, reason in self.removed:
+            candidates.remove_rows(rows, reason)
+        for failure in self.failures:
+            candidates.remove_all(failure_reason(Station.MATCH, failure))
+        return self.failures
+
+
+def filters(request: Request, slots: Table, bundle: Bundle, cycle: Cycle) -> FilterAnswers:
+    """Return what the filters of plugins say about a request over some slots."""
+    arguments = _filter_arguments(request, slots, bundle, cycle)
+    return FilterAnswers.of(bundle.hooks.ask(specs.negotiator_filter_slots, **arguments))
+
+
+def _filter_arguments(request: Request, slots: Table, bundle: Bundle, cycle: Cycle) -> dict[str, Any]:
+    return {"request": request, "slots": slots, "cycle": cycle, "settings": bundle.settings}
 
 
 def _scores(

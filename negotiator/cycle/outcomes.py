@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain, islice, repeat
 
 import attrs
 import numpy as np
@@ -34,6 +35,27 @@ from negotiator.records import Reason
 _NO_JOBS = JobRanges()
 
 
+@attrs.frozen(eq=False)
+class _GrantingTurn:
+    """A turn with matches: what the objects of its matches are made of at the end of the cycle, (G,) each.
+
+    ``first`` is the number of the first of its matches; ``warnings``, ``preempts`` and ``scores`` are None if there are none.
+    """
+
+    queued: QueuedRequest
+    granted: GrantedSlots
+    first: int
+    attributes: Sequence[Attributes]
+    warnings: list[tuple[Reason, ...]] | None
+    preempts: list[PreemptedJob | None] | None
+    scores: list[tuple[SlotScore, ...]] | None
+
+    @property
+    def job_rows(self) -> RowNumbers:
+        """The rows of the jobs."""
+        return self.queued.rows[self.granted.copies]
+
+
 @attrs.define(eq=False)
 class _OpenOutcome:
     """What became of one request so far: ``queued`` as it was at its last turn, and the ``copies`` that were served then."""
@@ -43,7 +65,8 @@ class _OpenOutcome:
     copies: RowNumbers
     candidates: int
     removals: tuple[Removal, ...]
-    matches: list[Match] = attrs.field(factory=list)
+    turns: list[_GrantingTurn] = attrs.field(factory=list)
+    granted: int = 0
 
     @property
     def rows_left(self) -> RowNumbers:
@@ -56,7 +79,7 @@ class _OpenOutcome:
 class Outcomes:
     """The decisions so far. A request with several turns has one outcome: its matches, and the reasons of all turns.
 
-    ``offline`` (S,) are the slots of machines that are switched off, and ``unclaimed`` the ids of the matches with them.
+    ``offline`` (S,) are the slots of machines that are switched off. The objects of matches are made after the last turn.
     """
 
     cycle: Cycle
@@ -64,10 +87,10 @@ class Outcomes:
     slots: Table
     offered: OfferedSlots
     offline: Mask
-    unclaimed: set[str] = attrs.field(factory=set)
-    journal: list[JournalEntry] = attrs.field(factory=list)
     failures: list[HookFailure] = attrs.field(factory=list)
+    matched: int = 0  # matches so far
     _by_number: dict[int, _OpenOutcome] = attrs.field(factory=dict)
+    _turns: list[_GrantingTurn] = attrs.field(factory=list)
 
     def add(
         self,
@@ -92,11 +115,14 @@ class Outcomes:
             found.queued, found.copies, found.candidates = queued, granted.copies, candidates.left
             found.removals = merged_removals(found.removals, removals)
         if len(granted.rows):
-            matches = self._matches(queued, candidates, granted)
-            self.journal += self._entries(queued, matches, granted, attributes)
-            found.matches += matches
-            for place in np.flatnonzero(self.offline[granted.rows]).tolist():
-                self.unclaimed.add(matches[place].id)
+            turn = _GrantingTurn(
+                *(queued, granted, self.matched + 1, attributes, _warnings(candidates, granted)),
+                *(self._ended_jobs(queued, granted), _scores(candidates, granted)),
+            )
+            found.turns.append(turn)
+            self._turns.append(turn)
+            found.granted += len(granted.rows)
+            self.matched += len(granted.rows)
 
     @property
     def requests(self) -> int:
@@ -120,13 +146,15 @@ class Outcomes:
 
     def __iter__(self) -> Iterator[RequestOutcome]:
         """The outcomes of all requests, in the order of their first turns."""
+        matches = self.matches
         for each in self._by_number.values():
-            served = each.request, tuple(each.matches)
-            if len(each.matches) == each.request.count:
+            own = (matches[turn.first - 1 : turn.first - 1 + len(turn.granted.rows)] for turn in each.turns)
+            served = each.request, tuple(chain.from_iterable(own))
+            if each.granted == each.request.count:
                 yield RequestOutcome(*served, "", each.candidates, each.removals, _NO_JOBS)
                 continue
             left = each.queued.ads_without(each.copies)
-            stand_for_one = len({match.job for match in each.matches}) + len(left) == each.request.count
+            stand_for_one = len({match.job for match in served[1]}) + len(left) == each.request.count
             yield RequestOutcome(
                 *served,
                 first_unmatched=self._first_unmatched(each),
@@ -136,50 +164,69 @@ class Outcomes:
                 copies_left=() if stand_for_one else self._copies_left(each),
             )
 
-    def _matches(
-        self, queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedSlots
-    ) -> list[Match]:
-        """Return the matches of a turn, column by column; they share what is equal for all."""
-        cycle, request, made = self.cycle.number, queued.request, len(self.journal) + 1
-        job_rows = queued.rows[granted.copies]
-        columns = zip(
-            range(made, made + len(job_rows)),
-            self._job_ids.at(job_rows),
-            self._names_of_slots(granted.rows),
-            self._job_ads(job_rows),
-            self._slot_ads(granted),
-            granted.ranks.tolist(),
-            _warnings(candidates, granted),
-            self._ended_jobs(queued, granted),
-            _scores(candidates, granted),
-            strict=True,
-        )
-        return [
-            Match(
-                id=f"{cycle}.{number}",
-                submitter=request.submitter,
-                schedd=request.schedd,
-                job=job,
-                slot=slot,
-                job_ad=job_ad,
-                slot_ad=slot_ad,
-                rank=rank,
-                queue=request.queue,
-                warnings=warnings,
-                preempts=preempts,
-                request_attributes=queued.attributes,
-                scores=scores,
+    @cached_property
+    def matches(self) -> list[Match]:
+        """All matches, in the order in which they were made; read it after the last turn."""
+        turns = self._turns
+        if not turns:
+            return []
+        job_rows = np.concatenate([turn.job_rows for turn in turns])
+        rows = np.concatenate([turn.granted.rows for turn in turns])
+        jobs, slots = iter(self._job_ids.at(job_rows)), iter(self._names_of_slots(rows))
+        job_ads, slot_ads = iter(self._job_ads(job_rows)), iter(self.slots.take(rows).ads)
+        found: list[Match] = []
+        for turn in turns:
+            request, count = turn.queued.request, len(turn.granted.rows)
+            columns = zip(
+                range(turn.first, turn.first + count),
+                *(jobs, slots, job_ads, self._own_ads(turn, slot_ads), turn.granted.ranks.tolist()),
+                turn.warnings or repeat(()),
+                turn.preempts or repeat(None),
+                turn.scores or repeat(()),
+                strict=False,
             )
-            for number, job, slot, job_ad, slot_ad, rank, warnings, preempts, scores in columns
-        ]
+            found += [
+                Match(
+                    id=f"{self.cycle.number}.{number}",
+                    submitter=request.submitter,
+                    schedd=request.schedd,
+                    job=job,
+                    slot=slot,
+                    job_ad=job_ad,
+                    slot_ad=slot_ad,
+                    rank=rank,
+                    queue=request.queue,
+                    warnings=warnings,
+                    preempts=preempts,
+                    request_attributes=turn.queued.attributes,
+                    scores=scores,
+                )
+                for number, job, slot, job_ad, slot_ad, rank, warnings, preempts, scores in columns
+            ]
+        return found
 
-    def _slot_ads(self, granted: GrantedSlots) -> list[Ad]:
-        """Return the ad of each match's slot, as it is once the jobs in its dynamic slots have ended."""
-        ads, enlarged = list(self.slots.take(granted.rows).ads), granted.enlarged
+    @cached_property
+    def journal(self) -> tuple[JournalEntry, ...]:
+        """What each match is charged for; read it after the last turn."""
+        return tuple(entry for turn in self._turns for entry in self._entries(turn))
+
+    @cached_property
+    def unclaimed(self) -> frozenset[str]:
+        """The ids of the matches with machines that are switched off; read it after the last turn."""
+        if not self._turns:
+            return frozenset()
+        offline = self.offline[np.concatenate([turn.granted.rows for turn in self._turns])]
+        return frozenset(self.matches[place].id for place in np.flatnonzero(offline).tolist())
+
+    @staticmethod
+    def _own_ads(turn: _GrantingTurn, ads: Iterator[Ad]) -> list[Ad]:
+        """Return the ad of the slot of each match, as it is once the jobs in its dynamic slots have ended."""
+        rows, enlarged = turn.granted.rows, turn.granted.enlarged
+        own = list(islice(ads, len(rows)))
         if enlarged is not None:
-            for place in np.flatnonzero(np.isin(granted.rows, enlarged.rows)).tolist():
-                ads[place] = enlarged.slots.ad(int(np.searchsorted(enlarged.rows, granted.rows[place])))
-        return ads
+            for place in np.flatnonzero(np.isin(rows, enlarged.rows)).tolist():
+                own[place] = enlarged.slots.ad(int(np.searchsorted(enlarged.rows, rows[place])))
+        return own
 
     def _names_of_slots(self, rows: RowNumbers) -> list[str]:
         names = zip(self._slot_names.texts(rows), rows.tolist(), strict=True)
@@ -191,21 +238,16 @@ class Outcomes:
         ads = {row: self.jobs.ad(row) for row in dict.fromkeys(places)}
         return [ads[row] for row in places]
 
-    def _ended_jobs(self, queued: QueuedRequest, granted: GrantedSlots) -> list[PreemptedJob | None]:
+    def _ended_jobs(self, queued: QueuedRequest, granted: GrantedSlots) -> list[PreemptedJob | None] | None:
         if granted.preemptions is None:
-            return [None] * len(granted.rows)
+            return None
         return [ended_job(self.offered, queued.slots, granted, place) for place in range(len(granted.rows))]
 
-    def _entries(
-        self,
-        queued: QueuedRequest,
-        matches: Sequence[Match],
-        granted: GrantedSlots,
-        attributes: Sequence[Attributes],
-    ) -> list[JournalEntry]:
-        """Return what the matches of a request are charged for."""
-        at, request, rows = self.cycle.now, queued.request, queued.rows.tolist()
-        jobs_of_ad, copies = Counter(rows), granted.copies.tolist()
+    def _entries(self, turn: _GrantingTurn) -> list[JournalEntry]:
+        """Return what the matches of a turn are charged for."""
+        at, request, rows = self.cycle.now, turn.queued.request, turn.queued.rows.tolist()
+        matches = self.matches[turn.first - 1 : turn.first - 1 + len(turn.granted.rows)]
+        jobs_of_ad = Counter(rows) if len(rows) > 1 else {rows[0]: 1}
         return [
             JournalEntry(
                 id=match.id,
@@ -222,7 +264,9 @@ class Outcomes:
                 attributes=values,
                 is_copy=jobs_of_ad[rows[copy]] > 1,
             )
-            for match, copy, values in zip(matches, copies, attributes, strict=True)
+            for match, copy, values in zip(
+                matches, turn.granted.copies.tolist(), turn.attributes, strict=True
+            )
         ]
 
     def _first_unmatched(self, outcome: _OpenOutcome) -> str:
@@ -236,7 +280,7 @@ class Outcomes:
         A request has no rows for jobs that cannot get a slot because there are fewer slots: they count for its last ad.
         """
         rows = outcome.rows_left
-        others = outcome.request.count - len(outcome.matches) - len(rows)
+        others = outcome.request.count - outcome.granted - len(rows)
         rows, counts = np.unique(np.append(rows, outcome.queued.ads[-1:]), return_counts=True)
         counts[rows == outcome.queued.ads[-1]] += others - 1
         left = zip(self._job_ids.at(rows), counts.tolist(), strict=True)
@@ -251,10 +295,10 @@ class Outcomes:
         return texts(self.slots, "Name")
 
 
-def _warnings(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[Reason, ...]]:
-    """Return, for each match, the reasons of rules that would have refused it if they were enforced."""
+def _warnings(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[Reason, ...]] | None:
+    """Return, for each match, the reasons of rules that would have refused it if they were enforced; None without any."""
     if not candidates.warnings and not granted.warnings:
-        return [()] * len(granted.rows)
+        return None
     return [
         (
             *(reason for reason, mask in candidates.warnings if mask[row]),
@@ -264,8 +308,8 @@ def _warnings(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[
     ]
 
 
-def _scores(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[SlotScore, ...]]:
-    """Return, for each match, the scores that plugins gave its slot."""
+def _scores(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[SlotScore, ...]] | None:
+    """Return, for each match, the scores that plugins gave its slot; None without any."""
     columns = [
         [
             SlotScore(each.plugin, each.record.rule, value)
@@ -273,4 +317,4 @@ def _scores(candidates: MatchCandidates, granted: GrantedSlots) -> list[tuple[Sl
         ]
         for each in candidates.scores
     ]
-    return [*zip(*columns, strict=True)] if columns else [()] * len(granted.rows)
+    return [*zip(*columns, strict=True)] if columns else None

@@ -50,10 +50,10 @@ class QuotaRefusals:
         paid = self.work.for_job(self.cycle, request.ad)
         if is_exceeded(paid):  # it will get no slot, whatever its quotas
             return ()
-        answers = self.declared.of(request, paid)
-        chosen = [each for each in answers.records if quota_of(each).code == code or not code]
-        charges = Charges.of(chosen, enforcing=True)
-        if charges.is_uniform and not answers.failures and not is_exceeded(paid):
+        declared = self.declared.of(request, paid, queued=queued)
+        sums = declared.charges(request.applications, enforcing=True).sums
+        charges = Charges(tuple([each for each in sums if quota_of(each).code == code or not code]), ())
+        if charges.is_uniform and not declared.failures and not is_exceeded(paid):
             self._uniform[queued.number, code] = charges.sums
         return charges.sums
 

@@ -90,12 +90,17 @@ class DeclaredReads:
             return {**taken, "ads": self._limited_table(taken["ads"])}
         return taken
 
-    def _limited_ad(self, ad: Ad) -> Ad:
+    def of_job(self, ad: Ad) -> frozenset[str] | None:
+        """Return the attributes that the plugin can read of one job; None if it may be any."""
+
         def scans(name: str) -> Iterable[ReferenceScan]:
             expr = ad.folded(name)
             return () if expr is None or type(expr) is Literal else (_scan(expr),)
 
-        found = self._reached(scans)
+        return self._reached(scans)
+
+    def _limited_ad(self, ad: Ad) -> Ad:
+        found = self.of_job(ad)
         return ad if found is None else ad.limited(self._limit(found))
 
     def _limited_table(self, table: Table) -> Table:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import attrs
 
@@ -26,11 +26,12 @@ from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.process_state import changed_process
 from negotiator.hooks.settings import PluginSettings
+from negotiator.hooks.watched_request import RequestWatch, WatchedRequest
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
-    from negotiator.hooks.records import Cycle
+    from negotiator.hooks.records import Cycle, Request
     from negotiator.hooks.summary import CycleSummary
 
 P = ParamSpec("P")
@@ -118,6 +119,18 @@ class HookManager:
         if args:
             raise TypeError("the arguments of a hook are given by name")
         return _ask(self._guarded[hook.name], hook, arguments)
+
+    def ask_of_request(
+        self, hook: Hook[P, R], memory: AnswerMemory[R], /, *args: P.args, **arguments: P.kwargs
+    ) -> Answers[R]:
+        """Ask as ``ask`` does, but call only those implementations of a memory whose answer it does not know."""
+        if args:
+            raise TypeError("the arguments of a hook are given by name")
+        return _ask(memory.implementations, hook, arguments, memory)
+
+    def implementations(self, hook: Hook[..., Any], *, used: bool = True) -> tuple[Guarded, ...]:
+        """Return the implementations of a hook: those that have something to do under the bundle, or all."""
+        return (self._used if used else self._guarded)[hook.name]
 
     def leave_out_unused(self, queues: QueueTree, settings: Mapping[str, Any]) -> tuple[HookFailure, ...]:
         """Ask plugins which of their hooks have nothing to do, and no longer call these. The caller refuses the bundle on a failure.
@@ -318,24 +331,54 @@ class HookManager:
         return (guarded for implementations in self._guarded.values() for guarded in implementations)
 
 
-def _ask(implementations: Iterable[Guarded], hook: Hook[..., R], given: dict[str, Any]) -> Answers[R]:
+class AnswerMemory(Protocol[R]):
+    """The answers of some implementations of one hook, kept for requests that are alike for them."""
+
+    @property
+    def implementations(self) -> tuple[Guarded, ...]:
+        """The implementations, in the order in which they are called."""
+
+    def known(self, place: int) -> tuple[Attributed[R], ...] | None:
+        """Return the answer of an implementation, by its place, about the current request; None if it is not known."""
+
+    def keep(self, place: int, answer: tuple[Attributed[R], ...], watch: RequestWatch) -> None:
+        """Keep the answer of an implementation, which read of the current request what ``watch`` noted."""
+
+
+def _ask(
+    implementations: Sequence[Guarded],
+    hook: Hook[..., R],
+    given: dict[str, Any],
+    memory: AnswerMemory[R] | None = None,
+) -> Answers[R]:
     """Call some implementations of a hook one after the other.
 
     :param given: the arguments by name; those of which each plugin is passed its own value are replaced for each call.
+    :param memory: has the answers that need no call.
     """
     shared = [(name, given[name]) for name in hook.own]
+    request: Request | None = None if memory is None else given["request"]
     records: list[Attributed[R]] = []
     failures: list[HookFailure] = []
-    for guarded in implementations:
-        plugin = guarded.implementation.plugin
+    for place, guarded in enumerate(implementations):
+        known = None if memory is None else memory.known(place)
+        if known is not None:
+            records += known
+            continue
+        plugin, watch = guarded.implementation.plugin, RequestWatch()
         for name, argument in shared:
             given[name] = _value_of(argument, plugin)
+        if request is not None:
+            given["request"] = WatchedRequest.of(request, watch)
         answer = guarded.call(given, hook.check_answer)
         if isinstance(answer, HookFailure):
             failures.append(answer)
-        elif answer:
+        elif answer is not None:
             version = guarded.version
-            records += [Attributed(record, plugin, version) for record in answer]
+            own = tuple([Attributed(record, plugin, version) for record in answer])
+            records += own
+            if memory is not None:
+                memory.keep(place, own, watch)
     return Answers(tuple(records), tuple(failures))
 
 

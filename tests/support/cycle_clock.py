@@ -24,7 +24,8 @@ class SlowMatching:
 
     @hookimpl
     def negotiator_filter_slots(self, request):
-        """Advance the clock."""
+        """Advance the clock at each turn: the answer is for no other request, as the plugin reads which jobs these are."""
+        assert request.first_job
         self.now += self.takes(request)
         return []
 

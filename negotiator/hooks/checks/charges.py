@@ -10,6 +10,8 @@ import numpy as np
 
 from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
 from negotiator.hooks.fields import WrongAnswerError, check_exactly, kind_of
+from negotiator.hooks.records import Request
+from negotiator.hooks.watched_request import ApplicationKeys
 
 _UNCOUNTABLE = 2**63
 _STRINGS = {str}
@@ -21,7 +23,7 @@ def checked_charge(record: Any, arguments: Mapping[str, Any]) -> Charge | KeyCha
         _check_charge(record, len(arguments["slots"]))
     else:
         check_exactly(record, KeyCharge, "a Charge or a KeyCharge")
-        _check_key_charge(record, len(arguments["request"].applications))
+        _check_key_charge(record, arguments["request"])
     if type(record.label) is not Quota:  # there are several charges for each request
         check_exactly(record.label, Quota, "a Quota as label of a Charge")
     return record  # type: ignore[no-any-return]
@@ -38,12 +40,14 @@ def checked_entry(record: Any, arguments: Mapping[str, Any]) -> Mapping[str, Any
     return record  # type: ignore[no-any-return]
 
 
-def _check_key_charge(record: KeyCharge, copies: int) -> None:
+def _check_key_charge(record: KeyCharge, request: Request) -> None:
     _check_counter(record.counter)
-    if len(record.keys) < copies:
-        raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
-    if {*map(type, record.keys)} | _STRINGS != _STRINGS:
-        raise WrongAnswerError("expected strings as keys of a KeyCharge, got others")
+    if type(record.keys) is not ApplicationKeys:
+        copies = len(request.applications)
+        if len(record.keys) < copies:
+            raise WrongAnswerError(f"expected a key for each of {copies} jobs, got {len(record.keys)}")
+        if {*map(type, record.keys)} | _STRINGS != _STRINGS:
+            raise WrongAnswerError("expected strings as keys of a KeyCharge, got others")
     _check_amount(record.limit, None, "limit of a KeyCharge", may_be_none=True)
 
 

@@ -11,6 +11,7 @@ from negotiator.hooks.hook import Hook
 from negotiator.hooks.isolation.process import WorkerError, WorkerProcess
 from negotiator.hooks.isolation.wire import record_from_json
 from negotiator.hooks.pluggy_adapter import hookimpl
+from negotiator.hooks.watched_request import WatchedRequest
 
 #: The hooks whose arguments and answers can cross the boundary to a worker.
 ISOLATED_HOOKS = frozenset(
@@ -54,6 +55,9 @@ def isolated_plugin(worker: WorkerProcess, hooks: Mapping[str, Hook[..., Any]]) 
 
 def _remote(worker: WorkerProcess, hook: Hook[..., Any], names: list[str]) -> Callable[..., Any]:
     def call(**arguments: Any) -> Any:
+        request = arguments.get("request")
+        if isinstance(request, WatchedRequest):  # what is read in another process is not known
+            arguments["request"] = request.plain()
         batch = arguments.get(hook.batch)
         answer = worker.call(hook.name, arguments, len(batch) if isinstance(batch, Sized) else 0)
         if answer is None:
