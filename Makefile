@@ -57,6 +57,10 @@ bench-peer: $(VENV)/test.stamp ## cycles beside the real condor_negotiator, as r
 test-peer: $(VENV)/test.stamp ## HTCondor's own tests with either daemon, as root; HTCONDOR_SOURCES=/path PEER_TESTS="test_ocu_basic"
 	PYTHONPATH=tests/support $(BIN)/python -m peer_suite --sources "$(HTCONDOR_SOURCES)" $(PEER_TESTS)
 
+.PHONY: bench-against
+bench-against: $(VENV)/test.stamp ## cycles beside those of another commit; COMMIT=17652a63 AGAINST="--pools mixed,large --rounds 5"
+	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.against $(AGAINST) -- $(COMMIT)
+
 .PHONY: bench-curve
 bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots 1000,20000 --picture docs/speed.svg"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.curve $(CURVE)
