@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.charges import Grouping as Grouping
     from negotiator.hooks.charges import KeyCharge as KeyCharge
     from negotiator.hooks.charges import Quota as Quota
+    from negotiator.hooks.charges import RequestedCharge as RequestedCharge
     from negotiator.hooks.claims_in_use import ClaimsInUse as ClaimsInUse
     from negotiator.hooks.command_options import target_options as target_options
     from negotiator.hooks.command_targets import CommandTargets as CommandTargets
@@ -235,7 +236,7 @@ else:
             "StoredMatch StoredMatches StoredRows"
         ),
         "negotiator.hooks.answers": "HookFailure",
-        "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota",
+        "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota RequestedCharge",
         "negotiator.hooks.claims_in_use": "ClaimsInUse",
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",

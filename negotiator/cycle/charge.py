@@ -116,7 +116,7 @@ def charge(
         return attrs.evolve(_nothing(left, *reasons), failures=declared.failures)
     if is_exceeded(cycle):  # an expression that was cut short may have hidden a charge
         return _nothing(left, WORK_EXCEEDED)
-    enforcing = declared.charges(request.applications, enforcing=True)
+    enforcing = declared.charges(request, enforcing=True)
     unspecified = _unspecified(request, enforcing)
     if unspecified is not None:
         return _nothing(left, unspecified)
@@ -136,7 +136,7 @@ def charge(
             receipts = ledger.commit(full.admit(ledger, admission.rows, len(admission), Mode.ENFORCE))
         shadow = NOTHING_OBSERVED
         if len(enforcing.sums) + len(enforcing.keys) < len(declared.records):
-            observed = declared.charges(request.applications, enforcing=False)
+            observed = declared.charges(request, enforcing=False)
             released = None if net is enforcing else in_use.shadow_held.with_parts(parts)
             shadow = observe(request, observed, admission, ledger, released)
     except LedgerError as error:

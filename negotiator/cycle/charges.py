@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.held_amounts import HeldAmounts
-from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota
+from negotiator.hooks.charges import Charge, Grouping, KeyCharge, Quota, RequestedCharge
 from negotiator.hooks.manager import Attributed
+from negotiator.hooks.records import Request
 from negotiator.hooks.watched_request import ApplicationKeys
 from negotiator.ledger import Admission, Ints, KnownRefusals, Ledger, Rows
 from negotiator.records import Mode
@@ -43,17 +44,29 @@ class Charges:
                 keys.append(_owned_keys(each, record))
         return cls(tuple(sums), tuple(keys))
 
-    def of_applications(self, applications: Sequence[str]) -> Charges:
-        """Return the charges of a request with these applications: a plugin may have passed those of an alike one on as keys."""
-        if not any(type(each.record.keys) is ApplicationKeys for each in self.keys):
+    def of_request(self, request: Request) -> Charges:
+        """Return the charges of one of alike requests: with its amounts, and its applications as keys."""
+        if not self._depends_on_request:
             return self
-        keys = tuple(
-            each._replace(record=attrs.evolve(each.record, keys=applications))
-            if type(each.record.keys) is ApplicationKeys
-            else each
-            for each in self.keys
+        names, resources = request.applications, request.resources
+        return Charges(
+            tuple([_requested(each, resources) for each in self.sums]),
+            tuple(
+                [
+                    each._replace(
+                        record=KeyCharge(each.record.counter, names, each.record.limit, each.record.label)
+                    )
+                    if type(each.record.keys) is ApplicationKeys
+                    else each
+                    for each in self.keys
+                ]
+            ),
         )
-        return Charges(self.sums, keys)
+
+    @cached_property
+    def _depends_on_request(self) -> bool:
+        amounts = any(type(each.record) is RequestedCharge for each in self.sums)
+        return amounts or any(type(each.record.keys) is ApplicationKeys for each in self.keys)
 
     @cached_property
     def is_uniform(self) -> bool:
@@ -145,6 +158,20 @@ def quota_of(attributed: Attributed[Any]) -> Quota:
     return label
 
 
+def _requested(attributed: Attributed[Charge], resources: Mapping[str, int]) -> Attributed[Charge]:
+    """Return a charge with the amount that a request asks for."""
+    record = attributed.record
+    if not isinstance(record, RequestedCharge):
+        return attributed
+    amount, limit = resources.get(record.resource, 0), record.limit
+    amount = min(amount, _MOST) if limit is None else amount
+    return Attributed(
+        Charge(record.counter, amount, limit, record.label, record.probes),
+        attributed.plugin,
+        attributed.version,
+    )
+
+
 def _owned_keys(attributed: Attributed[Any], record: KeyCharge) -> Attributed[KeyCharge]:
     """Prefix the counter with the plugin's name, so that no plugin can charge those of another."""
     owner = attributed.plugin
@@ -156,6 +183,8 @@ def _owned(attributed: Attributed[Any], record: Charge) -> Attributed[Charge]:
     """Prefix the counters with the plugin's name, so that no plugin can charge those of another."""
     owner, counter = attributed.plugin, record.counter
     own = counter.owned_by(owner) if isinstance(counter, Grouping) else (owner, *counter)
+    if isinstance(record, RequestedCharge):
+        return Attributed(attrs.evolve(record, counter=own), owner, attributed.version)
     amount = record.amount
     if record.limit is None and isinstance(amount, int):
         amount = min(amount, _MOST)

@@ -123,6 +123,11 @@ class _TrueBits:
     def _write(self, row: int, bits: NDArray[np.uint8]) -> None:
         self.words[row].view(np.uint8)[: len(bits)] = bits
 
+    def of(self, row: int) -> TrueRows:
+        """Return the slots on which a row is true."""
+        words = self.words[row]
+        return self.rows(words, int(np.bitwise_count(words).sum()))
+
     def rows(self, words: NDArray[np.uint64], count: int) -> TrueRows:
         """Return some slots of which the words are known, and their number."""
         bits = words.view(np.uint8)[: -(-self.size // 8)]
@@ -261,10 +266,11 @@ class ConditionTable:
             sorted_by_place,
             chain.from_iterable(found[of_slots.stop :]),
         )
+        all_slots = TrueRows(len(self.slots), len(self.slots), None)
         warnings = tuple(
-            (row.rule, TrueRows.from_mask(~self.bits.rows(self.bits.words[row.bits], 0).rows))
+            (row.rule, all_slots.without(self.bits.of(row.bits)))
             for row in combination.rows
-            if row.rule is not None and not row.is_enforced
+            if row.rule is not None and row.bits and not row.is_enforced
         )
         return FoundConditions((kept,), tuple(removal for _, removal in removals), warnings)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.charges import Charges
+from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.part_charges import charges_of_parts
 from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
@@ -27,6 +26,7 @@ class Declared:
 
     answers: Answers[Charge | KeyCharge]
     _made: dict[bool, Charges] = attrs.field(factory=dict, init=False)
+    _codes: dict[str, bool] = attrs.field(factory=dict, init=False)
 
     @property
     def records(self) -> tuple[Attributed[Charge | KeyCharge], ...]:
@@ -38,11 +38,22 @@ class Declared:
         """The failures of plugins."""
         return self.answers.failures
 
-    def charges(self, applications: Sequence[str], *, enforcing: bool) -> Charges:
-        """Return the charges that enforce, or the others, of a request with these applications."""
+    def charges(self, request: Request, *, enforcing: bool) -> Charges:
+        """Return the charges that enforce, or the others, of one of the requests."""
+        return self.of_alike(enforcing=enforcing).of_request(request)
+
+    def of_alike(self, *, enforcing: bool) -> Charges:
+        """Return the charges that enforce, or the others, as they are the same for all of the requests."""
         if enforcing not in self._made:
             self._made[enforcing] = Charges.of(self.answers.records, enforcing=enforcing)
-        return self._made[enforcing].of_applications(applications)
+        return self._made[enforcing]
+
+    def has_code(self, code: str) -> bool:
+        """True if a quota with this code may refuse the requests."""
+        if code not in self._codes:
+            sums = self.of_alike(enforcing=True).sums
+            self._codes[code] = any(quota_of(each).code == code for each in sums)
+        return self._codes[code]
 
 
 @attrs.define(eq=False)

@@ -51,7 +51,10 @@ class QuotaRefusals:
         if is_exceeded(paid):  # it will get no slot, whatever its quotas
             return ()
         declared = self.declared.of(request, paid, queued=queued)
-        sums = declared.charges(request.applications, enforcing=True).sums
+        if code and not declared.has_code(code) and not declared.failures and not is_exceeded(paid):
+            self._uniform[queued.number, code] = ()
+            return ()
+        sums = declared.charges(request, enforcing=True).sums
         charges = Charges(tuple([each for each in sums if quota_of(each).code == code or not code]), ())
         if charges.is_uniform and not declared.failures and not is_exceeded(paid):
             self._uniform[queued.number, code] = charges.sums

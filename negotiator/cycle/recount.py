@@ -111,7 +111,7 @@ def recount(
             failure = HookFailure(CORE, __version__, "negotiator_charges", WORK_EXCEEDED.text)
             uncertain[request.user] = failure
         for mode in (Mode.ENFORCE, Mode.WARN):
-            charges = answers.charges(request.applications, enforcing=mode is Mode.ENFORCE)
+            charges = answers.charges(request, enforcing=mode is Mode.ENFORCE)
             try:
                 for places, made in _count(charges.released(at_once=True), ledger, rows, mode):
                     receipts.add(rows[places], made)

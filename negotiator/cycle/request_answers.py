@@ -22,7 +22,7 @@ from negotiator.hooks.hook import Hook
 from negotiator.hooks.manager import Answers, Attributed, HookManager
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
-from negotiator.hooks.watched_request import RequestWatch
+from negotiator.hooks.watched_request import RESOURCES, RequestWatch
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -67,6 +67,8 @@ class RequestGroups:
 
 
 def _hashable(request: Request, name: str) -> object:
+    if name == RESOURCES:
+        return tuple(request.resources)
     if name == "resources":
         return tuple(request.resources.items())
     if name == "claim":

@@ -26,6 +26,19 @@ from negotiator.ledger import Grouping as Grouping
 from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
 
+
+@attrs.frozen(eq=False)
+class RequestedCharge(Charge):
+    """A charge of what each request asks for of a ``resource`` of queues.yaml, 0 if it does not; ``amount`` is not used.
+
+    It is the same for all requests that are alike otherwise, so that the plugin is called once for them:
+    ``RequestedCharge(("user", "sue"), limit, quota, resource="memory")``.
+    """
+
+    amount: int = attrs.field(default=0, init=False)
+    resource: str = attrs.field(kw_only=True)
+
+
 #: Returns what one job takes of each of some slots, (D,), of which it takes a part: called with a table of these slots before
 #: the job and one with what is left of them.
 PartAmounts: TypeAlias = Callable[[Table, Table], NDArray[np.int64]]

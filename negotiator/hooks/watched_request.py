@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from negotiator.hooks.records import Request
 
+#: The names of the resources of a request, without the amounts.
+RESOURCES = "names of resources"
 #: In these each request differs from all others.
 _OWN = frozenset({"count", "first_job"})
 _FIELDS = frozenset(each.alias or each.name for each in attrs.fields(Request)) - _OWN - {"applications"}
@@ -51,6 +53,8 @@ class WatchedRequest(Request):
         watch: RequestWatch = read(self, "_watch")
         if name == "applications":
             return ApplicationKeys(read(self, "applications"), watch)
+        if name == "resources":
+            return ResourceNames(read(self, "resources"), watch)
         watch.note(name)
         return read(self, name)
 
@@ -60,6 +64,31 @@ class WatchedRequest(Request):
         watch.distinguishes = True
         found: Request = object.__getattribute__(self, "_plain")
         return found
+
+
+class ResourceNames(Mapping[str, int]):
+    """The resources of a watched request: which they are is noted apart from how much of them it asks for."""
+
+    __slots__ = ("_amounts", "_watch")
+
+    def __init__(self, amounts: Mapping[str, int], watch: RequestWatch) -> None:
+        self._amounts, self._watch = amounts, watch
+
+    def __len__(self) -> int:
+        self._watch.fields.add(RESOURCES)
+        return len(self._amounts)
+
+    def __iter__(self) -> Iterator[str]:
+        self._watch.fields.add(RESOURCES)
+        return iter(self._amounts)
+
+    def __contains__(self, name: object) -> bool:
+        self._watch.fields.add(RESOURCES)
+        return name in self._amounts
+
+    def __getitem__(self, name: str) -> int:
+        self._watch.fields.add("resources")
+        return self._amounts[name]
 
 
 class ApplicationKeys(Sequence[str]):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from negotiator.plugin import Charge, KeyCharge, Request, SubjectKind
+from negotiator.plugin import Charge, KeyCharge, Request, RequestedCharge, SubjectKind
 from negotiator_limits.limit_index import LimitIndex
 
 
@@ -20,11 +20,11 @@ def charges_of(request: Request, limits: LimitIndex) -> Iterator[Charge | KeyCha
     levels = limits.levels(SubjectKind.USER, request.user, request.queue)
     if request.group:
         levels = (*levels, *limits.levels(SubjectKind.GROUP, request.group, request.queue))
-    resources = request.resources.items()
+    resources = list(request.resources)
     for level in levels:
-        for resource, amount in resources:
+        for resource in resources:
             counted = level.of(resource)
-            yield Charge(counted.counter, amount, counted.most, counted.quota)
+            yield RequestedCharge(counted.counter, counted.most, counted.quota, resource=resource)
     for level in levels:
         counted = level.of_applications
         yield KeyCharge(counted.counter, request.applications, counted.most, counted.quota)

@@ -65,7 +65,7 @@ def negotiator_unused_hooks(queues: QueueTree) -> Iterable[str]:
 @hookimpl
 def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge | KeyCharge]:
     """Charge each queue from the leaf to the root that has a maximum."""
-    from negotiator.plugin import Charge, KeyCharge, Quota
+    from negotiator.plugin import KeyCharge, Quota, RequestedCharge
 
     for path in upwards(request.queue):
         queue = queues.get(path)
@@ -81,7 +81,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
                 source=config.source,
                 mode=mode,
             )
-            yield Charge((path, resource), request.resources.get(resource, 0), maximum, label)
+            yield RequestedCharge((path, resource), maximum, label, resource=resource)
         if config.applications:
             label = Quota(
                 rule=_applications(path),

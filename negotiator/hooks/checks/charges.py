@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota
+from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota, RequestedCharge
 from negotiator.hooks.fields import WrongAnswerError, check_exactly, kind_of
 from negotiator.hooks.records import Request
 from negotiator.hooks.watched_request import ApplicationKeys
@@ -19,7 +19,7 @@ _STRINGS = {str}
 
 def checked_charge(record: Any, arguments: Mapping[str, Any]) -> Charge | KeyCharge:
     """Return a Charge over the ``slots``, or a KeyCharge for the jobs of the ``request``, with a Quota as its label."""
-    if type(record) is Charge:
+    if type(record) is Charge or type(record) is RequestedCharge:
         _check_charge(record, len(arguments["slots"]))
     else:
         check_exactly(record, KeyCharge, "a Charge or a KeyCharge")
@@ -52,6 +52,8 @@ def _check_key_charge(record: KeyCharge, request: Request) -> None:
 
 
 def _check_charge(record: Charge, slots: int) -> None:
+    if type(record) is RequestedCharge:
+        check_exactly(record.resource, str, "the name of a resource in a RequestedCharge")
     if type(record.counter) is Grouping:
         _check_grouping(record.counter, slots)
     else:
