@@ -73,9 +73,11 @@ class ClaimAmounts:
         """
         if name in self.names and values == [None]:
             return [None]
-        sizes = self._size(name)[rows]
-        if len(values) == 1 and LEAST.get(name, 0.0) <= (amount := _amount(values[0])) <= sizes.min():
+        if len(values) == 1 and LEAST.get(name, 0.0) <= (amount := _amount(values[0])) <= self._least(
+            name, rows
+        ):
             return [amount if name in self.names else None]  # the usual case: all slots hold it
+        sizes = self._size(name)[rows]
         own = np.array([_amount(value) for value in values])
         with np.errstate(invalid="ignore"):
             if name not in self.names:
@@ -135,6 +137,11 @@ class ClaimAmounts:
             return np.full(len(rows), np.nan)
         most = np.nan if np.isnan(sizes).all() else np.nanmax(sizes)
         return np.where(rows >= 0, sizes[rows], most)
+
+    def _least(self, name: str, rows: Rows) -> float:
+        """Return the least that some slots have of a requested resource; NaN if one of them has no such number."""
+        sizes = self._size(name)
+        return float(sizes[rows[0]] if len(rows) == 1 else sizes[rows].min())
 
     def _size(self, name: str) -> Amounts:
         """Return what each slot has of a requested resource, (S,): NaN if its ad has no such number."""

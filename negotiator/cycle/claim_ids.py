@@ -6,6 +6,8 @@ which knows a slot by its name and the address of its startd.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,12 @@ _OFFLINE = bind(parse("MY.Offline =?= true"))
 _UNCLAIMED = bind(parse("MY.WantClaiming =?= false"))
 #: Slots whose ad stays in the list after a match (HTCondor manual, WantAdRevaluate).
 _STAYS = bind(parse("MY.WantAdRevaluate =?= true"))
+#: So many rows are used up one by one.
+_FEW = 8
 _ADDRESSES = ("MyAddress", "StartdIpAddr")
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, slots=False)
 class ClaimIds:
     """The claim ids of the slots of one cycle.
 
@@ -72,6 +76,15 @@ class ClaimIds:
                 needed[divisible.policies] = False
         return cls(needed, offline, stays, shared, identities, left)
 
+    @cached_property
+    def _any_shared(self) -> bool:
+        return bool(self.shared.any())
+
+    @cached_property
+    def any_stays(self) -> bool:
+        """True if some slot may be matched again."""
+        return bool(self.stays.any())
+
     @property
     def claimable(self) -> Mask:
         """The slots of which a claim id is left, (N,)."""
@@ -97,6 +110,11 @@ class ClaimIds:
 
     def use(self, rows: Rows) -> None:
         """Use one claim id for each match."""
+        if len(rows) < _FEW and not self._any_shared:
+            for row in rows.tolist():
+                if self.needed[row]:
+                    self._left[self._identities[row]] -= 1
+            return
         shared = self.shared[rows]
         rows = np.concatenate((rows[~shared], np.unique(rows[shared])))
         np.subtract.at(self._left, self._identities[rows[self.needed[rows]]], 1)

@@ -165,7 +165,9 @@ def _run_cycle(
         # Each of them is a further row in which a partitionable slot is tried.
         work.before_matching(len(requests) * (1 + matcher.preemption.dynamic.most_of_slot))
     amounts = ClaimAmounts.of(admitted.slots, bundle)
-    matched = MatchedAttributes(admitted.slots, amounts, bundle.job_attributes)
+    matched = MatchedAttributes(
+        *(admitted.slots, placed.idle.jobs, amounts, bundle.job_attributes, alike, first),
+    )
     lists = CandidateLists(matcher)
     available = matcher.available
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline)
@@ -193,11 +195,7 @@ def _run_cycle(
             begin(Station.CHARGE)
             charges = partial(declared.of, queued.allowed(), paid, queued=queued)
             granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-            attributes = (
-                matched.of(placed.idle.jobs.ad(int(queued.rows[0])), granted.rows, env)
-                if len(granted.rows)
-                else []
-            )
+            attributes = matched.of(queued, granted.rows, env) if len(granted.rows) else []
             if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
                 granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
             in_use.end_claims(granted.ended)

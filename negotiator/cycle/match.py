@@ -204,7 +204,9 @@ class SlotMatcher:
         :param consumption: what each match takes of the slots that several share.
         """
         self.claim_ids.use(rows)
-        gone = np.unique(rows[~self.claim_ids.stays[rows]])
+        gone = rows
+        if self.claim_ids.any_stays or consumption is not None:
+            gone = np.unique(rows[~self.claim_ids.stays[rows]])
         self.taken[gone] = True
         self._taken_rows.add(gone)
         if consumption is not None and (slots := consumption.divisible.take(consumption, rows)) is not None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 
-from negotiator.classad import Ad, Environment, Table, evaluate_table
+from negotiator.classad import Ad, Environment, Kind, Table, evaluate_table
 from negotiator.classad.syntax import Literal, NameIndex, Side
+from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
+from negotiator.cycle.numbering import combined
 from negotiator.cycle.plain_values import PlainValue, plain_value
+from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 
 #: By name in lower case, sorted.
@@ -23,26 +27,80 @@ _MAX_REQUESTS = 50  # of a job, beside those that policies read
 
 @attrs.frozen(eq=False)
 class MatchedAttributes:
-    """Reads the attributes of matched jobs; ``read`` are those that charges read, None if plugins may read any."""
+    """Reads the attributes of matched jobs; ``read`` are those that charges read, None if plugins may read any.
+
+    ``alike`` has the first job of each request, (R,), of which the constants are read by columns; ``first`` is its row among ``jobs``.
+    """
 
     slots: Table
+    jobs: Table
     amounts: ClaimAmounts
     read: frozenset[str] | None
+    alike: AlikeJobs
+    first: Rows
     _names_of: dict[NameIndex, list[str]] = attrs.field(factory=dict, init=False)
+    _columns: dict[str, list[PlainValue | _Unknown]] = attrs.field(factory=dict, init=False)
+    _names_of_first: list[list[str] | None] = attrs.field(factory=list, init=False)
 
-    def of(self, job: Ad, rows: Rows, env: Environment) -> list[Attributes]:
+    def of(self, queued: QueuedRequest, rows: Rows, env: Environment) -> list[Attributes]:
         """Return the attributes of each match of one request: its jobs are equal in what charges read.
 
-        :param job: the ad of one of the jobs.
         :param rows: the slots of the matches, (G,), G > 0.
         :param env: has the allowances that pay for the evaluations.
         """
-        names, slots = self._names(job), self.slots.take(rows)
-        columns = [self._within(name, _values(job, name, slots, env), rows) for name in names]
+        number, row, job = queued.number, int(queued.rows[0]), None
+        names = self._first_names()[number] if row == self.first[number] else None
+        if names is not None:
+            values = [self._column(name)[number] for name in names]
+        else:
+            job = self.jobs.ad(row)
+            names = self._names(job)
+            values = [_UNKNOWN] * len(names)
+        columns: list[list[PlainValue]] = []
+        slots = None
+        for name, value in zip(names, values, strict=True):
+            if value is _UNKNOWN:
+                job = self.jobs.ad(row) if job is None else job
+                slots = self.slots.take(rows) if slots is None else slots
+                found = _values(job, name, slots, env)
+            else:
+                found = [value]
+            columns.append(self._within(name, found, rows))
         if max(map(len, columns)) == 1:  # equal for all slots
-            return [tuple((name, value) for name, (value,) in zip(names, columns, strict=True))] * len(rows)
+            return [tuple([(name, value) for name, (value,) in zip(names, columns, strict=True)])] * len(rows)
         each = zip(*(_repeated(column, len(rows)) for column in columns), strict=True)
         return [tuple(zip(names, found, strict=True)) for found in each]
+
+    def _first_names(self) -> list[list[str] | None]:
+        """Return the names to read of the first job of each request; None if they are not found by columns."""
+        if not self._names_of_first:
+            jobs, count = self.alike.jobs, len(self.first)
+            requests = sorted(filter(is_request, jobs.names()))
+            if self.read is None or len(requests) > _MAX_REQUESTS:
+                self._names_of_first.extend([None] * count)
+                return self._names_of_first
+            there = [np.broadcast_to(jobs.column(name).kinds != Kind.ABSENT, (count,)) for name in requests]
+            numbers, kinds = combined(np.zeros(count, np.int64), *there)
+            names: list[list[str]] = [[]] * kinds
+            for number, place in zip(*np.unique(numbers, return_index=True), strict=True):
+                own = [name for name, column in zip(requests, there, strict=True) if column[place]]
+                names[number] = sorted({*self.read, *own, *self.amounts.names})
+            self._names_of_first.extend(names[number] for number in numbers.tolist())
+        return self._names_of_first
+
+    def _column(self, name: str) -> list[PlainValue | _Unknown]:
+        """Return an attribute of the first job of each request; ``_UNKNOWN`` for one that is no constant."""
+        if name not in self._columns:
+            column, count = self.alike.jobs.column(name), len(self.first)
+            kinds = np.broadcast_to(column.kinds, (count,))
+            found: list[PlainValue | _Unknown] = [_UNKNOWN] * count
+            plain = np.flatnonzero(np.isin(kinds, _PLAIN))
+            for row, value in zip(plain.tolist(), column.values(plain), strict=True):
+                found[row] = plain_value(value)
+            for row in np.flatnonzero(kinds == Kind.ABSENT).tolist():
+                found[row] = None
+            self._columns[name] = found
+        return self._columns[name]
 
     def _names(self, job: Ad) -> list[str]:
         """Return the names to read, sorted; they are found once for ads with the same names."""
@@ -70,6 +128,14 @@ class MatchedAttributes:
         return [value if amount is None else number(amount) for value, amount in pairs]
 
 
+class _Unknown(enum.Enum):
+    """The value of an attribute that is an expression."""
+
+    UNKNOWN = enum.auto()
+
+
+_UNKNOWN = _Unknown.UNKNOWN
+_PLAIN = (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.STRING)
 _MATCHING = frozenset({"requirements", "rank"})
 
 

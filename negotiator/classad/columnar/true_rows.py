@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import numpy as np
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from negotiator.classad.tables import BoolArray, Column
+
+
+_FEW: Final = 8
+"""So many rows are added one by one."""
 
 
 @attrs.define(eq=False)
@@ -132,6 +136,13 @@ class PackedMask:
 
     def add(self, rows: NDArray[np.intp]) -> None:
         """Add rows, each given once; those that are there already stay."""
+        if len(rows) < _FEW:
+            for row in rows.tolist():
+                mask = 0x80 >> (row & 7)
+                if not self.bits[row >> 3] & mask:
+                    self.bits[row >> 3] |= mask
+                    self.count += 1
+            return
         new = rows[~TrueRows(self.size, self.count, self.bits).at(rows)]
         np.bitwise_or.at(self.bits, new >> 3, np.uint8(0x80) >> (new & 7).astype(np.uint8))
         self.count += len(new)
