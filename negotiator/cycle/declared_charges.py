@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -97,8 +98,18 @@ class DeclaredCharges:
     def _of_slots(self, request: Request, cycle: Cycle, queued: QueuedRequest | None) -> Declared:
         if self._latest is not None and self._latest[0] is request:
             return self._latest[1]
-        hooks, hook = self.bundle.hooks, specs.negotiator_charges
-        arguments: dict[str, Any] = {
+        hooks = self.bundle.hooks
+        arguments = partial(self._arguments, request, cycle)
+        if queued is not None and self._shared is not None:
+            declared = self._shared.of(hooks, queued, frozenset(), arguments)
+        else:
+            ask = hooks.ask if self._follows else hooks.ask_all
+            declared = Declared(ask(specs.negotiator_charges, **arguments()))
+        self._latest = request, declared
+        return declared
+
+    def _arguments(self, request: Request, cycle: Cycle) -> dict[str, Any]:
+        return {
             "request": request,
             "slots": self.slots,
             "queues": self.queues,
@@ -106,9 +117,3 @@ class DeclaredCharges:
             "order": self.bundle.ordering.name,
             "settings": self.bundle.settings,
         }
-        if queued is not None and self._shared is not None:
-            declared = self._shared.of(hooks, queued, frozenset(), arguments)
-        else:
-            declared = Declared((hooks.ask if self._follows else hooks.ask_all)(hook, **arguments))
-        self._latest = request, declared
-        return declared

@@ -150,7 +150,7 @@ class SlotMatcher:
             self._filters = RequestAnswers(hook, hooks.implementations(hook), self.groups, FilterAnswers.of)
         attributes = frozenset(map(str.lower, queued.attributes))
         return self._filters.of(
-            hooks, queued, attributes, _filter_arguments(request, self.slots, bundle, cycle)
+            hooks, queued, attributes, partial(_filter_arguments, request, self.slots, bundle, cycle)
         )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:

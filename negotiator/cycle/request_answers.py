@@ -8,14 +8,13 @@ read how many jobs it has or which, if it failed, or if the owner of the request
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 
 from negotiator.cycle.alike_jobs import AlikeJobs
-from negotiator.cycle.numbering import Numbers
+from negotiator.cycle.numbering import Numbers, combined
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks.guard import Guarded
 from negotiator.hooks.hook import Hook
@@ -27,7 +26,8 @@ from negotiator.hooks.watched_request import RESOURCES, RequestWatch
 R = TypeVar("R")
 T = TypeVar("T")
 
-#: Of an answer: numbers of the values that were read of a request.
+#: Of an answer: the names of the fields that were read of a request, and numbers of their values.
+_Fields: TypeAlias = tuple[str, ...]
 _Key: TypeAlias = tuple[int, ...]
 #: Sets of fields that one implementation reads, depending on what it reads first.
 _MOST_SETS = 16
@@ -77,90 +77,108 @@ def _hashable(request: Request, name: str) -> object:
 
 
 @attrs.define(eq=False)
-class _KeptAnswers(Generic[R]):
-    """The answers of one implementation: for each set of fields that it read, by the numbers of their values."""
-
-    implementation: Guarded
-    groups: RequestGroups
-    _by_fields: dict[tuple[str, ...], dict[_Key, tuple[Attributed[R], ...]]] = attrs.field(
-        factory=dict, init=False
-    )
-
-    def known(self, number: int, attributes: frozenset[str]) -> tuple[Attributed[R], ...] | None:
-        for fields, answers in self._by_fields.items():
-            key = self._key(fields, number, attributes)
-            if key is not None and key in answers:
-                return answers[key]
-        return None
-
-    def keep(
-        self, number: int, attributes: frozenset[str], fields: set[str], answer: tuple[Attributed[R], ...]
-    ) -> None:
-        names = tuple(sorted(fields))
-        key = self._key(names, number, attributes)
-        if key is not None and (names in self._by_fields or len(self._by_fields) < _MOST_SETS):
-            self._by_fields.setdefault(names, {})[key] = answer
-
-    def _key(self, fields: tuple[str, ...], number: int, attributes: frozenset[str]) -> _Key | None:
-        key = []
-        for name in fields:
-            if name == "ad":
-                jobs, read = self._of_jobs
-                if jobs[number] < 0 or not read.isdisjoint(attributes):
-                    return None
-                key.append(jobs[number])
-            else:
-                key.append(self.groups.of_field(name)[number])
-        return tuple(key)
-
-    @cached_property
-    def _of_jobs(self) -> tuple[list[int], frozenset[str]]:
-        return self.groups.of_jobs(self.implementation)
-
-
-@attrs.define(eq=False)
 class RequestAnswers(Generic[R, T]):
     """The answers of one hook in one cycle; ``prepare`` makes of them what the cycle uses.
 
-    All other arguments of the hook are the same in each call.
+    All other arguments of the hook are the same in each call. An answer is kept by the fields that were read for it, and by the numbers
+    of their values; the field ``ad`` has other numbers for each implementation, by what it declared.
     """
 
     hook: Hook[..., R]
     implementations: tuple[Guarded, ...]
     groups: RequestGroups
     prepare: Callable[[Answers[R]], T]
-    _kept: list[_KeptAnswers[R]] = attrs.field(init=False)
-    _prepared: dict[_Key, tuple[list[Any], T]] = attrs.field(factory=dict, init=False)
+    _kept: list[dict[_Fields, dict[_Key, tuple[Attributed[R], ...]]]] = attrs.field(init=False)
+    _jobs: dict[int, tuple[list[int], frozenset[str]]] = attrs.field(factory=dict, init=False)
+    #: Of each request, a number of all values that were read for any answer so far, -1 if it shares none; None: to be found anew.
+    _numbers: list[int] | None = attrs.field(default=None, init=False)
+    _prepared: dict[int, T] = attrs.field(factory=dict, init=False)
+    _read: frozenset[str] = attrs.field(
+        default=frozenset(), init=False
+    )  # attributes of jobs that may be read
     _number: int = attrs.field(default=0, init=False)
     _attributes: frozenset[str] = attrs.field(default=frozenset(), init=False)
     _cycle: Cycle | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._kept = [_KeptAnswers[R](each, self.groups) for each in self.implementations]
+        self._kept = [{} for _ in self.implementations]
 
     def of(
-        self, hooks: HookManager, queued: QueuedRequest, attributes: frozenset[str], arguments: dict[str, Any]
+        self,
+        hooks: HookManager,
+        queued: QueuedRequest,
+        attributes: frozenset[str],
+        arguments: Callable[[], dict[str, Any]],
     ) -> T:
         """Return the prepared answers about a request.
 
         :param attributes: those of the turn, in lower case, which replace attributes of its job.
-        :param arguments: of the hook; ``cycle`` has the account of the request's owner.
+        :param arguments: returns those of the hook; ``cycle`` has the account of the request's owner.
         """
-        self._number, self._attributes, self._cycle = queued.number, attributes, arguments["cycle"]
-        known = [each.known(queued.number, attributes) for each in self._kept]
-        key = tuple(map(id, known))
-        if None not in known and key in self._prepared:
-            return self._prepared[key][1]
-        prepared = self.prepare(hooks.ask_of_request(self.hook, self, **arguments))
-        if None not in known:  # the entry holds the answers, so that their ids stay their own
-            self._prepared[key] = known, prepared
+        if self._numbers is None:
+            self._number_requests()
+        number = -1 if self._numbers is None else self._numbers[queued.number]
+        is_shared = number >= 0 and self._read.isdisjoint(attributes)
+        if is_shared and number in self._prepared:
+            return self._prepared[number]
+        given = arguments()
+        self._number, self._attributes, self._cycle = queued.number, attributes, given["cycle"]
+        answers = hooks.ask_of_request(self.hook, self, **given)
+        prepared = self.prepare(answers)
+        if is_shared and self._numbers is not None and self._is_known():
+            self._prepared[number] = prepared
         return prepared
 
     def known(self, place: int) -> tuple[Attributed[R], ...] | None:
         """Return the answer of an implementation, by its place, about the current request; None if it is not known."""
-        return self._kept[place].known(self._number, self._attributes)
+        for fields, answers in self._kept[place].items():
+            key = self._key(place, fields)
+            if key is not None and key in answers:
+                return answers[key]
+        return None
 
     def keep(self, place: int, answer: tuple[Attributed[R], ...], watch: RequestWatch) -> None:
         """Keep an answer about the current request, if it holds for others."""
-        if not watch.distinguishes and self._cycle is not None and not is_exceeded(self._cycle):
-            self._kept[place].keep(self._number, self._attributes, watch.fields, answer)
+        if watch.distinguishes or self._cycle is None or is_exceeded(self._cycle):
+            return
+        fields, kept = tuple(sorted(watch.fields)), self._kept[place]
+        if fields not in kept:
+            if len(kept) == _MOST_SETS:
+                return
+            kept[fields] = {}
+            self._numbers = None
+            self._prepared.clear()
+        key = self._key(place, fields)
+        if key is not None:
+            kept[fields][key] = answer
+
+    def _key(self, place: int, fields: _Fields) -> _Key | None:
+        """Return the numbers of the current request's values; None if it shares them with no other."""
+        key = []
+        for name in fields:
+            column, read = self._column(place, name)
+            if column[self._number] < 0 or not read.isdisjoint(self._attributes):
+                return None
+            key.append(column[self._number])
+        return tuple(key)
+
+    def _column(self, place: int, name: str) -> tuple[list[int], frozenset[str]]:
+        if name != "ad":
+            return self.groups.of_field(name), frozenset()
+        if place not in self._jobs:
+            self._jobs[place] = self.groups.of_jobs(self.implementations[place])
+        return self._jobs[place]
+
+    def _is_known(self) -> bool:
+        return all(self.known(place) is not None for place in range(len(self.implementations)))
+
+    def _number_requests(self) -> None:
+        columns, reads = [np.zeros(len(self.groups.requests), np.int64)], [frozenset[str]()]
+        for place, kept in enumerate(self._kept):
+            for name in set().union(*kept):
+                column, read = self._column(place, name)
+                columns.append(np.array(column, np.int64))
+                reads.append(read)
+        alone = np.logical_or.reduce([column < 0 for column in columns])
+        self._numbers = np.where(alone, -1, combined(*columns)[0]).tolist()
+        self._read = frozenset[str]().union(*reads)

@@ -43,6 +43,8 @@ class WorkAccounts:
     steps_each_machine: int = STEPS_EACH_MACHINE
     _owners: dict[str, Allowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
+    # By the identity of the owner's allowance: the cycle, and the same in which the owner pays.
+    _cycles: dict[int, tuple[Cycle, Cycle]] = attrs.field(factory=dict, init=False)
     # The last job and its owner's: a turn looks the same one up several times.
     _last: tuple[AttributeMap, Allowance] | None = attrs.field(default=None, init=False)
 
@@ -62,12 +64,19 @@ class WorkAccounts:
 
     def for_job(self, cycle: Cycle, job: AttributeMap) -> Cycle:
         """Return the cycle for matching one job: its owner pays for the job's expressions, each machine for its own."""
-        # Field by field: this is done twice a turn, and attrs.evolve takes longer.
-        return Cycle(cycle.number, cycle.now, cycle.digest, Payers(self.machine, self.owner(job)))
+        owner = self.owner(job)
+        known = self._cycles.get(id(owner))
+        if known is None or known[0] is not cycle:  # an owner has many turns in the same cycle
+            known = self._cycles[id(owner)] = (
+                cycle,
+                Cycle(cycle.number, cycle.now, cycle.digest, Payers(self.machine, owner)),
+            )
+        return known[1]
 
     def before_matching(self, requests: int) -> None:
         """Give each machine the steps for being matched with so many requests."""
         self._machines.clear()
+        self._cycles.clear()
         self.steps_each_machine = STEPS_EACH_MACHINE + STEPS_EACH_REQUEST * requests
 
     def owner(self, job: AttributeMap) -> Allowance:
