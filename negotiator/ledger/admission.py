@@ -70,8 +70,7 @@ def admit(
     ``rows`` are the candidate slots, (C,), in order of preference. Copies are served in order. A copy with a key charge
     that does not fit is skipped for good. Any other takes the next candidate on which all charges fit beside what was
     granted before; a candidate that does not fit is skipped for good. Admission ends with the last copy or the last
-    candidate; what follows is not examined. It takes time in proportion to C log C if each counter has one amount and
-    one limit, and groups lie within groups.
+    candidate; what follows is not examined.
 
     :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``; nothing has
         changed.

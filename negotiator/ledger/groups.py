@@ -62,13 +62,3 @@ class CandidateGroups:
     def pick(self, rows: Mask | slice) -> CandidateGroups:
         """Return the groups of some of the candidates."""
         return CandidateGroups(None if self.codes is None else self.codes[rows])
-
-    def is_same_within(self, values: NDArray[np.integer], charged: Mask | None) -> bool:
-        """True if values, (C,), are the same within each group, among the charged candidates."""
-        codes = self.codes if self.codes is not None else np.zeros(len(values), np.int64)
-        if charged is not None:
-            codes, values = codes[charged], values[charged]
-        # One value of each group, whichever is written last: all must equal it.
-        sample = np.empty(self.bound, values.dtype)
-        sample[codes] = values
-        return bool((sample[codes] == values).all())

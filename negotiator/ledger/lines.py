@@ -104,8 +104,10 @@ class Reader:
         ):
             expected = f"from -1 to {len(grouping.keys) - 1}: an index of keys, or -1 for none"
             raise LedgerError("bad_charge", f"invalid codes of a grouping: they must be {expected}")
-        used = self._counters.used_by(grouping)
-        return groups, 0 if used is None else used[groups.codes]
+        if groups.codes is None:
+            return groups, 0
+        used = self._counters.sums_of(grouping, groups.codes)
+        return groups, used if used.any() else 0
 
     def _of(self, codes: NDArray[np.integer]) -> CandidateGroups:
         # Equal codes give one object: lines over the same groups are merged by its identity.

@@ -1,7 +1,6 @@
 """The candidates that are granted, by the fastest exact way on columns, and the charge that refuses each other one.
 
-The ways, from the fastest: counts in closed form, of one grouping (``one_grouping``) or several (``nested``), columns in rounds (``rounds``), and the loop over rows
-(``loop``), which also serves few candidates and shared counters. Before these, ``plain`` is tried.
+The ways are columns in rounds (``rounds``), and the loop over rows (``loop``), which also serves few candidates and shared counters. Before these, ``plain`` is tried.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.keys import Ints, Mask
 from negotiator.ledger.lines import ChargeLine, Reader, Rows
 from negotiator.ledger.loop import ChargeColumn, greedy
-from negotiator.ledger.nested import admit_nested
-from negotiator.ledger.one_grouping import fit_by_group
 from negotiator.ledger.rounds import admit_rounds
 
 Stops: TypeAlias = NDArray[np.int32]
@@ -35,10 +32,6 @@ def find_stops(counters: Counters, charges: Sequence[Charge], rows: Rows, wanted
     """Return the charge that refused each candidate, in order, until as many as wanted are granted."""
     if not wanted or not len(rows):
         return np.zeros(0, np.int32)
-    if wanted > SMALL // 8 and rows.ndim == 1 and int(rows.min()) >= 0:
-        by_group = fit_by_group(counters, charges, rows, wanted)
-        if by_group is not None:
-            return by_group.astype(np.int32)
     # Probes depend on the counters alone, not on earlier grants: candidates they refuse are removed beforehand.
     full = _probe(counters, charges, rows)
     if full is None:
@@ -122,10 +115,7 @@ def _first_stops(
         stops = _by_rows(lines, names, size, wanted, shared=False)
         numbers = np.array([*(line.number for line in lines), GRANTED], np.int32)
         return numbers[stops]
-    granted = admit_nested(lines, size, wanted)
-    if granted is None:
-        granted = admit_rounds(lines, size, wanted)
-    return _attribute(lines, granted, wanted)
+    return _attribute(lines, admit_rounds(lines, size, wanted), wanted)
 
 
 def _by_rows(
