@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from negotiator.ledger.batch import ChargeBatch, MatchEntry
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.full_slots import FullSlots
 from negotiator.ledger.grouping import Grouping
 from negotiator.ledger.key_numbers import KeyNumbers
-from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
+from negotiator.ledger.keys import CounterKey, Ints, key_text
 
 
 class Counters:
@@ -28,7 +27,6 @@ class Counters:
         self._members: list[dict[str, int]] = [{}]  # of each set: its keys, and how often each was added
         self._used: Ints = np.zeros(64, np.int64)
         self._cells = self._used.data  # the same memory: single elements are read faster than from an array
-        self._full = FullSlots()
 
     def __iter__(self) -> Iterator[tuple[CounterKey, int]]:
         """Yield all sums other than 0."""
@@ -56,31 +54,13 @@ class Counters:
         """
         return self._cells[self.index_of(key)]
 
-    def used_by(self, grouping: Grouping) -> Ints | None:
-        """Return the sums of all counters of a grouping, (K,), or None if all are 0."""
-        indexes = self._sums.of(grouping)
-        return self._used[indexes] if indexes.any() else None
-
-    def charged_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
-        """Return the codes of the counters of a grouping that were ever charged, (m,), and their sums, (m,)."""
-        codes, indexes = self._sums.known_of(grouping)
-        return codes, self._used[indexes]
+    def sums_by_code(self, grouping: Grouping) -> Ints:
+        """Return the sums of a grouping, (K + 1,); the last one is that of the code -1, 0."""
+        return self._used[self._sums.by_code(grouping)]
 
     def sums_of(self, grouping: Grouping, codes: NDArray[np.integer]) -> Ints:
         """Return the sums of a grouping that have some codes, (n,), 0 for the code -1."""
         return self._used[self._sums.of_codes(grouping, codes)]
-
-    def full_slots(self, grouping: Grouping, most: int) -> Mask:
-        """Return the slots, (N,), of which the counter was ever charged and is above ``most``; codes must be valid.
-
-        Do not change it, and read it before the next charge.
-        """
-        codes, sums = self.charged_of(grouping)
-        if grouping.is_distinct_family:
-            return self._full.above(most, grouping, codes, sums)
-        found = np.zeros(len(grouping.codes), np.bool_)
-        found[grouping.slots_of(codes[sums > most])] = True
-        return found
 
     def member_index(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the index of the sum of a grouping that has this code, 0 if it was never charged."""

@@ -177,13 +177,13 @@ class _Line:
         """Return the candidates from a place on that do not fit, regardless of those that were granted."""
         codes, used = self.codes[start:], None
         if self.grouping is not None:
-            used = self.counters.used_by(self.grouping)
+            used = self.counters.sums_of(self.grouping, codes)
         elif self.keys:
-            used = np.full(1, self.counters.sum_of(self.keys[0]), np.int64)
+            used = np.full(len(codes), self.counters.sum_of(self.keys[0]), np.int64)
         amounts = self.amounts if isinstance(self.amounts, int) else self.amounts[start:]
         limits = self.limits if isinstance(self.limits, int) else self.limits[start:]
         # No counter is below 0 or above 2^63 - 1, and no lower limit refuses more than -1.
-        room = np.clip(limits, -1, LARGEST) - (0 if used is None else used[codes])
+        room = np.clip(limits, -1, LARGEST) - (0 if used is None else used)
         over = (amounts > room) & (codes >= 0)
         return over if self.probes else over & (np.asarray(amounts) > 0)
 

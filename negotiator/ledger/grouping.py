@@ -37,12 +37,6 @@ class _Shape:
     def has_strings(self) -> bool:
         return {*map(type, self.names)} <= {str}
 
-    @cached_property
-    def by_code(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The slots sorted by code, and the place there where each code begins, (K + 1,)."""
-        order = np.argsort(self.codes, kind="stable")
-        return order, np.searchsorted(self.codes[order], np.arange(len(self.names) + 1))
-
 
 @attrs.frozen(eq=False, slots=False)
 class Grouping:
@@ -107,24 +101,10 @@ class Grouping:
         """True if each code is -1 or the index of a key."""
         return self._shape.has_valid_codes
 
-    def slots_of(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
-        """Return the slots that some counters, (n,), are charged for, by counter; codes must be valid and distinct."""
-        order, begins = self._shape.by_code
-        first = begins[codes]
-        sizes = begins[codes + 1] - first
-        ends = np.cumsum(sizes)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + sizes, sizes)
-        return np.asarray(order[places])
-
     @property
     def distinct(self) -> bool:
         """True if no two codes name the same counter."""
         return len(self._shape.codes_of) == len(self.keys)
-
-    @property
-    def is_distinct_family(self) -> bool:
-        """True if the keys are a ``Family``, and no two codes name the same counter."""
-        return isinstance(self.keys, Family) and self.distinct
 
     @property
     def code_of_member(self) -> Mapping[object, int]:

@@ -19,7 +19,7 @@ from negotiator.ledger.counters import Counters
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.few import FEW
 from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
-from negotiator.ledger.known_refusals import KnownRefusals, known_refusals
+from negotiator.ledger.known_refusals import KnownRefusals, full_slots, known_refusals
 from negotiator.ledger.lines import Rows
 from negotiator.ledger.plain_charges import open_matches
 from negotiator.records import Mode
@@ -74,10 +74,14 @@ class Ledger:
         return admit(self.counters(mode), charges, key_charges, rows, copies)
 
     def known_refusals(
-        self, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int, slots: int
+        self, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int
     ) -> KnownRefusals | None:
-        """Return what is refused in any order of candidates: see ``known_refusals.known_refusals``."""
-        return known_refusals(self._pair[0], charges, key_charges, copies, slots)
+        """Return what the enforcing counters refuse in any order of candidates: see ``known_refusals.known_refusals``."""
+        return known_refusals(self._pair[0], charges, key_charges, copies)
+
+    def full_slots(self, charge: Charge, slots: int) -> Mask | None:
+        """Return the slots that a charge refuses whatever is granted before: see ``known_refusals.full_slots``."""
+        return full_slots(self._pair[0], charge, slots)
 
     def commit(self, admission: Admission) -> Sequence[Receipt]:
         """Charge the granted matches, and return a receipt for each, in order.
