@@ -122,10 +122,10 @@ WAYS = {  # what each way leaves to the loop over rows; None: plain integers are
 def force(patch, way):
     if way is None:
         return
-    patch.setattr("negotiator.ledger.admission.plain_fit", lambda *_: None)
-    patch.setattr("negotiator.ledger.stops.SMALL", way[0])
-    patch.setattr("negotiator.ledger.rounds.FEW", way[1])
-    patch.setattr("negotiator.ledger.rounds.PART", way[2])
+    patch.setattr("negotiator.ledger.admission.grant_sums", lambda *_: None)
+    patch.setattr("negotiator.ledger.columnar_admission.SMALL", way[0])
+    patch.setattr("negotiator.ledger.columnar_admission.FEW", way[1])
+    patch.setattr("negotiator.ledger.columnar_admission.PART", way[2])
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
