@@ -85,10 +85,10 @@ class Charges:
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.admit(sums, keys, rows, copies, mode)
 
-    def known_refusals(self, ledger: Ledger, copies: int, slots: int) -> KnownRefusals | None:
+    def known_refusals(self, ledger: Ledger, copies: int) -> KnownRefusals | None:
         """Return what is refused in any order of candidates; None if that is not certain."""
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
-        return ledger.known_refusals(sums, keys, copies, slots)
+        return ledger.known_refusals(sums, keys, copies)
 
     def unlimited(self, copies: Rows | None = None) -> Charges:
         """Return the same without limits, for counting; with ``copies``, only for the jobs of these numbers."""

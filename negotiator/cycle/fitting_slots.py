@@ -1,7 +1,7 @@
 """The best candidates of a request that fit the quotas: they are sorted and examined only as far as it takes.
 
-What is refused in any order is set aside first: the hosts that a user has filled, and all slots once a user's limit is reached. How
-many of these would have been examined is counted afterwards.
+What is refused in any order is set aside: all slots once a user's limit is reached, and, if the best few do not serve all jobs, the
+hosts that the user has filled. How many of these would have been examined is counted afterwards.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from negotiator.records import Mode
 
 #: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
 _FEW, _MORE = 16, 8
+#: The number of copies up to which the best slots are tried before full slots are looked for.
+_FEW_COPIES = 32
 
 
 @attrs.frozen(eq=False)
@@ -76,7 +78,7 @@ def fitting_slots(
     search = _SlotSearch(charges, request.ad, candidates, ranks, ledger, cycle.environment)
     copies, known = len(request.applications), None
     if candidates.copies is None and candidates.preempting is None:
-        known = charges.known_refusals(ledger, copies, len(among))
+        known = charges.known_refusals(ledger, copies)
     if known is not None and not ranks.is_random(request.ad):
         return search.find_known(among, known)
     return search.find(among, copies, alike=charges.is_uniform)
@@ -93,8 +95,8 @@ class _SlotSearch:
     ledger: Ledger
     env: Environment
 
-    def find(self, among: Mask, copies: int, *, alike: bool) -> FittingSlots:
-        """Examine the best of some candidates, (N,), more if too few fit; as many as copies if all are charged ``alike``."""
+    def find(self, among: Mask, copies: int, *, alike: bool, more: bool = True) -> FittingSlots:
+        """Examine the best few of some candidates, (N,), and ``more`` if too few fit; as many as copies if all are charged ``alike``."""
         repeated = self.candidates.copies
         count = copies if alike else max(_FEW, 2 * copies)
         while True:
@@ -102,24 +104,38 @@ class _SlotSearch:
             if repeated is not None:
                 rows, own = repeated.repeated(rows, own)
             admission = self.charges.admit(self.ledger, rows, copies, Mode.ENFORCE)
-            if alike or len(admission) == copies or count >= np.count_nonzero(among):
+            if alike or not more or len(admission) == copies or count >= np.count_nonzero(among):
                 return FittingSlots(rows, own, admission)
             count *= _MORE
 
     def find_known(self, among: Mask, known: KnownRefusals) -> FittingSlots:
-        """Examine candidates without those whose refusals are known, and count these."""
-        copies, full = known.copies, known.full
+        """Examine candidates of which some refusals are known.
+
+        Few copies mostly fit on the best few slots: full slots are looked for only if they do not.
+        """
+        copies, varying = known.copies, known.varying
         if not copies:
             none = np.zeros(0, np.intp)
             found = FittingSlots(none, np.zeros(0), self.charges.admit(self.ledger, none, 0, Mode.ENFORCE))
             return self._with_after(found, among, known, 0)
-        full = None if known.full is None else among & known.full
-        found = self.find(among if full is None else among & ~full, copies, alike=known.varying is None)
-        complete, ahead = len(found.admission) == copies, np.zeros(0, np.intp)
+        if varying is not None and copies > _FEW_COPIES:
+            return self._find_beside_full(among, known, varying)
+        found = self.find(among, copies, alike=varying is None, more=False)
+        if len(found.admission) == copies:
+            return self._with_after(found, among, known, 0)
+        return found if varying is None else self._find_beside_full(among, known, varying)
+
+    def _find_beside_full(self, among: Mask, known: KnownRefusals, varying: int) -> FittingSlots:
+        """Examine candidates without those whose counters are full, and count these."""
+        copies, ahead = known.copies, np.zeros(0, np.intp)
+        full = self.ledger.full_slots(self.charges.sums[varying].record, len(among))
+        full = None if full is None else among & full
+        found = self.find(among if full is None else among & ~full, copies, alike=False)
+        complete = len(found.admission) == copies
         if full is not None:
             ahead = self._ahead(int(found.admission.rows[-1]), full) if complete else np.flatnonzero(full)
-            if known.varying is not None and len(ahead):
-                found = self._with_skipped(found, known.varying, ahead, full)
+            if len(ahead):
+                found = self._with_skipped(found, varying, ahead, full)
         return self._with_after(found, among, known, len(ahead)) if complete else found
 
     def _with_skipped(self, found: FittingSlots, number: int, ahead: Rows, full: Mask) -> FittingSlots:

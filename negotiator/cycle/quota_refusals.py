@@ -16,8 +16,7 @@ from negotiator.hooks.charges import Charge
 from negotiator.hooks.order import QueuedRequest, QuotaRefusal
 from negotiator.hooks.plugin_output import outside_plugin
 from negotiator.hooks.records import Cycle
-from negotiator.ledger import Counters
-from negotiator.ledger.lines import Reader
+from negotiator.ledger import ChargeReader, Counters
 
 
 @attrs.define(eq=False)
@@ -65,7 +64,7 @@ class QuotaRefusals:
         charge, quota = attributed.record, quota_of(attributed)
         uniform = Charges((attributed,), ()).is_uniform
         rows = np.zeros(1, np.intp) if uniform else np.arange(len(self.declared.slots))
-        line = Reader(counters, rows).line(0, charge)
+        line = ChargeReader(counters, rows).read(0, charge)
         refused = np.broadcast_to(np.asarray(line.amount) > line.room, len(rows))
         if not charge.probes:  # an amount of 0 always fits
             refused = refused & (np.asarray(line.amount) > 0)

@@ -7,17 +7,12 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
-from negotiator.ledger.batch import ChargeBatch
-from negotiator.ledger.charges import Charge, KeyCharge
-from negotiator.ledger.copies import FITS, FittingCopies, fitting_copies
-from negotiator.ledger.counters import Counters
-from negotiator.ledger.few import FEW
-from negotiator.ledger.grouping import Grouping
-from negotiator.ledger.keys import Ints
-from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain import plain_fit, plain_keys
-from negotiator.ledger.plain_charges import PlainMatches
-from negotiator.ledger.stops import GRANTED, Stops, find_stops
+from negotiator.ledger.charges import Charge, KeyCharge, has_shared_counters
+from negotiator.ledger.columnar_admission import GRANTED, Stops, find_stops
+from negotiator.ledger.counters import ChargeBatch, Counters
+from negotiator.ledger.errors import LedgerError
+from negotiator.ledger.keys import LARGEST, Grouping, Ints, Mask, Rows
+from negotiator.ledger.scalar_admission import FEW, MatchCharges, grant_sets, grant_sums
 
 
 @attrs.frozen(eq=False)
@@ -41,7 +36,7 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
-    plain: PlainMatches | None = None  # the charges of few matches, admitted in plain integers
+    matches: MatchCharges | None = None  # if the admission was in plain integers
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -70,23 +65,22 @@ def admit(
     ``rows`` are the candidate slots, (C,), in order of preference. Copies are served in order. A copy with a key charge
     that does not fit is skipped for good. Any other takes the next candidate on which all charges fit beside what was
     granted before; a candidate that does not fit is skipped for good. Admission ends with the last copy or the last
-    candidate; what follows is not examined. It takes time in proportion to C log C if each counter has one amount and
-    one limit, and groups lie within groups.
+    candidate; what follows is not examined.
 
     :raises LedgerError: ``bad_charge``, ``wrong_sort``, ``bad_amount``, ``negative_amount``, ``overflow``; nothing has
         changed.
     """
     rows = np.asarray(rows, np.intp) if len(rows) else _ROWS[:0]
-    sets = plain_keys(counters, key_charges, copies, most) if (most := min(copies, len(rows))) > 0 else None
+    sets = grant_sets(counters, key_charges, copies, most) if (most := min(copies, len(rows))) > 0 else None
     # Key charges depend on the copies, other charges on the candidates, and each copy takes the next candidate: the two
     # can be decided apart. Copies that fit are only counted as served while there are candidates left.
     served = fitting_copies(counters, key_charges, copies, len(rows)) if sets is None else None
     wanted = most if served is None else len(served.fitting)
-    found = plain_fit(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
+    found = grant_sums(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
     if found is not None and sets is not None and len(found.stops) == len(found.granted):
-        matches = PlainMatches(found.granted, found.fresh, sets)
+        matches = MatchCharges(found.granted, found.fresh, sets)
         return _without_refusals(counters, charges, key_charges, rows, matches)
-    served = served or FittingCopies(range(most), [FITS] * most)
+    served = served or FittingCopies(range(most), [GRANTED] * most)
     stops = find_stops(counters, charges, rows, wanted) if found is None else np.array(found.stops, np.int32)
     positions = np.flatnonzero(stops == GRANTED)
     examined = _examined(served.fitting, len(served.stops), positions, len(rows))
@@ -103,7 +97,7 @@ def admit(
         tuple(key_charges),
         counters,
         counters.version,
-        None if found is None or sets is None else PlainMatches(found.granted, found.fresh, sets),
+        None if found is None or sets is None else MatchCharges(found.granted, found.fresh, sets),
     )
 
 
@@ -117,7 +111,7 @@ def _without_refusals(
     charges: Sequence[Charge],
     key_charges: Sequence[KeyCharge],
     rows: Rows,
-    matches: PlainMatches,
+    matches: MatchCharges,
 ) -> Admission:
     """Return the admission of the first candidates: nearly always, quotas leave room for all copies."""
     size = len(matches.sums)
@@ -157,3 +151,162 @@ def _column(counters: Counters, charge: Charge, rows: Rows) -> tuple[int | Ints,
     indexes = np.zeros(len(codes), np.int64)
     indexes[charged] = counters.open_codes(charge.counter, codes[charged])
     return indexes, np.where(charged, amount, 0)
+
+
+@attrs.frozen(eq=False)
+class FittingCopies:
+    """The copies that fit, and the number of the charge that refused each copy that was examined, GRANTED if none did."""
+
+    fitting: Sequence[int]
+    stops: Sequence[int]
+
+
+def fitting_copies(
+    counters: Counters, charges: Sequence[KeyCharge], copies: int, wanted: int
+) -> FittingCopies:
+    """Examine copies in order until ``wanted`` of them fit, each counted as if it were granted.
+
+    :raises LedgerError: ``bad_charge``, ``wrong_sort``.
+    """
+    if copies < 0:
+        raise LedgerError("bad_charge", f"invalid number of copies {copies}: it must not be negative")
+    if not charges:
+        end = min(copies, wanted)
+        return FittingCopies(range(end), [GRANTED] * end)
+    short = [len(charge.keys) for charge in charges if len(charge.keys) < copies]
+    if short:
+        raise LedgerError("bad_charge", f"a charge has {min(short)} keys for {copies} copies")
+    return _walk(_KeySets(counters, charges), charges, copies, wanted)
+
+
+def _walk(sets: _KeySets, charges: Sequence[KeyCharge], copies: int, wanted: int) -> FittingCopies:
+    fitting: list[int] = []
+    stops: list[int] = []
+    columns = list({id(charge.keys): charge.keys for charge in charges}.values())
+    numbers = {id(keys): number for number, keys in enumerate(columns)}
+    which = [numbers[id(charge.keys)] for charge in charges]
+    # Copies with the same keys have the same result until another copy adds a key: results are kept with the age of
+    # the sets. A result GRANTED stays valid, since the keys of that copy are in the sets from then on.
+    known: dict[tuple[str, ...], tuple[int, int]] = {}
+    for _, keys in zip(range(copies), zip(*columns, strict=False), strict=False):
+        stop, age = known.get(keys, (0, -1))
+        if age != sets.age and (stop != GRANTED or age < 0):
+            stop = sets.add([keys[number] for number in which])
+            known[keys] = stop, sets.age
+        if stop == GRANTED:
+            fitting.append(len(stops))
+        stops.append(stop)
+        if len(fitting) >= wanted:
+            break
+    return FittingCopies(fitting, stops)
+
+
+class _KeySets:
+    """The sets of some charges, with the keys that copies add to them; ``age`` increases with each addition."""
+
+    def __init__(self, counters: Counters, charges: Sequence[KeyCharge]) -> None:
+        sets = {charge.counter: (counters.members(charge.counter), set[str]()) for charge in charges}
+        self.age = 0
+        self._charges = [(*sets[charge.counter], charge.limit) for charge in charges]
+        self._is_shared = len(sets) < len(charges)
+
+    def add(self, keys: Sequence[str]) -> int:
+        """Add one copy's keys, one for each charge, if all fit; return the number of the charge that does not."""
+        fresh = [
+            (charge, added, key)
+            for charge, ((members, added, _), key) in enumerate(zip(self._charges, keys, strict=True))
+            if key not in members and key not in added
+        ]
+        # A key that is in its set already needs no room. In shared sets all charges are examined: one charge's new key
+        # may exceed the limit of another charge on the same set.
+        for charge in range(len(keys)) if self._is_shared else [charge for charge, _, _ in fresh]:
+            members, added, limit = self._charges[charge]
+            new = self._new(fresh, added)
+            if new and limit is not None and len(members) + len(added) + new > limit:
+                return charge
+        if fresh:
+            self.age += 1
+        for _, added, key in fresh:
+            added.add(key)
+        return GRANTED
+
+    def _new(self, fresh: Sequence[tuple[int, set[str], str]], added: set[str]) -> int:
+        """Return how many keys a copy adds to a set: one, unless several charges are on it."""
+        return len({key for _, other, key in fresh if other is added}) if self._is_shared else 1
+
+
+@attrs.frozen
+class KnownRefusals:
+    """The refusals of a request's charges that are the same in any order of its candidates.
+
+    The charges that are the same on all slots leave room for ``copies`` of the request's jobs. If that is not all of them, the
+    charge of number ``then`` refuses each candidate after so many matches. ``varying`` is the number of the first charge that
+    depends on the slot, None if no charge does: it refuses the slots whose counters are full (``full_slots``), whatever was
+    granted before.
+    """
+
+    copies: int
+    then: int | None
+    varying: int | None
+
+
+def known_refusals(
+    counters: Counters, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int
+) -> KnownRefusals | None:
+    """Return the known refusals of a request for a number of copies.
+
+    An admission of ``KnownRefusals.copies`` over the slots that are not full grants the same as one of all copies over all slots.
+    Return None if all slots are charged alike and there is room for all copies, or if that is not certain: if charges are invalid,
+    probe or are on the same counters, amounts differ between slots, keys may not fit, or an earlier charge than the one named may
+    refuse a candidate.
+
+    :raises LedgerError: ``wrong_sort``.
+    """
+    varying, room, then = len(charges), copies, None
+    known, cells = counters.known_sums, counters.cells
+    for number, charge in enumerate(charges):
+        amount, limit, key = charge.amount, charge.limit, charge.counter
+        if charge.probes or type(amount) is not int or not 0 <= amount <= LARGEST:
+            return None
+        if limit is not None and type(limit) is not int:
+            if not isinstance(limit, np.ndarray) or limit.dtype != np.int64 or limit.ndim != 1:
+                return None
+            varying = min(varying, number)
+        if type(key) is not tuple:
+            varying = min(varying, number)
+            continue
+        index = known.get(key) or counters.index_of(key)
+        if type(limit) is int and amount:
+            fits = max(0, (min(limit, LARGEST) - cells[index]) // amount)
+            if fits < room:
+                room, then = fits, number
+    alike = varying == len(charges)
+    if (then is None and alike) or (then is not None and then > varying):
+        return None
+    if (
+        not alike
+        and isinstance(grouping := charges[varying].counter, Grouping)
+        and not grouping.has_valid_codes
+    ):
+        return None
+    if has_shared_counters(charges) or grant_sets(counters, key_charges, copies, copies) is None:
+        return None
+    return KnownRefusals(room, then, None if alike else varying)
+
+
+def full_slots(counters: Counters, charge: Charge, slots: int) -> Mask | None:
+    """Return the slots, (N,), whose counters have no room for another match, of a charge with one amount and valid codes.
+
+    Return None if it is not certain of any.
+    """
+    amount, limit, grouping = charge.amount, charge.limit, charge.counter
+    if not isinstance(grouping, Grouping) or len(grouping.codes) != slots or not amount or limit is None:
+        return None
+    used = counters.sums_by_code(grouping)
+    if isinstance(limit, np.ndarray):
+        if len(limit) != slots:
+            return None
+        return np.asarray((amount > np.maximum(limit, -1) - used[grouping.codes]) & (grouping.codes >= 0))
+    full = np.asarray(amount > max(-1, min(limit, LARGEST)) - used)
+    full[-1] = False  # of slots that are not charged
+    return np.asarray(full[grouping.codes])

@@ -4,16 +4,53 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.batch import ChargeBatch, MatchEntry
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.full_slots import FullSlots
-from negotiator.ledger.grouping import Grouping
-from negotiator.ledger.key_numbers import KeyNumbers
-from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
+from negotiator.ledger.keys import CounterKey, Grouping, Ints, KeyNumbers, Mask, key_text
+
+#: The charges of one match: indexes of sums, their amounts, indexes of sets, the keys added to them.
+MatchEntry: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]
+
+
+@attrs.frozen(eq=False)
+class ChargeBatch:
+    """The charges of ``size`` matches.
+
+    ``columns`` has, for each charge, the indexes of sums and the amounts, one integer or (size,) each; both are 0 for a
+    match that is not charged. ``sets`` are the indexes of sets of keys, ``members`` the keys added to each, (size,).
+    """
+
+    size: int
+    columns: Sequence[tuple[int | Ints, int | Ints]]
+    sets: Sequence[int] = ()
+    members: Sequence[Sequence[str]] = ()
+
+    def entry(self, row: int) -> MatchEntry:
+        """Return the charges of one match."""
+        sums = [at if isinstance(at, int) else int(at[row]) for at, _ in self.columns]
+        amounts = [amount if isinstance(amount, int) else int(amount[row]) for _, amount in self.columns]
+        return sums, amounts, self.sets, [members[row] for members in self.members]
+
+    def add_to(self, used: Ints, rows: Mask | None = None) -> None:
+        """Add the amounts of all rows, or of those in a mask, (size,), to the sums.
+
+        A sum that grows too large wraps around.
+        """
+        size = self.size if rows is None else int(rows.sum())
+        for sums, amounts in self.columns:
+            at = sums if isinstance(sums, int) or rows is None else sums[rows]
+            amount = amounts if isinstance(amounts, int) or rows is None else amounts[rows]
+            if isinstance(at, int):
+                total = amount * size if isinstance(amount, int) else int(amount.sum())
+                used[at] += total
+            else:
+                # Not ``used[at] += amount``, which adds only once if several matches are charged on one sum.
+                np.add.at(used, at, amount)
 
 
 class Counters:
@@ -28,7 +65,6 @@ class Counters:
         self._members: list[dict[str, int]] = [{}]  # of each set: its keys, and how often each was added
         self._used: Ints = np.zeros(64, np.int64)
         self._cells = self._used.data  # the same memory: single elements are read faster than from an array
-        self._full = FullSlots()
 
     def __iter__(self) -> Iterator[tuple[CounterKey, int]]:
         """Yield all sums other than 0."""
@@ -56,31 +92,13 @@ class Counters:
         """
         return self._cells[self.index_of(key)]
 
-    def used_by(self, grouping: Grouping) -> Ints | None:
-        """Return the sums of all counters of a grouping, (K,), or None if all are 0."""
-        indexes = self._sums.of(grouping)
-        return self._used[indexes] if indexes.any() else None
-
-    def charged_of(self, grouping: Grouping) -> tuple[Ints, Ints]:
-        """Return the codes of the counters of a grouping that were ever charged, (m,), and their sums, (m,)."""
-        codes, indexes = self._sums.known_of(grouping)
-        return codes, self._used[indexes]
+    def sums_by_code(self, grouping: Grouping) -> Ints:
+        """Return the sums of a grouping, (K + 1,); the last one is that of the code -1, 0."""
+        return self._used[self._sums.by_code(grouping)]
 
     def sums_of(self, grouping: Grouping, codes: NDArray[np.integer]) -> Ints:
         """Return the sums of a grouping that have some codes, (n,), 0 for the code -1."""
         return self._used[self._sums.of_codes(grouping, codes)]
-
-    def full_slots(self, grouping: Grouping, most: int) -> Mask:
-        """Return the slots, (N,), of which the counter was ever charged and is above ``most``; codes must be valid.
-
-        Do not change it, and read it before the next charge.
-        """
-        codes, sums = self.charged_of(grouping)
-        if grouping.is_distinct_family:
-            return self._full.above(most, grouping, codes, sums)
-        found = np.zeros(len(grouping.codes), np.bool_)
-        found[grouping.slots_of(codes[sums > most])] = True
-        return found
 
     def member_index(self, keys: Sequence[CounterKey], code: int) -> int:
         """Return the index of the sum of a grouping that has this code, 0 if it was never charged."""

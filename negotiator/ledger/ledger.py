@@ -12,16 +12,12 @@ from typing import NewType, TypeAlias, cast
 import attrs
 import numpy as np
 
-from negotiator.ledger.admission import Admission, admit
-from negotiator.ledger.batch import ChargeBatch, MatchEntry
+from negotiator.ledger.admission import Admission, KnownRefusals, admit, full_slots, known_refusals
 from negotiator.ledger.charges import Charge, KeyCharge
-from negotiator.ledger.counters import Counters
+from negotiator.ledger.counters import ChargeBatch, Counters, MatchEntry
 from negotiator.ledger.errors import LedgerError
-from negotiator.ledger.few import FEW
-from negotiator.ledger.keys import CounterKey, Ints, Mask, key_text
-from negotiator.ledger.known_refusals import KnownRefusals, known_refusals
-from negotiator.ledger.lines import Rows
-from negotiator.ledger.plain_charges import open_matches
+from negotiator.ledger.keys import CounterKey, Ints, Mask, Rows, key_text
+from negotiator.ledger.scalar_admission import FEW
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow
@@ -74,10 +70,14 @@ class Ledger:
         return admit(self.counters(mode), charges, key_charges, rows, copies)
 
     def known_refusals(
-        self, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int, slots: int
+        self, charges: Sequence[Charge], key_charges: Sequence[KeyCharge], copies: int
     ) -> KnownRefusals | None:
-        """Return what is refused in any order of candidates: see ``known_refusals.known_refusals``."""
-        return known_refusals(self._pair[0], charges, key_charges, copies, slots)
+        """Return what the enforcing counters refuse in any order of candidates: see ``admission.known_refusals``."""
+        return known_refusals(self._pair[0], charges, key_charges, copies)
+
+    def full_slots(self, charge: Charge, slots: int) -> Mask | None:
+        """Return the slots that a charge refuses whatever is granted before: see ``admission.full_slots``."""
+        return full_slots(self._pair[0], charge, slots)
 
     def commit(self, admission: Admission) -> Sequence[Receipt]:
         """Charge the granted matches, and return a receipt for each, in order.
@@ -93,8 +93,9 @@ class Ledger:
         if counters.version != admission.version:
             raise LedgerError("stale", "counters have changed since the admission: admit again")
         first, size = self._next, len(admission)
-        if admission.plain is not None and size <= FEW:  # few matches need no columns
-            for entry, times in open_matches(counters, admission.plain) if size else ():
+        matches = admission.matches
+        if matches is not None and size <= FEW:  # few matches need no columns
+            for entry, times in matches.entries(counters) if size else ():
                 counters.add(entry, times)
                 single = counters is self._pair[1], entry
                 for receipt in range(self._next, self._next + times):

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import Counters
-from negotiator.ledger.grouping import Grouping
-from negotiator.ledger.keys import LARGEST, CounterKey, Ints, Mask
-from negotiator.ledger.lines import Rows
+from negotiator.ledger.keys import LARGEST, CounterKey, Grouping, Ints, Mask, Rows
 
 _NO_LIMIT = -1
 #: Kinds of matches whose limits are compared in one step.

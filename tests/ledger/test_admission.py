@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ledger_model import Model, Postings, charge_all
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger
 
-SLOTS = 12
+SLOTS, MANY = 12, 40
 AMOUNTS = st.sampled_from((0, 1, 1, 1, 2, 3, 2**61, 2**62, LARGEST // 3, LARGEST - 1, LARGEST))
 SMALL = st.sampled_from((0, 1, 1, 2, 3))
 LIMITS = st.sampled_from((-(2**70), -1, 0, 1, 2, 3, 4, 5, 8, 20, 2**62, LARGEST - 1, LARGEST, 2**70, None))
@@ -122,10 +122,10 @@ WAYS = {  # what each way leaves to the loop over rows; None: plain integers are
 def force(patch, way):
     if way is None:
         return
-    patch.setattr("negotiator.ledger.admission.plain_fit", lambda *_: None)
-    patch.setattr("negotiator.ledger.stops.SMALL", way[0])
-    patch.setattr("negotiator.ledger.rounds.FEW", way[1])
-    patch.setattr("negotiator.ledger.rounds.PART", way[2])
+    patch.setattr("negotiator.ledger.admission.grant_sums", lambda *_: None)
+    patch.setattr("negotiator.ledger.columnar_admission.SMALL", way[0])
+    patch.setattr("negotiator.ledger.columnar_admission.FEW", way[1])
+    patch.setattr("negotiator.ledger.columnar_admission.PART", way[2])
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -198,3 +198,47 @@ def test_larger_requests_are_admitted_alike(way, seed):
     with pytest.MonkeyPatch.context() as patch:
         force(patch, way)
         check(ledger, model, (charges, [], rows, int(random.integers(slots + 5))))
+
+
+@st.composite
+def quotas_by_group(draw):
+    """A quota for each group, perhaps of some slots, between charges that are the same everywhere; with earlier usage."""
+    groups = draw(st.integers(1, 12))
+    codes = np.array(draw(st.lists(st.integers(-1, groups - 1), min_size=MANY, max_size=MANY)), np.int32)
+    quota = Charge(
+        Grouping(codes, Family(("host",), [str(code) for code in range(groups)])),
+        draw(st.integers(1, 3)),
+        draw(st.integers(0, 7)),
+    )
+    alike = [
+        Charge(("user", str(number)), draw(st.integers(0, 2)), draw(st.sampled_from((None, 30, 60, 2**70))))
+        for number in range(draw(st.integers(0, 2)))
+    ]
+    alike.insert(draw(st.integers(0, len(alike))), quota)
+    used = {("host", str(code)): draw(st.integers(0, 8)) for code in range(groups) if draw(st.booleans())}
+    used |= {("user", "0"): draw(st.integers(0, 30))}
+    rows = draw(st.permutations(range(MANY)))[: draw(st.integers(1, MANY))]
+    return alike, used, np.array(rows), draw(st.integers(1, MANY))
+
+
+@given(quotas_by_group())
+def test_a_quota_for_each_group_is_admitted_as_slot_by_slot(request):
+    charges, used, rows, copies = request
+    ledger, model = Ledger(), Model()
+    charge_all(ledger, Postings(tuple(used.items())))
+    model.add(used.items(), ())
+    check(ledger, model, (charges, [], rows, copies))
+
+
+def test_a_limit_of_two_on_each_host_grants_the_first_two_slots_of_each():
+    ledger, hosts = Ledger(), Grouping(np.arange(MANY) // 4, Family(("host",), [*map(str, range(MANY // 4))]))
+    charge_all(ledger, Postings(((("host", "1"), 1),)))
+    charges = [Charge(("user",), 1, 12), Charge(hosts, 1, 2)]
+    admission = ledger.admit(charges, (), np.arange(MANY), 5)
+    assert admission.stops.tolist() == [-1, -1, 1, 1, -1, 1, 1, 1, -1, -1]
+
+
+def test_uncharged_slots_are_granted_however_large_the_amount_is():
+    hosts = Grouping(np.where(np.arange(MANY) < 2, 0, -1), Family(("host",), ["h"]))
+    admission = Ledger().admit([Charge(hosts, 2**62, LARGEST)], (), np.arange(MANY), MANY)
+    assert admission.rows.tolist() == [0, *range(2, MANY)]

@@ -91,10 +91,10 @@ CASES = {
 def test_admission(monkeypatch, way, charges, keys, rows, copies, granted, stops, copy_stops):
     """The grants, and the charge that refuses the others: in columns, row by row, in plain integers."""
     if way is not None:
-        monkeypatch.setattr("negotiator.ledger.admission.plain_fit", lambda *_: None)
-        monkeypatch.setattr("negotiator.ledger.stops.SMALL", way)
-    monkeypatch.setattr("negotiator.ledger.rounds.FEW", 1)
-    monkeypatch.setattr("negotiator.ledger.rounds.PART", LARGEST)
+        monkeypatch.setattr("negotiator.ledger.admission.grant_sums", lambda *_: None)
+        monkeypatch.setattr("negotiator.ledger.columnar_admission.SMALL", way)
+    monkeypatch.setattr("negotiator.ledger.columnar_admission.FEW", 1)
+    monkeypatch.setattr("negotiator.ledger.columnar_admission.PART", LARGEST)
     admission = Ledger().admit(charges, keys, np.array(rows), copies)
     assert list(zip(admission.positions.tolist(), admission.copies.tolist(), strict=True)) == granted
     assert admission.stops.tolist() == stops

@@ -7,7 +7,7 @@ import pytest
 
 from ledger_model import Postings, charge_all
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, KeyCharge, Ledger, LedgerError
-from negotiator.ledger.copies import fitting_copies
+from negotiator.ledger.admission import fitting_copies
 from negotiator.records import Mode
 
 SUE, BOB, APPS = ("user", "sue"), ("user", "bob"), ("apps", "sue")

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.ledger.key_list import KeyList
-from negotiator.ledger.member_numbers import MemberNumbers
+from negotiator.ledger.keys import KeyList, MemberNumbers
 
 NAMES = st.lists(st.text(max_size=3), max_size=4)
 

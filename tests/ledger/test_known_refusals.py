@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger_model import Model, Postings, charge_all
-from negotiator.ledger import Charge, Family, Grouping, KeyCharge, Ledger, LedgerError, full_slots
+from negotiator.ledger import Charge, Family, Grouping, KeyCharge, Ledger, LedgerError
 
 SLOTS = 24
 HOSTS = np.arange(SLOTS) // 3
@@ -63,11 +63,12 @@ def test_an_admission_without_the_refused_slots_grants_the_same(charges, order, 
     charge_all(ledger, Postings(tuple(used.items())))
     model.add(used.items(), ())
     keys = [KeyCharge(("apps",), [str(copy % 4) for copy in range(copies)], most or None)]
-    known = ledger.known_refusals(charges, keys, copies, SLOTS)
+    known = ledger.known_refusals(charges, keys, copies)
     if known is None:
         return
     granted, stops, copy_stops, _ = model.admit(charges, keys, rows, copies)
-    full = np.zeros(SLOTS, np.bool_) if known.full is None else known.full.copy()
+    full = None if known.varying is None else ledger.full_slots(charges[known.varying], SLOTS)
+    full = np.zeros(SLOTS, np.bool_) if full is None else full
     left = rows[~full[rows]]
     found = ledger.admit(charges, keys, left, known.copies)
     assert found.rows.tolist() == [rows[place] for place, _ in granted]
@@ -93,27 +94,25 @@ PER_HOST = Charge(GROUPINGS["host"], 1, 2)
 
 
 def test_the_slots_of_full_hosts_are_known(ledger):
-    known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 3, SLOTS)
+    known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 3)
     assert (known.copies, known.then, known.varying) == (3, None, 1)
-    assert np.flatnonzero(known.full).tolist() == [3, 4, 5]
+    assert full_slots(ledger, PER_HOST) == [3, 4, 5]
 
 
 def test_a_limit_is_known_also_if_no_charge_depends_on_the_slot(ledger):
-    known = ledger.known_refusals([Charge(("user", "v"), 1, None), Charge(("user", "u"), 1, 3)], (), 4, SLOTS)
-    assert (known.copies, known.then, known.varying, known.full) == (1, 1, None, None)
+    known = ledger.known_refusals([Charge(("user", "v"), 1, None), Charge(("user", "u"), 1, 3)], (), 4)
+    assert (known.copies, known.then, known.varying) == (1, 1, None)
 
 
 def test_a_job_that_exceeds_the_limit_by_itself_is_refused_on_all_hosts_also_unused_ones(ledger):
-    known = ledger.known_refusals([Charge(GROUPINGS["some hosts"], 3, 2)], (), 1, SLOTS)
-    assert np.flatnonzero(known.full).tolist() == np.flatnonzero(HOSTS % 3).tolist()
+    assert full_slots(ledger, Charge(GROUPINGS["some hosts"], 3, 2)) == np.flatnonzero(HOSTS % 3).tolist()
 
 
 def test_hosts_that_are_filled_later_are_known_too(ledger):
     charge_all(ledger, Postings(((("host", "5"), 1),)))
-    ledger.known_refusals([PER_HOST], (), 1, SLOTS)
+    full_slots(ledger, PER_HOST)
     charge_all(ledger, Postings(((("host", "5"), 1), (("host", "7"), 2))))
-    known = ledger.known_refusals([PER_HOST], (), 1, SLOTS)
-    assert np.flatnonzero(known.full).tolist() == [3, 4, 5, 15, 16, 17, 21, 22, 23]
+    assert full_slots(ledger, PER_HOST) == [3, 4, 5, 15, 16, 17, 21, 22, 23]
 
 
 def test_hosts_of_which_a_match_is_released_are_not_full_any_more(ledger):
@@ -147,19 +146,36 @@ def test_full_hosts_are_those_without_room_after_any_charges_and_releases(steps)
         assert {slot // 3 for slot in known_slots(ledger, needed, limit)} == full
 
 
-def test_many_quotas_are_all_known_however_little_memory_there_is(ledger, monkeypatch):
-    monkeypatch.setattr(full_slots, "_MOST_BYTES", 2 * SLOTS)
-    for _ in range(2):
-        assert [known_slots(ledger, 1, limit) for limit in (1, 2, 3)] == [[3, 4, 5], [3, 4, 5], []]
+@pytest.mark.parametrize(
+    "charge",
+    [
+        Charge(("user", "u"), 1, 0),
+        Charge(GROUPINGS["host"], 0, 0),
+        Charge(GROUPINGS["host"], 1, None),
+        Charge(Grouping(HOSTS[:3], Family(("host",), ["0"])), 1, 0),
+        Charge(GROUPINGS["host"], 1, np.zeros(3, np.int64)),
+    ],
+    ids=("one counter", "nothing", "no limit", "codes of other slots", "limits of other slots"),
+)
+def test_no_slot_is_full_for_other_charges(ledger, charge):
+    assert ledger.full_slots(charge, SLOTS) is None
+
+
+def test_a_limit_for_each_slot_may_fill_some_slots_of_a_host(ledger):
+    """Limits of 1, 2 and 3 on the slots of each host."""
+    assert full_slots(ledger, Charge(GROUPINGS["host"], 1, np.arange(SLOTS) % 3 + 1)) == [3, 4]
+
+
+def full_slots(ledger, charge):
+    return np.flatnonzero(ledger.full_slots(charge, SLOTS)).tolist()
 
 
 def known_slots(ledger, amount, limit):
-    known = ledger.known_refusals([Charge(GROUPINGS["host"], amount, limit)], (), 1, SLOTS)
-    return np.flatnonzero(known.full).tolist()
+    return full_slots(ledger, Charge(GROUPINGS["host"], amount, limit))
 
 
 def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
-    known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 4, SLOTS)
+    known = ledger.known_refusals([Charge(("user", "u"), 1, 5), PER_HOST], (), 4)
     assert (known.copies, known.then) == (3, 0)
 
 
@@ -185,16 +201,16 @@ def test_a_limit_of_the_user_leaves_room_for_some_copies(ledger):
     ),
 )
 def test_nothing_is_known_where_refusals_depend_on_the_order_or_charges_are_invalid(ledger, charges):
-    assert ledger.known_refusals(charges, (), 4, SLOTS) is None
+    assert ledger.known_refusals(charges, (), 4) is None
 
 
 def test_nothing_is_known_if_a_set_of_keys_may_refuse_a_job(ledger):
     keys = [KeyCharge(("apps",), ["a", "b"], 1)]
-    assert ledger.known_refusals([PER_HOST], keys, 2, SLOTS) is None
+    assert ledger.known_refusals([PER_HOST], keys, 2) is None
 
 
 def test_a_sum_that_is_a_set_of_keys_is_an_error(ledger):
     charge_all(ledger, Postings((), ((("apps",), "a"),)))
     with pytest.raises(LedgerError) as error:
-        ledger.known_refusals([PER_HOST, Charge(("apps",), 1, 1)], (), 2, SLOTS)
+        ledger.known_refusals([PER_HOST, Charge(("apps",), 1, 1)], (), 2)
     assert error.value.code == "wrong_sort"

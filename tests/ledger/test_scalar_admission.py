@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.ledger import LARGEST, Charge, Family, Grouping, Ledger, LedgerError
-from negotiator.ledger.few import FEW
-from negotiator.ledger.plain import plain_fit
-from negotiator.ledger.stops import find_stops
+from negotiator.ledger.columnar_admission import find_stops
+from negotiator.ledger.scalar_admission import FEW, grant_sums
 
 SLOTS = 10
 AMOUNTS = st.sampled_from((0, 0, 1, 1, 2, 3, LARGEST - 1, LARGEST))
@@ -86,7 +85,7 @@ def by_hand(ledger, charges, row):
 def test_the_first_candidate_that_fits_and_the_first_refusing_charges_are_found(charges, rows, used):
     """Probes, shared counters, groupings, columns of amounts and of limits, the largest numbers."""
     ledger = charged(used)
-    found = plain_fit(ledger.counters(), charges, rows, 1)
+    found = grant_sums(ledger.counters(), charges, rows, 1)
     refused = [by_hand(ledger, charges, row) for row in rows.tolist()]
     fits = refused.index([]) if [] in refused else len(rows)
     assert found.stops == [each[0] for each in refused[:fits]] + [-1] * (fits < len(rows))
@@ -98,7 +97,7 @@ def test_admission_in_plain_integers_grants_what_admission_by_columns_grants(cha
     """The same charges refuse; for one copy, a probe has no precedence over other charges, as it has in columns."""
     ledger = charged(used)
     columns = find_stops(ledger.counters(), charges, rows, wanted).tolist()
-    found = plain_fit(ledger.counters(), charges, rows, wanted)
+    found = grant_sums(ledger.counters(), charges, rows, wanted)
     if found is not None and wanted == 1 and any(charge.probes for charge in charges):
         assert [stop < 0 for stop in found.stops] == [stop < 0 for stop in columns]
     elif found is not None:
@@ -114,7 +113,7 @@ def test_admission_in_plain_integers_grants_what_admission_by_columns_grants(cha
 def test_charges_alike_on_all_slots_need_no_columns(charges, size, wanted, used):
     """For any number of candidates and copies: the first candidates that there is room for are granted."""
     ledger, rows = charged(used), np.arange(size)
-    found = plain_fit(ledger.counters(), charges, rows, wanted)
+    found = grant_sums(ledger.counters(), charges, rows, wanted)
     assert found.stops == find_stops(ledger.counters(), charges, rows, wanted).tolist()
     assert len(found.granted) == found.stops.count(-1)
 
@@ -179,7 +178,7 @@ def test_many_candidates_that_only_earlier_grants_refuse_are_left_to_columns():
     size = 3 * FEW
     charge = Charge(Grouping(np.where(np.arange(size) < size - 1, 0, 1), Family(("host",), ["a", "b"])), 1, 1)
     ledger = Ledger()
-    assert plain_fit(ledger.counters(), [charge], np.arange(size), 2) is None
+    assert grant_sums(ledger.counters(), [charge], np.arange(size), 2) is None
     assert ledger.admit([charge], (), np.arange(size), 2).rows.tolist() == [0, size - 1]
 
 
