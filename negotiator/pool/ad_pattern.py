@@ -165,7 +165,7 @@ class AdPattern:
 
     def has_names_of(self, ad: str) -> bool:
         """True if an ad has the names of this pattern."""
-        return _have_names(ad.split("\n"), self.spellings)
+        return _begin_with(ad.split("\n"), [spelling.prefix for spelling in self.spellings])
 
     def longest(self, *, is_ascii: bool) -> int:
         """Return the length of ads that are free."""
@@ -188,10 +188,10 @@ def add_plain(entries: DistinctValues, form: LineForm, texts: Sequence[str]) -> 
 
 def _columns(ads: Sequence[str], spellings: Sequence[AttributeSpelling]) -> list[tuple[str, ...]] | None:
     """Return, line by line, the lines of those of the ads that have these names; None if few have."""
-    rows = [lines for ad in ads if _have_names(lines := ad.split("\n"), spellings)]
+    prefixes = [spelling.prefix for spelling in spellings]
+    rows = [lines for ad in ads if _begin_with(lines := ad.split("\n"), prefixes)]
     return list(zip(*rows, strict=True)) if len(rows) >= FEW else None
 
 
-def _have_names(lines: Sequence[str], spellings: Sequence[AttributeSpelling]) -> bool:
-    prefixes = [spelling.prefix for spelling in spellings]
+def _begin_with(lines: Sequence[str], prefixes: Sequence[str]) -> bool:
     return len(lines) == len(prefixes) and all(map(str.startswith, lines, prefixes))

@@ -6,7 +6,7 @@ order in which they were written, and so have the reasons of a cycle. Owners are
 
 from __future__ import annotations
 
-from operator import itemgetter
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -19,7 +19,7 @@ from negotiator.pool.parsed_ad import AlikeAds
 from negotiator.pool.reading_budget import OWNER_VALUES, alike_owners
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,10 +58,24 @@ class AlikeValues:
         self._tell_owner = [line for line in self._lines if rows.layout.attributes[line] in OWNER_VALUES]
         self._known: NDArray[np.bool_] = ~np.logical_or.reduce([np.zeros(len(rows), np.bool_), *new.values()])
 
-    def waiting(self) -> list[_WaitingAd]:
-        """Return the ads with a value that is to be parsed."""
+    def waiting(self) -> Iterator[_WaitingAds]:
+        """Yield the ads with values that are to be parsed, those with the same ones together."""
         places = np.flatnonzero(~self._known).tolist()
-        return [_WaitingAd(self._ads.lines[place], self, place) for place in places]
+        new = [
+            [lines[place] if code == NEW else "" for place, code in zip(places, codes, strict=True)]
+            for lines, codes in (
+                (lines, self._rows.codes[line][places].tolist()) for line, lines in self._lines.items()
+            )
+        ]
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for key, place in zip(zip(*new, strict=True), places, strict=bool(new)):
+            alike.setdefault(key, []).append(place)
+        return (_WaitingAds(self._ads.lines[each[0]], self, each) for each in alike.values())
+
+    def below(self, waiting: _WaitingAds) -> _WaitingAds | None:
+        """Return the ads that wait below the first one of these; None if there are none."""
+        places = waiting.places[1:]
+        return _WaitingAds(self._ads.lines[places[0]], self, places) if places else None
 
     def span(self, place: int) -> AdSpan:
         """Return where an ad is."""
@@ -75,12 +89,12 @@ class AlikeValues:
         rows = self._rows.take(places) if len(places) < len(self._rows) else self._rows
         return AlikeAds(rows, np.array(self._ads.lines, np.int64)[places])
 
-    def resolve(self, place: int) -> bool:
-        """Set the codes of the new values of an ad; return whether that was possible.
+    def resolve(self, places: Sequence[int]) -> bool:
+        """Set the codes of the new values of ads that have the same ones; return whether that was possible for the first ad.
 
         It is not if a value is faulty, if its owner's budget has no room for it, or if it tells who the owner is.
         """
-        codes = self._rows.codes
+        codes, place = self._rows.codes, places[0]
         if any(codes[index][place] == NEW for index in self._tell_owner):
             return False
         unknown = {index: lines[place] for index, lines in self._lines.items() if codes[index][place] == NEW}
@@ -93,8 +107,8 @@ class AlikeValues:
                 return False
             found.update(parsed)
         for index, line in unknown.items():
-            codes[index][place] = found[line]
-        self._known[place] = True
+            codes[index][places] = found[line]
+        self._known[places] = True
         return True
 
     def _parse(self, place: int, lines: Sequence[str]) -> dict[str, int] | None:
@@ -114,17 +128,19 @@ class AlikeValues:
 
     def _owner(self, place: int) -> AdOwner:
         if not self._owners:
-            codes = tuple([np.where(codes == NEW, ABSENT, codes) for codes in self._rows.codes])
-            self._owners = alike_owners(attrs.evolve(self._rows, codes=codes), self._file)
+            codes = list(self._rows.codes)
+            for line in self._lines:
+                codes[line] = np.where(codes[line] == NEW, ABSENT, codes[line])
+            self._owners = alike_owners(attrs.evolve(self._rows, codes=tuple(codes)), self._file)
         return self._owners[place]
 
 
-class _WaitingAd(NamedTuple):
-    """An ad with values that are to be parsed, and the number of its first line."""
+class _WaitingAds(NamedTuple):
+    """Ads with the same values that are to be parsed, by line, and the number of the first line of the first ad."""
 
     line: int
     values: AlikeValues
-    place: int
+    places: list[int]
 
 
 class WaitingAds:
@@ -133,14 +149,15 @@ class WaitingAds:
     __slots__ = ("_waiting",)
 
     def __init__(self, values: Sequence[AlikeValues]) -> None:
-        waiting = [ad for each in values for ad in each.waiting()]
-        self._waiting = sorted(waiting, key=itemgetter(0), reverse=True)
+        self._waiting = [ads for each in values for ads in each.waiting()]
+        heapify(self._waiting)
 
-    def parse_above(self, line: int) -> list[AdSpan]:
-        """Parse the values of the ads above a line; return the ads for which this is not possible."""
-        waiting, others = self._waiting, []
-        while waiting and waiting[-1].line < line:
-            ad = waiting.pop()
-            if not ad.values.resolve(ad.place):
-                others.append(ad.values.span(ad.place))
-        return others
+    def parse_above(self, line: int) -> Iterator[AdSpan]:
+        """Parse the values of the ads above a line; yield each ad for which this is not possible, before those below it."""
+        waiting = self._waiting
+        while waiting and waiting[0].line < line:
+            ads = heappop(waiting)
+            if not ads.values.resolve(ads.places):
+                yield ads.values.span(ads.places[0])
+                if rest := ads.values.below(ads):
+                    heappush(waiting, rest)

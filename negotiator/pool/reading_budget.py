@@ -109,11 +109,13 @@ def alike_owners(rows: AlikeRows, file: str) -> list[AdOwner]:
     """Return who is charged for each of these ads, as ``owner_of`` does."""
     users, names = rows.first_strings("Owner", "User"), rows.strings("Name")
     machines = rows.strings("Machine")
-    owners = {
-        place: _owner(kind, users[place], names[place], machines[place], file)
-        for kind, places in alike_kinds(rows)
-        for place in places.tolist()
-    }
+    marks = list(zip(users, names, machines, strict=True))
+    owners: dict[int, AdOwner] = {}
+    for kind, places in alike_kinds(rows):
+        # Most ads are of a few owners.
+        own = [marks[place] for place in places.tolist()]
+        found = {each: _owner(kind, each[0], each[1], each[2], file) for each in dict.fromkeys(own)}
+        owners.update(zip(places.tolist(), map(found.__getitem__, own), strict=True))
     return [owners[place] for place in range(len(rows))]
 
 

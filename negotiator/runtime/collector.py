@@ -19,16 +19,18 @@ NEW_OBJECTS = 50_000
 def rare_collections() -> Iterator[None]:
     """Let the collector run after more new objects; restore the caller's thresholds at the end, and what it traverses.
 
-    A collector that the caller switched off stays off.
+    A collector that the caller switched off stays off. What was exempt from collections before stays exempt.
     """
     young, *older = gc.get_threshold()
+    exempt = gc.get_freeze_count()
     if young:
         gc.set_threshold(max(young, NEW_OBJECTS), *older)
     try:
         yield
     finally:
         gc.set_threshold(young, *older)
-        gc.unfreeze()
+        if not exempt:
+            gc.unfreeze()
 
 
 def collect_unreachable() -> None:

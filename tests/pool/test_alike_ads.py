@@ -171,6 +171,21 @@ def test_owners_are_charged_in_the_order_of_the_lines():
         assert 5 < sum("have more than" in str(each) for each in found) < 290
 
 
+def test_ads_with_the_same_new_expression_are_charged_one_by_one():
+    """If the budget of the first one's owner has no room for it, the next owner's may have."""
+    long = " || ".join(["Cpus > {0}"] * 40)
+    ads = [
+        job(number, owner="ann" if number % 3 == 0 else f"bob{number}", requirements=long.format(number // 6))
+        for number in range(300)
+    ]
+    limits = ReadingLimits(parsed=1_000)
+    found, charged = facts([job(400), "".join(ads)], limits=limits)
+    assert (found, charged) == facts([job(400), "".join(ads)], by_lines=True, limits=limits)
+    # Ann has room for a few; the second ad with each of the others has an owner of its own.
+    assert sum("ads of user ann have more than" in str(each) for each in found) > 40
+    assert len(charged) > 40
+
+
 POOL = (
     'MyType = "Machine"\nName = "slot{0}@h"\nMyAddress = "<1.2.3.4:{1}>"\nState = "Unclaimed"\nCpus = {0}\n\n',
     'MyType = "Job"\nClusterId = {1}\nProcId = {0}\nGlobalJobId = "s#{1}.{0}#7"\nOwner = "o"\n\n',
