@@ -49,7 +49,7 @@ from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slo
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
-from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, owners_of
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
@@ -134,6 +134,7 @@ def _run_cycle(
     work.before_matching(len(requests))
     first = np.array([int(queued.rows[0]) for queued in requests], np.intp)
     alike = AlikeJobs(placed.idle.jobs.take(first))
+    work.of_requests = owners_of(alike.jobs)
 
     rows = state.order_rows.get(kind.name, {})
     groups = RequestGroups(requests, alike)
@@ -184,10 +185,10 @@ def _run_cycle(
                 order.feedback(feedback_without_time(queued))
                 time.end_turn(queued.request)
                 continue
-            paid = work.for_job(cycle, queued.request.ad)
+            paid = work.for_request(cycle, queued)
             env = paid.environment
             queued = lists.current(queued, env)
-            matcher.prefer(queued.scores)
+            matcher.begin_turn(queued)
             request = queued.matched()
             begin(Station.MATCH)
             candidates = match(request, matcher, bundle, paid, queued.slots, queued)

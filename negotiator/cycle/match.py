@@ -111,6 +111,7 @@ class SlotMatcher:
         budget, slots = MemoryBudget.of(len(offered.slots)), offered.slots
         requirements = Requirements(slots, environment, budget)
         ranks = Ranks(requirements.dependencies, environment, budget, pool)
+        ranks.alike = None if groups is None else groups.alike
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
         claims = ClaimIds.of(slots, environment, claim_ids, divisible)
         claimed = ClaimedPartitionable.of(slots, environment)
@@ -189,9 +190,10 @@ class SlotMatcher:
             gone |= mask
         return len(self.slots) - int(np.count_nonzero(gone))
 
-    def prefer(self, scores: NDArray[np.float64] | None) -> None:
-        """Sort slots by these scores, (N,), before the job's Rank; None for the pool's own rank."""
-        self.ranks.scores = scores
+    def begin_turn(self, queued: QueuedRequest) -> None:
+        """Sort slots by the scores of a turn, (N,), before the job's Rank; by the pool's own rank without any."""
+        self.ranks.scores = queued.scores
+        self.ranks.begin_turn(queued)
 
     @property
     def running(self) -> Mask:

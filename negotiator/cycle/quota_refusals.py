@@ -46,7 +46,7 @@ class QuotaRefusals:
 
     def _charges(self, queued: QueuedRequest, code: str) -> Sequence[Attributed[Charge]]:
         request = queued.allowed()
-        paid = self.work.for_job(self.cycle, request.ad)
+        paid = self.work.for_request(self.cycle, queued)
         if is_exceeded(paid):  # it will get no slot, whatever its quotas
             return ()
         declared = self.declared.of(request, paid, queued=queued)

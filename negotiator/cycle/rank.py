@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from negotiator.classad import Ad, Column, Environment, Expr, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
+from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best, is_better
+from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_ranks import SlotRanks
 
@@ -70,12 +72,37 @@ class Ranks:
         self._after = ColumnCache(dependencies, env, _pool_rank, budget)
         self._sorted = SortedByRanks()
         self._latest: tuple[Ad, _JobRanks] | None = None
+        #: The first job of each request of the cycle; None if they are not known.
+        self.alike: AlikeJobs | None = None
+        self._classes: tuple[list[int], frozenset[str]] | None = None
+        self._by_class: dict[int, _JobRanks] = {}
+        self._class = -1
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
         ranks = Ranks(dependencies, env, budget, self._of_pool)
-        ranks.scores, ranks.taken = self.scores, self.taken
+        ranks.scores, ranks.taken, ranks.alike = self.scores, self.taken, self.alike
         return ranks
+
+    def begin_turn(self, queued: QueuedRequest) -> None:
+        """Look up the ranks of a request by those of alike ones until the next turn."""
+        self._class, self._latest = -1, None
+        if self.alike is None:
+            return
+        if self._classes is None:
+            numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
+            self._classes = numbers.tolist(), read
+        numbers_of, read = self._classes
+        if read.isdisjoint(map(str.lower, queued.attributes)):
+            self._class = numbers_of[queued.number]
+
+    def _reads(self, job: Ad) -> frozenset[str] | None:
+        """Return what the ranks read of a job; None if one of them may be random."""
+        found = self._of_job(job, None)
+        if not found.cacheable:
+            return None
+        keys = (found.pool, found.rank, found.after)
+        return frozenset({"rank"}).union(*(key.dependencies.names for key in keys if key is not None))
 
     def measure(self, meter: EvaluationMeter) -> None:
         """Note what evaluations cost from now on."""
@@ -87,8 +114,12 @@ class Ranks:
 
     def _read_ranks(self, job: Ad, env: Environment | None) -> _JobRanks:
         """Return the ranks of a job; those of the latest one are kept, since a turn asks several times."""
+        if self._class >= 0 and self._class in self._by_class:
+            return self._by_class[self._class]
         if self._latest is None or self._latest[0] is not job:
             self._latest = job, self._of_job(job, env)
+            if self._class >= 0:
+                self._by_class[self._class] = self._latest[1]
         return self._latest[1]
 
     def _of_job(self, job: Ad, env: Environment | None) -> _JobRanks:

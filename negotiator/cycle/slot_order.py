@@ -16,7 +16,7 @@ from negotiator.hooks.records import Mask
 RankValues: TypeAlias = NDArray[np.float64]
 
 #: Slots are sorted by ranks that so many requests have had: from then on it is cheaper than to choose among all.
-_USES = 32
+_USES = 12
 #: Different ranks that are counted: jobs may have any number.
 _MAX_RANKS = 1024
 _CHUNK = 256

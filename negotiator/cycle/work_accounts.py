@@ -6,15 +6,16 @@ steps left gets no slot in this cycle; a machine without steps left is matched w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
-import numpy as np
 
 from negotiator.classad import Allowance, Payers, Table
 from negotiator.classad.syntax import AttributeMap, fold
 from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle
 from negotiator.pool.ad_kind import string_value
 
@@ -41,6 +42,7 @@ class WorkAccounts:
     slots: int
     ads: Mapping[str, int]
     steps_each_machine: int = STEPS_EACH_MACHINE
+    of_requests: Sequence[str] = ()  # the owner of each request of the cycle, as ``owner_of`` names them
     _owners: dict[str, Allowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
     # By the identity of the owner's allowance: the cycle, and the same in which the owner pays.
@@ -64,7 +66,9 @@ class WorkAccounts:
 
     def for_job(self, cycle: Cycle, job: AttributeMap) -> Cycle:
         """Return the cycle for matching one job: its owner pays for the job's expressions, each machine for its own."""
-        owner = self.owner(job)
+        return self._paid_by(cycle, self.owner(job))
+
+    def _paid_by(self, cycle: Cycle, owner: Allowance) -> Cycle:
         known = self._cycles.get(id(owner))
         if known is None or known[0] is not cycle:  # an owner has many turns in the same cycle
             known = self._cycles[id(owner)] = (
@@ -72,6 +76,13 @@ class WorkAccounts:
                 Cycle(cycle.number, cycle.now, cycle.digest, Payers(self.machine, owner)),
             )
         return known[1]
+
+    def for_request(self, cycle: Cycle, queued: QueuedRequest) -> Cycle:
+        """Return the cycle for a turn of a request, as ``for_job`` does; ``of_requests`` has its owner."""
+        name = self.of_requests[queued.number] if self.of_requests else None
+        if name is None:
+            return self.for_job(cycle, queued.request.ad)
+        return self._paid_by(cycle, self._of_owner(name))
 
     def before_matching(self, requests: int) -> None:
         """Give each machine the steps for being matched with so many requests."""
@@ -135,12 +146,13 @@ def owner_of(job: AttributeMap) -> str:
 
 def _ads_of_owners(jobs: Table) -> Mapping[str, int]:
     """Return how many job ads each owner has: as ``owner_of`` names them."""
+    return Counter(owners_of(jobs))
+
+
+def owners_of(jobs: Table) -> list[str]:
+    """Return the owner of each job, as ``owner_of`` does."""
     if not len(jobs):
-        return {}
+        return []
     groups, first = jobs.group(["Owner", "User"])
-    counts = np.bincount(groups, minlength=len(first)).tolist()
-    ads: dict[str, int] = {}
-    for row, count in zip(first.tolist(), counts, strict=True):
-        name = owner_of(jobs.ad(row))
-        ads[name] = ads.get(name, 0) + count
-    return ads
+    names = [owner_of(jobs.ad(row)) for row in first.tolist()]
+    return [names[group] for group in groups.tolist()]
