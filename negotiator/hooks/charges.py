@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import attrs
 import numpy as np
@@ -19,24 +19,42 @@ from negotiator.hooks.fields import (
     checked_source,
     checked_text,
 )
+from negotiator.hooks.records import Request
+from negotiator.hooks.watched_request import amounts_of
 from negotiator.ledger import Charge as Charge
 from negotiator.ledger import CounterKey as CounterKey
 from negotiator.ledger import Family as Family
 from negotiator.ledger import Grouping as Grouping
+from negotiator.ledger import Ints
 from negotiator.ledger import KeyCharge as KeyCharge
 from negotiator.records import Mode, Source
 
 
 @attrs.frozen(eq=False)
 class RequestedCharge(Charge):
-    """A charge of what each request asks for of a ``resource`` of queues.yaml, 0 if it does not; ``amount`` is not used.
+    """A charge of what a request asks for of a ``resource`` of queues.yaml: make one with ``RequestedCharge.of``.
 
-    It is the same for all requests that are alike otherwise, so that the plugin is called once for them:
-    ``RequestedCharge(("user", "sue"), limit, quota, resource="memory")``.
+    Requests that differ in this amount alone are alike for the plugin: it is called once for them, and each is charged its own amount.
     """
 
-    amount: int = attrs.field(default=0, init=False)
     resource: str = attrs.field(kw_only=True)
+
+    @classmethod
+    def of(
+        cls,
+        request: Request,
+        counter: CounterKey | Grouping,
+        resource: str,
+        limit: int | Ints | None,
+        label: object = None,
+    ) -> Self:
+        """Return the charge of a request, 0 if it asks for none of the resource.
+
+        Example::
+
+            yield RequestedCharge.of(request, ("user", request.user, "memory"), "memory", 10 * 2**30, quota)
+        """
+        return cls(counter, amounts_of(request).get(resource, 0), limit, label, resource=resource)
 
 
 #: Returns what one job takes of each of some slots, (D,), of which it takes a part: called with a table of these slots before

@@ -79,7 +79,8 @@ class Request:
 
     ``ad`` has the significant attributes only: those that the ads, the bundle and ``negotiator_job_attributes`` of the
     plugins refer to. So nothing that a policy reads differs between the jobs of one request. In a hook it has those that
-    the plugin itself declared; reading another one is an error.
+    the plugin itself declared; reading another one is an error. An answer about slots or charges is used for all requests with the
+    same values of what the call read, so it must depend on nothing else.
     """
 
     submitter: str

@@ -66,29 +66,35 @@ class WatchedRequest(Request):
         return found
 
 
+def amounts_of(request: Request) -> Mapping[str, int]:
+    """Return how much a request asks for of each resource, without telling it from others that differ in this."""
+    found = request.resources
+    return found.unnoted if isinstance(found, ResourceNames) else found
+
+
 class ResourceNames(Mapping[str, int]):
     """The resources of a watched request: which they are is noted apart from how much of them it asks for."""
 
-    __slots__ = ("_amounts", "_watch")
+    __slots__ = ("_watch", "unnoted")
 
     def __init__(self, amounts: Mapping[str, int], watch: RequestWatch) -> None:
-        self._amounts, self._watch = amounts, watch
+        self.unnoted, self._watch = amounts, watch
 
     def __len__(self) -> int:
         self._watch.fields.add(RESOURCES)
-        return len(self._amounts)
+        return len(self.unnoted)
 
     def __iter__(self) -> Iterator[str]:
         self._watch.fields.add(RESOURCES)
-        return iter(self._amounts)
+        return iter(self.unnoted)
 
     def __contains__(self, name: object) -> bool:
         self._watch.fields.add(RESOURCES)
-        return name in self._amounts
+        return name in self.unnoted
 
     def __getitem__(self, name: str) -> int:
         self._watch.fields.add("resources")
-        return self._amounts[name]
+        return self.unnoted[name]
 
 
 class ApplicationKeys(Sequence[str]):

@@ -24,7 +24,7 @@ def charges_of(request: Request, limits: LimitIndex) -> Iterator[Charge | KeyCha
     for level in levels:
         for resource in resources:
             counted = level.of(resource)
-            yield RequestedCharge(counted.counter, counted.most, counted.quota, resource=resource)
+            yield RequestedCharge.of(request, counted.counter, resource, counted.most, counted.quota)
     for level in levels:
         counted = level.of_applications
         yield KeyCharge(counted.counter, request.applications, counted.most, counted.quota)

@@ -81,7 +81,7 @@ def negotiator_charges(request: Request, queues: QueueTree) -> Iterable[Charge |
                 source=config.source,
                 mode=mode,
             )
-            yield RequestedCharge((path, resource), maximum, label, resource=resource)
+            yield RequestedCharge.of(request, (path, resource), resource, maximum, label)
         if config.applications:
             label = Quota(
                 rule=_applications(path),

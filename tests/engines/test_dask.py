@@ -151,12 +151,13 @@ def test_workers_that_are_killed_or_stopped_at_any_moment_lose_nothing(sources, 
 
     def hit(_progress):
         for nanny in list(cluster.workers.values()) if chance.random() < 0.05 else ():
-            if nanny.pid is None or chance.random() < 0.5:
+            pid = nanny.pid  # None while it is started again
+            if pid is None or chance.random() < 0.5:
                 continue
             number = chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP))
             with suppress(ProcessLookupError):
-                os.kill(nanny.pid, number)
-                stopped.append(nanny.pid)
+                os.kill(pid, number)
+                stopped.append(pid)
 
     with dask_cluster() as cluster:
         engine = DaskEngine(cluster.scheduler_address)

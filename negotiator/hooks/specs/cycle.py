@@ -143,9 +143,10 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
 def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
     """Decide which slots a request may be matched with.
 
-    Called once for each request (equal jobs, not one job), with all admitted slots; and for equal jobs that run, with
-    their own slots as if these were free, to find what it would deny that runs. If an implementation fails, the
-    request gets no match in this cycle (``plugin_error``).
+    Called with all admitted slots, once for all requests of a cycle that are alike: equal in the fields of ``request`` that the call
+    reads, and in the job attributes that the plugin declared. A call that reads ``count``, ``first_job`` or ``applications`` is for
+    one request alone. Called also for equal jobs that run, with their own slots as if these were free, to find what it would
+    deny that runs. If an implementation fails, the request gets no match in this cycle (``plugin_error``).
 
     Example::
 
@@ -204,7 +205,9 @@ def negotiator_charges(  # type: ignore[empty-body]
 ) -> Iterable[Charge | KeyCharge]:
     """Declare the charges of each match of a request: counters, amounts and limits.
 
-    Called once for each request, and once for equal running jobs when the counters are rebuilt at the start of a cycle.
+    Called once for alike requests, as ``negotiator_filter_slots`` is, and once for equal running jobs when the counters are rebuilt
+    at the start of a cycle. Requests stay alike if ``request.applications`` is passed on as the keys of a ``KeyCharge``, and what
+    they ask for is charged by ``RequestedCharge.of``; reading an amount of ``request.resources`` tells them apart by it.
     The core makes a match only if all charges of all plugins fit, all or none. It records which charge refused a match,
     and releases charges of matches that ended. Counters are a plugin's own: others can't charge them. If an implementation fails, the
     request gets no match in this cycle (``plugin_error``).
