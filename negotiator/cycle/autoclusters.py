@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Side, Table
+from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.reference_closure import OpaqueReads, ReferenceClosure
 from negotiator.cycle.work_accounts import SLOTS_OF_STEP, STEPS_EACH_AD, STEPS_EACH_MACHINE
 
@@ -36,12 +37,20 @@ class Autoclusters:
     significant: tuple[frozenset[str] | None, ...]
 
 
-def idle_autoclusters(slots: Table, jobs: Table, bundle: Bundle, further: Sequence[str]) -> Autoclusters:
+def idle_autoclusters(
+    slots: Table,
+    jobs: Table,
+    bundle: Bundle,
+    further: Sequence[str],
+    conjuncts: ConjunctPool | None = None,
+) -> Autoclusters:
     """Return the autoclusters of jobs that are to be matched.
 
     :param further: attributes that distinguish jobs without being significant for matching.
+    :param conjuncts: those of Requirements, which the cycle splits too.
     """
-    return _affordable(jobs, ReferenceClosure.over(slots, jobs), lambda each: each.of_bundle(bundle), further)
+    closure = ReferenceClosure.over(slots, jobs, conjuncts)
+    return _affordable(jobs, closure, lambda each: each.of_bundle(bundle), further)
 
 
 def running_autoclusters(slots: Table, jobs: Table, bundle: Bundle) -> Autoclusters:

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_table
 from negotiator.classad.columnar import Dependencies, DependencyIndex, MemoryBudget, TrueRows
-from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, split, tree_key
+from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, tree_key
 from negotiator.classad.tables import AttributeTable
 from negotiator.cycle.alike_jobs import AlikeJobs, members_of
 from negotiator.cycle.conditions import NO_SLOT_REQUIREMENTS, FoundConditions
-from negotiator.cycle.conjunct import Conjunct
+from negotiator.cycle.conjunct import Conjunct, ConjunctPool
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
@@ -148,6 +148,7 @@ class ConditionTable:
     constraints: Sequence[BoundConstraint]
     cycle: Cycle
     work: WorkAccounts
+    conjuncts: ConjunctPool
     _names: dict[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict, init=False)
     bits: _TrueBits = attrs.field(init=False)
     _codes: dict[Conjunct, NDArray[np.intp]] = attrs.field(factory=dict, init=False)
@@ -350,19 +351,18 @@ class _ConditionColumns:
         table = self.table
         groups, first = self.alike.jobs.group(["Requirements"])
         written = self.alike.jobs.take(first).expressions("Requirements")
-        known: dict[str, Conjunct] = {}
+        known: dict[int, Conjunct] = {}  # by identity of the tree
         uses: dict[Conjunct, list[tuple[Rows, int]]] = {}
         moves: set[Conjunct] = set()
         for expression, members in zip(written, members_of(groups, len(first)), strict=True):
-            parts = () if expression is None else split(expression)
+            parts = () if expression is None else table.conjuncts.of(expression)
             if expression is None or len(parts) > _MOST_CONDITIONS:
                 self.alone[members] = True
                 continue
             for place, part in enumerate(parts):
-                key = tree_key(part)
-                conjunct = known.get(key)
+                conjunct = known.get(id(part))
                 if conjunct is None:
-                    conjunct = known[key] = table.requirements.of_tree(part)
+                    conjunct = known[id(part)] = table.requirements.of_tree(part)
                     if self._moves_scope(part):
                         moves.add(conjunct)
                 if conjunct in moves:
@@ -472,7 +472,7 @@ class _ConditionColumns:
             start, end = starts[request], starts[request] + counts[request]
             own = [self.rows[row] for row in rows[start:end].tolist()]
             ends = np.searchsorted(places[start:end], (first_of_slots, first_of_pool)).tolist()
-            reads = frozenset[str]().union(*(row.reads for row in own))
+            reads = frozenset[str]().union(*{row.reads for row in own})
             if present is not None:
                 own.insert(ends[0], present)
                 ends = [end + 1 for end in ends]

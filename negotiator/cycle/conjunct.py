@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Environment, Expr, Side
 from negotiator.classad.columnar import CacheKey, ColumnCache, Dependencies, TrueRows
-from negotiator.classad.syntax import fold
+from negotiator.classad.syntax import fold, split, tree_key
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.slot_conjuncts import NAME, WHOLE
 from negotiator.pool.shown_expression import shown_expression
@@ -16,6 +16,24 @@ from negotiator.records import Reason, Station, Verdict
 
 _NAMES = frozenset({(True, NAME), (False, NAME)})
 _MINE = Side.MY  # before Python 3.12 looking up an enumeration's member is slow
+
+
+@attrs.define(eq=False)
+class ConjunctPool:
+    """The conjuncts of expressions: each expression is split once, and equal conjuncts are one tree."""
+
+    _by_id: dict[int, tuple[Expr, tuple[Expr, ...]]] = attrs.field(factory=dict, init=False)
+    _by_tree: dict[str, Expr] = attrs.field(factory=dict, init=False)
+
+    def of(self, expression: Expr) -> tuple[Expr, ...]:
+        """Return the conjuncts of an expression, as ``split`` does."""
+        known = self._by_id.get(id(expression))  # the entry holds the tree, so that its id stays its own
+        if known is None:
+            parts = split(expression)
+            if len(parts) > 1:
+                parts = tuple([self._by_tree.setdefault(tree_key(part), part) for part in parts])
+            known = self._by_id[id(expression)] = expression, tuple(parts)
+        return known[1]
 
 
 @attrs.define(eq=False)

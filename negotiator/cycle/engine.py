@@ -12,6 +12,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conditions import ConditionSource
+from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.match import SlotMatcher
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.order import QueuedRequest
@@ -28,13 +29,14 @@ class MatchingTask:
     alike: AlikeJobs
     matcher: SlotMatcher
     work: WorkAccounts
+    conjuncts: ConjunctPool
 
     def conditions(self) -> ConditionTable:
         """Return the conditions of the requests."""
         matcher = self.matcher
         return ConditionTable(
             *(self.requests, self.alike, matcher.slots, matcher.requirements),
-            *(self.bundle.constraints, self.cycle, self.work),
+            *(self.bundle.constraints, self.cycle, self.work, self.conjuncts),
         )
 
 

@@ -26,6 +26,7 @@ from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.conditions import SharedWorkError
+from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, RecordedTime
 from negotiator.cycle.declared_charges import DeclaredCharges
@@ -130,6 +131,7 @@ def _run_cycle(
         *(admitted.slots, placed.idle, bundle, state.groups, of_jobs.environment),
         in_queue_order=kind.in_queue_order,
         matches=None if divisible is not None else len(admitted.slots),
+        conjuncts=(conjuncts := ConjunctPool()),
     )
     work.before_matching(len(requests))
     first = np.array([int(queued.rows[0]) for queued in requests], np.intp)
@@ -176,7 +178,7 @@ def _run_cycle(
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
     if divisible is not None:
         engine.leave_out("several jobs share a slot, which changes with each match")
-    with ahead.begin(MatchingTask(bundle, cycle, requests, alike, matcher, work)) as source:
+    with ahead.begin(MatchingTask(bundle, cycle, requests, alike, matcher, work, conjuncts)) as source:
         matcher.source = source if candidate_set is CandidateSet else None
         while (queued := order.next()) is not None and not time.ends_cycle():
             watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, outcomes.matched))

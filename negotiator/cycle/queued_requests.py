@@ -15,6 +15,7 @@ from negotiator.classad import Environment, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names
 from negotiator.cycle.autoclusters import idle_autoclusters
+from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory
@@ -35,17 +36,19 @@ def queued_requests(
     *,
     in_queue_order: bool = False,
     matches: int | None = None,
+    conjuncts: ConjunctPool | None = None,
 ) -> tuple[QueuedRequest, ...]:
     """Group the idle jobs into requests, each with an allowance of all its jobs.
 
     ``groups`` are those of users whose jobs do not name them. ``in_queue_order`` keeps alike jobs in separate
     requests where other jobs are between them in the schedd's order. ``matches`` is the most that one request may have.
+    ``conjuncts`` are shared with the conditions of the cycle.
     """
     jobs = placed.jobs
     if not len(jobs):
         return ()
     submitters, schedds = job_columns.submitters(jobs), job_columns.schedds(jobs)
-    autoclusters = idle_autoclusters(slots, jobs, bundle, SUBMITTER_ATTRIBUTES)
+    autoclusters = idle_autoclusters(slots, jobs, bundle, SUBMITTER_ATTRIBUTES, conjuncts)
     factory = RequestFactory(bundle, groups, env, slots.names())
     requests = factory.of_jobs(placed, submitters, schedds, autoclusters)
 

@@ -15,7 +15,7 @@ from negotiator.classad import Ad, Column, Environment, Expr, Side, evaluate_tab
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Literal
 from negotiator.cycle.alike_jobs import AlikeJobs
-from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, best, is_better
+from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Mask
 from negotiator.hooks.slot_ranks import SlotRanks
@@ -76,6 +76,7 @@ class Ranks:
         self.alike: AlikeJobs | None = None
         self._classes: tuple[list[int], frozenset[str]] | None = None
         self._by_class: dict[int, _JobRanks] = {}
+        self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues]] = {}
         self._class = -1
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
@@ -178,6 +179,10 @@ class Ranks:
         (N,) each, then the order of the rows. ``replaced`` has all of these but the ``first`` of some slots. ``env`` has the state of
         ``random``.
         """
+        plain = self.scores is None and not (further or first) and replaced is None
+        if plain and (known := self._sorted_of_class.get(self._class)) is not None:
+            chosen = known[0].first(among, count, self.taken)
+            return chosen, known[1][chosen]
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
             ranks = self._job.get_by_key(rank, read, env)
@@ -189,6 +194,8 @@ class Ranks:
                     chosen = order.best(among, (ranks, *after, *further), count)
                 else:
                     chosen = sorted_slots.first(among, count, self.taken)
+                    if self._class >= 0:
+                        self._sorted_of_class[self._class] = sorted_slots, ranks
                 return chosen, ranks[chosen]
             rows = np.flatnonzero(among)
             keys = tuple(each[rows] for each in (self._before(pool, read, env), ranks, *after, *further))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle, MatchMode
 from negotiator.classad import Ad, Expr, Side, Table
 from negotiator.classad.syntax import Literal, ReferenceScan, scan
+from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.hooks.declarations import Expression
 
 _JOB, _SLOT = Side.MY, Side.TARGET  # seen from the job
@@ -45,22 +46,31 @@ class ReferenceClosure:
     slots: Table
     exact: bool
     requests: frozenset[str]  # the amounts that jobs request
+    conjuncts: ConjunctPool = attrs.field(factory=ConjunctPool)
     of_opaque: OpaqueReads = OpaqueReads.ANYTHING
     opaque: set[str] = attrs.field(factory=set, init=False)
     _job_reads: dict[int, tuple[Expr, _Reads]] = attrs.field(factory=dict)  # by id of the expression
+    _part_reads: dict[int, tuple[Expr, _Reads]] = attrs.field(
+        factory=dict
+    )  # of conjuncts; None: read as a whole
     _slot_reads: dict[str, _Reads] = attrs.field(factory=dict)  # by name
     _of_names: dict[_Name, frozenset[str] | None] = attrs.field(factory=dict)  # if jobs have constants only
 
     @classmethod
-    def over(cls, slots: Table, jobs: Table) -> ReferenceClosure:
-        """Return the closure over the attributes that jobs and slots may read of each other."""
+    def over(cls, slots: Table, jobs: Table, conjuncts: ConjunctPool | None = None) -> ReferenceClosure:
+        """Return the closure over the attributes that jobs and slots may read of each other; ``conjuncts`` are shared with others."""
         names = jobs.names()
         requests = frozenset(name for name in names if name.startswith("request"))
-        return cls(slots, exact=not (SCOPE_NAMES & (slots.names() | names)), requests=requests)
+        return cls(
+            slots,
+            exact=not (SCOPE_NAMES & (slots.names() | names)),
+            requests=requests,
+            conjuncts=conjuncts or ConjunctPool(),
+        )
 
     def with_opaque(self, reads: OpaqueReads) -> ReferenceClosure:
         """Return the closure in which expressions of slots that may read anything count as reading less."""
-        return ReferenceClosure(self.slots, self.exact, self.requests, reads)
+        return ReferenceClosure(self.slots, self.exact, self.requests, self.conjuncts, reads)
 
     def opaque_slots(self) -> int:
         """Return how many slots have an expression, of those met, that may read anything."""
@@ -174,8 +184,25 @@ class ReferenceClosure:
         if expr is None or type(expr) is Literal:
             return _NOTHING
         if id(expr) not in self._job_reads:  # the entry holds the tree, so that its id stays its own
-            self._job_reads[id(expr)] = expr, self._reads(_JOB, (scan(expr),))
+            self._job_reads[id(expr)] = expr, self._of_conjuncts(expr)
         return self._job_reads[id(expr)][1]
+
+    def _of_conjuncts(self, expr: Expr) -> _Reads:
+        """Return what an expression reads: what its conjuncts read, which many expressions have in common."""
+        parts = self.conjuncts.of(expr)
+        if len(parts) == 1:
+            return self._reads(_JOB, (scan(expr),))
+        found: set[_Name] = set()
+        for part in parts:
+            if id(part) not in self._part_reads:
+                scanned = scan(part)
+                own = None if scanned.moves_scope else self._reads(_JOB, (scanned,))
+                self._part_reads[id(part)] = part, own
+            reads = self._part_reads[id(part)][1]
+            if reads is None:  # a call moves the scope, or it may read anything
+                return self._reads(_JOB, (scan(expr),))
+            found |= reads
+        return frozenset(found)
 
     def _of_slots(self, name: str) -> _Reads:
         """Return what the expressions of an attribute of slots read."""
