@@ -42,6 +42,8 @@ from negotiator.records import Mode, Reason
 
 #: A request with more conditions is evaluated by itself.
 _MOST_CONDITIONS = 200
+#: A conjunct that fewer requests have has a row for each of them.
+_FEW_REQUESTS = 8
 #: Bytes of a combination beside the slots that it leaves, and of those that are combined at once.
 _COMBINATION, _BLOCK = 2000, 1 << 20
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -384,6 +386,9 @@ class _ConditionColumns:
 
     def _add(self, conjunct: Conjunct, requests: Rows, places: Numbers, rule: Reason | None = None) -> None:
         """Add the rows of a conjunct for some requests, at these places among the conditions of each; ``rule`` is one of the pool."""
+        if len(requests) < _FEW_REQUESTS:
+            self._add_apart(conjunct, requests, places, rule)
+            return
         dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
         groups, reads, compared = self._alike(conjunct, dependencies, requests)
         known = groups >= 0
@@ -395,6 +400,17 @@ class _ConditionColumns:
             _Row(conjunct, reads, compared if group <= last else None, group, rule)
             for group in distinct.tolist()
         ]
+
+    def _add_apart(self, conjunct: Conjunct, requests: Rows, places: Numbers, rule: Reason | None) -> None:
+        """Add a row for each of few requests: users may write any number of conjuncts, and to compare them costs more than they share."""
+        for place, request in enumerate(requests.tolist()):
+            reads = self._reads(conjunct, self.alike.jobs.ad(request))
+            if reads is None:
+                self.alone[request] = True
+            else:
+                own = slice(place, place + 1)
+                self._found.append((requests[own], places[own], np.array([len(self.rows)])))
+                self.rows.append(_Row(conjunct, reads, rule=rule))
 
     def _alike(
         self, conjunct: Conjunct, dependencies: Dependencies, requests: Rows
@@ -503,10 +519,10 @@ class _SortedSlots:
         return cls(rows, values[rows], len(values), comparison)
 
     def places(self, numbers: NDArray[np.float64]) -> Numbers:
-        """Return the place of each number; -1 for NaN."""
+        """Return the place of each finite number; -1 for others."""
         side: Literal["left", "right"] = "left" if self.comparison in {"<", ">="} else "right"
         places = self.values.searchsorted(numbers, side=side)
-        return np.where(np.isnan(numbers), -1, places)
+        return np.where(np.isfinite(numbers), places, -1)
 
     def truth(self, place: int) -> TrueRows:
         """Return the slots on which the comparison with a job at a place is true."""
@@ -546,7 +562,7 @@ class _Comparisons:
         ):
             if _reads_only(slot, of_slot, index, self.alike.jobs):
                 values = self._numbers(slot, of_slot, index, self.of_slots)
-                if values is None:
+                if values is None or np.isinf(values).any():
                     return None
                 slots = _SortedSlots.of(values, comparison)
                 places = np.full(len(self.alike.jobs), -1)
@@ -570,7 +586,7 @@ class _Comparisons:
     def _numbers(
         self, expression: Expr, side: Side, index: DependencyIndex, env: Environment
     ) -> NDArray[np.float64] | None:
-        """Return the numbers that an expression is over ads, NaN where it is none; None if one of them may not be exact."""
+        """Return the numbers that an expression is over ads, NaN where it is none, infinite where its comparison may be another one."""
         key = tree_key(expression), side, id(index)
         if key not in self._known:  # the entry holds the index, so that its id stays its own
             self._known[key] = index, _evaluated(expression, side, index, env)
@@ -582,10 +598,13 @@ def _evaluated(
 ) -> NDArray[np.float64] | None:
     other = None if side is Side.MY else _NO_AD
     column = evaluate_table(expression, index.table, other, side=side, env=env, dependencies=index)
-    numbers = np.broadcast_to(column.numbers(), (len(index.table),))
+    if column.has(Kind.OTHER):
+        return None
+    numbers = np.array(np.broadcast_to(column.numbers(), (len(index.table),)))
     with np.errstate(invalid="ignore"):
-        exact = not (np.abs(numbers) >= _EXACT).any()
-    return numbers if exact and not (column.has(Kind.OTHER) or column.has(Kind.BOOLEAN)) else None
+        odd = np.broadcast_to(column.where(Kind.BOOLEAN), numbers.shape) | (np.abs(numbers) >= _EXACT)
+    numbers[odd] = np.inf
+    return numbers
 
 
 def _reads_only(expression: Expr, side: Side, index: DependencyIndex, others: AttributeTable) -> bool:
