@@ -19,7 +19,6 @@ from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.records import Severity
-from negotiator.runtime.collector import rare_collections
 
 if TYPE_CHECKING:
     from negotiator.cycle.cycle_state import CycleState
@@ -45,6 +44,8 @@ def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot
         from negotiator.runtime.saved_pool import read_saved_pool
 
         return read_saved_pool(paths[0])
+    from negotiator.runtime.collector import rare_collections
+
     with rare_collections():
         snapshot = pool.read_pool(_named(paths), stdin)
     _check_readable(snapshot)

@@ -21,7 +21,7 @@ from negotiator.hooks.hook import Hook
 from negotiator.hooks.manager import Answers, Attributed, HookManager
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
-from negotiator.hooks.watched_request import RESOURCES, RequestWatch
+from negotiator.hooks.watched_request import RESOURCES, RequestWatch, WatchedRequest
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -99,6 +99,7 @@ class RequestAnswers(Generic[R, T]):
     _number: int = attrs.field(default=0, init=False)
     _attributes: frozenset[str] = attrs.field(default=frozenset(), init=False)
     _cycle: Cycle | None = attrs.field(default=None, init=False)
+    _watch: RequestWatch = attrs.field(factory=RequestWatch, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._kept = [{} for _ in self.implementations]
@@ -137,8 +138,14 @@ class RequestAnswers(Generic[R, T]):
                 return answers[key]
         return None
 
-    def keep(self, place: int, answer: tuple[Attributed[R], ...], watch: RequestWatch) -> None:
+    def watched(self, request: Request) -> Request:
+        """Return the current request for the next implementation: it notes what is read of it."""
+        self._watch = RequestWatch()
+        return WatchedRequest.of(request, self._watch)
+
+    def keep(self, place: int, answer: tuple[Attributed[R], ...]) -> None:
         """Keep an answer about the current request, if it holds for others."""
+        watch = self._watch
         if watch.distinguishes or self._cycle is None or is_exceeded(self._cycle):
             return
         fields, kept = tuple(sorted(watch.fields)), self._kept[place]

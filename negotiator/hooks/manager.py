@@ -26,7 +26,6 @@ from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.process_state import changed_process
 from negotiator.hooks.settings import PluginSettings
-from negotiator.hooks.watched_request import RequestWatch, WatchedRequest
 from negotiator.queues import QueueTree
 from negotiator.records import Problem, Severity, Source
 
@@ -341,8 +340,11 @@ class AnswerMemory(Protocol[R]):
     def known(self, place: int) -> tuple[Attributed[R], ...] | None:
         """Return the answer of an implementation, by its place, about the current request; None if it is not known."""
 
-    def keep(self, place: int, answer: tuple[Attributed[R], ...], watch: RequestWatch) -> None:
-        """Keep the answer of an implementation, which read of the current request what ``watch`` noted."""
+    def watched(self, request: Request) -> Request:
+        """Return the current request for the next implementation: it notes what is read of it."""
+
+    def keep(self, place: int, answer: tuple[Attributed[R], ...]) -> None:
+        """Keep the answer of an implementation about the current request, with what it read of it."""
 
 
 def _ask(
@@ -365,11 +367,11 @@ def _ask(
         if known is not None:
             records += known
             continue
-        plugin, watch = guarded.implementation.plugin, RequestWatch()
+        plugin = guarded.implementation.plugin
         for name, argument in shared:
             given[name] = _value_of(argument, plugin)
-        if request is not None:
-            given["request"] = WatchedRequest.of(request, watch)
+        if memory is not None and request is not None:
+            given["request"] = memory.watched(request)
         answer = guarded.call(given, hook.check_answer)
         if isinstance(answer, HookFailure):
             failures.append(answer)
@@ -378,7 +380,7 @@ def _ask(
             own = tuple([Attributed(record, plugin, version) for record in answer])
             records += own
             if memory is not None:
-                memory.keep(place, own, watch)
+                memory.keep(place, own)
     return Answers(tuple(records), tuple(failures))
 
 

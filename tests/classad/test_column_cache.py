@@ -95,6 +95,13 @@ def test_the_cache_gives_the_values_of_evaluation(exprs, rows, others):
                     assert cache.get(expr, other, side).texts == evaluated(cache, expr, other, side)
 
 
+def test_the_other_ad_that_an_attribute_of_the_own_one_selects_is_a_dependency():
+    cache = cache_of(["[A = 0; C = MY.TARGET.A]"])
+    for other in map(parse_ad, ["[]", "[A = 0]", "[A = 1]"]):
+        expr = parse("TARGET.C")
+        assert cache.get(expr, other, Side.TARGET).texts == evaluated(cache, expr, other, Side.TARGET)
+
+
 KINDS = ["1", "1.0", "true", "0.0", "-0.0", "0", "false", '"1"', '"A"', '"a"', "undefined", "error", None]
 
 

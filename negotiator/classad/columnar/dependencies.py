@@ -285,11 +285,9 @@ class DependencyIndex:
                 # followed by ``resolve``.
                 if in_rows and any(map(self.table.has_expressions, mentioned)):
                     return None
-                names.update(
-                    (in_rows, name)
-                    for name in mentioned
-                    if in_rows or side is not None or not (on_rows and is_in_all_rows(self.table, name))
-                )
-                uses += sum(mentioned.values())
+                for name, count in mentioned.items():
+                    if in_rows or side is not None or not (on_rows and is_in_all_rows(self.table, name)):
+                        names.add((in_rows, name))
+                        uses += count
         bounds = CostBounds(found.depth + bool(names), found.size + uses)
         return Footprint(frozenset(names), opaque=False, moves_scope=False, bounds=bounds)

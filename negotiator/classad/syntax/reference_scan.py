@@ -75,6 +75,8 @@ def scan(expr: Expr) -> ReferenceScan:
             names[side][name] += 1
             moves_scope |= name in _PLACES
             opaque |= node.absolute or (not before_dot and name in PREDEFINED_NAMES)
+            # ``MY.TARGET.A`` reads the other ad, unless the own one has an attribute TARGET.
+            opaque |= before_dot and node.scope is not None and name in _SIDES
             if node.scope is not None and side is None:
                 pending.append((node.scope, level + 1, outside, True))
         elif type(node) is not Literal:
