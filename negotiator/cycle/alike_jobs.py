@@ -14,6 +14,8 @@ from negotiator.ledger import Rows
 
 #: Turns of refining a group of jobs by what further expressions read.
 _MOST_TURNS = 8
+#: Groups of which one job is followed; each job of further ones is by itself: users may write any number of expressions.
+_MOST_GROUPS = 256
 #: Sets of expressions by which jobs are parted.
 _MOST_PARTS = 16
 
@@ -67,7 +69,7 @@ class AlikeJobs:
         :param reads: returns what is read of one job, with what its expressions refer to; None if it may be anything.
         """
         groups, found = np.full(len(rows), -1), set(names)
-        last, pending = 0, [(np.arange(len(rows)), frozenset[str](), frozenset(names), 0)]
+        looked_at, last, pending = 0, 0, [(np.arange(len(rows)), frozenset[str](), frozenset(names), 0)]
         while pending:
             members, known, more, turn = pending.pop()
             if turn > _MOST_TURNS:
@@ -79,6 +81,9 @@ class AlikeJobs:
                 parts = members_of(numbers, len(distinct))
                 pending += [(members[part], known, known, turn) for part in parts]
                 continue
+            looked_at += 1
+            if looked_at > _MOST_GROUPS:
+                break
             read = reads(self.jobs.ad(int(rows[members[0]])))
             if read is None:
                 continue

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_table
 from negotiator.classad.columnar import Dependencies, DependencyIndex, MemoryBudget, TrueRows
-from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, tree_key
+from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, scan, tree_key
 from negotiator.classad.tables import AttributeTable
 from negotiator.cycle.alike_jobs import AlikeJobs, members_of
 from negotiator.cycle.conditions import NO_SLOT_REQUIREMENTS, FoundConditions
@@ -355,7 +355,6 @@ class _ConditionColumns:
         written = self.alike.jobs.take(first).expressions("Requirements")
         known: dict[int, Conjunct] = {}  # by identity of the tree
         uses: dict[Conjunct, list[tuple[Rows, int]]] = {}
-        moves: set[Conjunct] = set()
         for expression, members in zip(written, members_of(groups, len(first)), strict=True):
             parts = () if expression is None else table.conjuncts.of(expression)
             if expression is None or len(parts) > _MOST_CONDITIONS:
@@ -365,11 +364,11 @@ class _ConditionColumns:
                 conjunct = known.get(id(part))
                 if conjunct is None:
                     conjunct = known[id(part)] = table.requirements.of_tree(part)
-                    if self._moves_scope(part):
-                        moves.add(conjunct)
-                if conjunct in moves:
-                    self.alone[members] = True
                 uses.setdefault(conjunct, []).append((members, place))
+        for conjunct, each in uses.items():
+            requests = np.concatenate([members for members, _ in each])
+            if len(requests) >= _FEW_REQUESTS and self._moves_scope(conjunct.expression):
+                self.alone[requests] = True
         return {
             conjunct: (
                 np.concatenate([members for members, _ in each]),
@@ -403,14 +402,27 @@ class _ConditionColumns:
 
     def _add_apart(self, conjunct: Conjunct, requests: Rows, places: Numbers, rule: Reason | None) -> None:
         """Add a row for each of few requests: users may write any number of conjuncts, and to compare them costs more than they share."""
+        if not self._is_simple(conjunct.expression):
+            self.alone[requests] = (
+                True  # what it leads to is followed at the turn, as long as the owner can pay
+            )
+            return
+        dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
+        shared = dependencies.cacheable and conjunct.is_independent_with(dependencies, direct=True)
+        reads, constants = frozenset(dependencies.names), self.alike.with_constants(dependencies.names)
         for place, request in enumerate(requests.tolist()):
-            reads = self._reads(conjunct, self.alike.jobs.ad(request))
-            if reads is None:
+            if not shared or not constants[request]:
                 self.alone[request] = True
             else:
                 own = slice(place, place + 1)
                 self._found.append((requests[own], places[own], np.array([len(self.rows)])))
                 self.rows.append(_Row(conjunct, reads, rule=rule))
+
+    def _is_simple(self, expression: Expr) -> bool:
+        """True if an expression of jobs reads constants of the slots only."""
+        found, slots = scan(expression), self.table.slots
+        names = (*found.names[Side.TARGET], *found.names[None])
+        return not (found.opaque or found.moves_scope or any(map(slots.has_expressions, names)))
 
     def _alike(
         self, conjunct: Conjunct, dependencies: Dependencies, requests: Rows
