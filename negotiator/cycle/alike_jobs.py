@@ -1,4 +1,4 @@
-"""Which of many jobs are alike in what something reads of them, found by columns: the requests of a cycle are told apart by it."""
+"""Groups of jobs that are equal in the attributes that an expression or a plugin reads, found by columns."""
 
 from __future__ import annotations
 

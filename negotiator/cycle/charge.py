@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, quota_of
-from negotiator.cycle.declared_charges import Declared
+from negotiator.cycle.declared_charges import ChargeAnswers
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.dynamic_slots import EnlargedSlots
 from negotiator.cycle.exceeded_quotas import exceeded_reason, keys_exceeded_reason
@@ -85,7 +85,7 @@ def charge(
     candidates: MatchCandidates,
     matcher: SlotMatcher,
     in_use: Recount,
-    charges: Callable[[Consumption | None], Declared],
+    charges: Callable[[Consumption | None], ChargeAnswers],
     cycle: Cycle,
     allowance: SlotAllowance | None = None,
 ) -> GrantedSlots:

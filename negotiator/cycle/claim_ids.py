@@ -30,7 +30,7 @@ _FEW = 8
 _ADDRESSES = ("MyAddress", "StartdIpAddr")
 
 
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False)
 class ClaimIds:
     """The claim ids of the slots of one cycle.
 

@@ -11,27 +11,26 @@ attribute of an ad by MY. ``apply_conditions`` evaluates them, each by itself.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from operator import itemgetter
-from typing import Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import Ad, Environment, Kind, Side, Table, evaluate_table
-from negotiator.classad.columnar import Dependencies, DependencyIndex, MemoryBudget, TrueRows
-from negotiator.classad.syntax import Binary, Expr, Paren, moved_attributes, scan, tree_key
-from negotiator.classad.tables import AttributeTable
+from negotiator.classad import Ad, Environment, Kind, Side, Table
+from negotiator.classad.columnar import Dependencies, MemoryBudget, TrueRows
+from negotiator.classad.syntax import Expr, moved_attributes, scan
 from negotiator.cycle.alike_jobs import AlikeJobs, members_of
 from negotiator.cycle.conditions import NO_SLOT_REQUIREMENTS, FoundConditions
 from negotiator.cycle.conjunct import Conjunct, ConjunctPool
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
+from negotiator.cycle.slot_comparisons import SlotComparisons, SortedSlots
 from negotiator.cycle.slot_conjuncts import WHOLE
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks.ad_kinds import AdKind
@@ -46,9 +45,6 @@ _MOST_CONDITIONS = 200
 _FEW_REQUESTS = 8
 #: Bytes of a combination beside the slots that it leaves, and of those that are combined at once.
 _COMBINATION, _BLOCK = 2000, 1 << 20
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-#: Integers from here on are not exact as real numbers.
-_EXACT = 2.0**53
 _NO_AD = Ad([])
 
 
@@ -63,7 +59,7 @@ class _Row:
 
     conjunct: Conjunct
     reads: frozenset[str]
-    split: _SortedSlots | None = None
+    split: SortedSlots | None = None
     place: int = 0
     rule: Reason | None = None
     bits: int = -1
@@ -151,7 +147,6 @@ class ConditionTable:
     cycle: Cycle
     work: WorkAccounts
     conjuncts: ConjunctPool
-    _names: dict[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict, init=False)
     bits: _TrueBits = attrs.field(init=False)
     _codes: dict[Conjunct, NDArray[np.intp]] = attrs.field(factory=dict, init=False)
     #: Combinations whose rows cost nobody any more.
@@ -163,7 +158,7 @@ class ConditionTable:
     def of(self, queued: QueuedRequest) -> FoundConditions | None:
         """Return what the conditions of a request leave; None if it shares none with others."""
         combination = self._of_requests[queued.number]
-        if combination is None or not combination.reads.isdisjoint(self._lower(queued.attributes)):
+        if combination is None or not combination.reads.isdisjoint(queued.replaced_names):
             return None
         if combination.found is None:
             self._evaluate(combination, queued.request.ad)
@@ -171,13 +166,6 @@ class ConditionTable:
 
     def verify(self) -> None:
         """Do nothing: each owner has paid in this process."""
-
-    def _lower(self, attributes: Mapping[str, object]) -> frozenset[str]:
-        """Return the names of a turn's attributes in lower case; the turns of a cycle have the same ones."""
-        names = tuple(attributes)
-        if names not in self._names:
-            self._names[names] = frozenset(map(str.lower, names))
-        return self._names[names]
 
     def _evaluate(self, combination: _Combination, job: Ad) -> None:
         """Evaluate the rows of a combination that are not known yet, combine them, and other combinations of known rows with them."""
@@ -313,7 +301,7 @@ class _ConditionColumns:
     alone: Mask = attrs.field(init=False)  # (R,)
     rows: list[_Row] = attrs.field(factory=list, init=False)
     _found: list[tuple[Rows, Numbers, Numbers]] = attrs.field(factory=list, init=False)
-    _comparisons: _Comparisons = attrs.field(init=False)
+    _comparisons: SlotComparisons = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.alone = np.zeros(len(self.table.requests), np.bool_)
@@ -321,7 +309,7 @@ class _ConditionColumns:
         of_jobs, of_slots = (
             table.work.for_ads(table.cycle, kind).environment for kind in (AdKind.JOB, AdKind.STARTD)
         )
-        self._comparisons = _Comparisons(self.alike, of_jobs, of_slots)
+        self._comparisons = SlotComparisons(self.alike, of_jobs, of_slots)
 
     def combinations(self) -> list[_Combination | None]:
         """Return the combination of each request; None for one that is evaluated by itself."""
@@ -403,9 +391,8 @@ class _ConditionColumns:
     def _add_apart(self, conjunct: Conjunct, requests: Rows, places: Numbers, rule: Reason | None) -> None:
         """Add a row for each of few requests: users may write any number of conjuncts, and to compare them costs more than they share."""
         if not self._is_simple(conjunct.expression):
-            self.alone[requests] = (
-                True  # what it leads to is followed at the turn, as long as the owner can pay
-            )
+            # What it leads to is followed at the turn, as long as the owner can pay.
+            self.alone[requests] = True
             return
         dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
         shared = dependencies.cacheable and conjunct.is_independent_with(dependencies, direct=True)
@@ -426,7 +413,7 @@ class _ConditionColumns:
 
     def _alike(
         self, conjunct: Conjunct, dependencies: Dependencies, requests: Rows
-    ) -> tuple[Numbers, frozenset[str], _SortedSlots | None]:
+    ) -> tuple[Numbers, frozenset[str], SortedSlots | None]:
         """Return a number for each request: those alike in all that a conjunct reads share it, -1 for one by itself.
 
         Return also the attributes of jobs that it reads, and the slots in the order of the values that it compares: numbers up to
@@ -510,127 +497,3 @@ class _ConditionColumns:
             None if by_itself else made[number]
             for number, by_itself in zip(numbers.tolist(), alone, strict=True)
         ]
-
-
-@attrs.frozen(eq=False)
-class _SortedSlots:
-    """The slots of which an expression is a number, (V,) ``rows`` of ``size``, by its ``values``, ascending, for one comparison with a job's.
-
-    A number of a job stands at a place among them, 0 to V: the comparison is true of the slots before it, or of all others.
-    """
-
-    rows: Rows
-    values: NDArray[np.float64]
-    size: int
-    comparison: str
-
-    @classmethod
-    def of(cls, values: NDArray[np.float64], comparison: str) -> _SortedSlots:
-        rows = np.flatnonzero(~np.isnan(values))
-        rows = rows[np.argsort(values[rows], kind="stable")]
-        return cls(rows, values[rows], len(values), comparison)
-
-    def places(self, numbers: NDArray[np.float64]) -> Numbers:
-        """Return the place of each finite number; -1 for others."""
-        side: Literal["left", "right"] = "left" if self.comparison in {"<", ">="} else "right"
-        places = self.values.searchsorted(numbers, side=side)
-        return np.where(np.isfinite(numbers), places, -1)
-
-    def truth(self, place: int) -> TrueRows:
-        """Return the slots on which the comparison with a job at a place is true."""
-        true = np.zeros(self.size, np.bool_)
-        true[self.rows[:place] if self.comparison in {"<", "<="} else self.rows[place:]] = True
-        return TrueRows.from_mask(true)
-
-
-@attrs.define(eq=False)
-class _Comparisons:
-    """Comparisons of an expression of the slots with one of the job: jobs between the same two values of slots are alike.
-
-    They are computed where each reads attributes of its own side only. ``of_jobs`` and ``of_slots`` have the accounts of the ads, each of
-    which pays for itself.
-    """
-
-    alike: AlikeJobs
-    of_jobs: Environment
-    of_slots: Environment
-    _indexes: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(
-        factory=dict, init=False
-    )
-    _known: dict[tuple[str, Side, int], tuple[DependencyIndex, NDArray[np.float64] | None]] = attrs.field(
-        factory=dict, init=False
-    )
-
-    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> tuple[Numbers, _SortedSlots] | None:
-        """Return the place of each request among the slots, (R,), -1 where its expression is no number; None for other conjuncts."""
-        written = _inner(dependencies.expr)
-        if not isinstance(written, Binary) or written.op not in _FLIPPED:
-            return None
-        of_slot, of_job = (Side.MY, Side.TARGET) if dependencies.on_rows else (Side.TARGET, Side.MY)
-        index = conjunct.cache.dependencies
-        for slot, job, comparison in (
-            (written.left, written.right, written.op),
-            (written.right, written.left, _FLIPPED[written.op]),
-        ):
-            if _reads_only(slot, of_slot, index, self.alike.jobs):
-                values = self._numbers(slot, of_slot, index, self.of_slots)
-                if values is None or np.isinf(values).any():
-                    return None
-                slots = _SortedSlots.of(values, comparison)
-                places = np.full(len(self.alike.jobs), -1)
-                for rows, part in self._parts(dependencies.names):
-                    if _reads_only(job, of_job, part, index.table):
-                        numbers = self._numbers(job, of_job, part, self.of_jobs)
-                        if numbers is not None:
-                            places[rows] = slots.places(numbers)
-                return places, slots
-        return None
-
-    def _parts(self, names: tuple[str, ...]) -> list[tuple[Rows, DependencyIndex]]:
-        """Return the jobs that have the same expressions in some attributes, with what expressions read of them."""
-        if names not in self._indexes:
-            jobs = self.alike.jobs
-            self._indexes[names] = [
-                (rows, DependencyIndex(jobs.take(rows))) for rows in self.alike.parts(names)
-            ]
-        return self._indexes[names]
-
-    def _numbers(
-        self, expression: Expr, side: Side, index: DependencyIndex, env: Environment
-    ) -> NDArray[np.float64] | None:
-        """Return the numbers that an expression is over ads, NaN where it is none, infinite where its comparison may be another one."""
-        key = tree_key(expression), side, id(index)
-        if key not in self._known:  # the entry holds the index, so that its id stays its own
-            self._known[key] = index, _evaluated(expression, side, index, env)
-        return self._known[key][1]
-
-
-def _evaluated(
-    expression: Expr, side: Side, index: DependencyIndex, env: Environment
-) -> NDArray[np.float64] | None:
-    other = None if side is Side.MY else _NO_AD
-    column = evaluate_table(expression, index.table, other, side=side, env=env, dependencies=index)
-    if column.has(Kind.OTHER):
-        return None
-    numbers = np.array(np.broadcast_to(column.numbers(), (len(index.table),)))
-    with np.errstate(invalid="ignore"):
-        odd = np.broadcast_to(column.where(Kind.BOOLEAN), numbers.shape) | (np.abs(numbers) >= _EXACT)
-    numbers[odd] = np.inf
-    return numbers
-
-
-def _reads_only(expression: Expr, side: Side, index: DependencyIndex, others: AttributeTable) -> bool:
-    """True if an expression surely reads attributes of the ads of one side only, and some of them."""
-    found = index.without_other_ad(expression, on_rows=side is Side.MY, shadowed=False)
-    return (
-        any(of_rows for of_rows, _ in found.footprint.names)
-        and found.cacheable
-        and found.within_limits
-        and all(others.column(name).kind is Kind.ABSENT for name in found.names)
-    )
-
-
-def _inner(expression: Expr) -> Expr:
-    while isinstance(expression, Paren):
-        expression = expression.inner
-    return expression

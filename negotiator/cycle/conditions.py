@@ -6,18 +6,17 @@ turn, in other processes; which slots are in use or taken, what quotas allow and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import attrs
 import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import Ad
+from negotiator.classad import Ad, Environment
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
-from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
@@ -88,10 +87,6 @@ class SharedWorkError(Exception):
     """An owner or a machine may have used up its steps: which of its requests would find none left depends on the process."""
 
 
-#: Conjuncts with the slots on which each is true.
-Truths: TypeAlias = Iterable[tuple[Conjunct, TrueRows]]
-
-
 def apply_conditions(
     candidates: CandidateSet,
     job: Ad,
@@ -100,48 +95,43 @@ def apply_conditions(
     cycle: Cycle,
 ) -> None:
     """Remove the slots of which a condition of a job is not true, condition by condition."""
-    env = cycle.environment  # has the state of ``random``
-    apply_requirements(
-        *(candidates, job, requirements.present),
-        *(requirements.of_job(job, env), requirements.of_slots(job, env)),
-    )
-    cache, environment = requirements.cache, for_policy(cycle).environment
-    apply_constraints(
-        candidates,
-        (
-            (conjunct.reason, cache.get(conjunct.expression, job, constraint.slot_side, environment))
-            for constraint in constraints
-            for conjunct in constraint.conjuncts
-        ),
-    )
+    _requirements(candidates, job, requirements, cycle.environment)
+    _constraints(candidates, job, requirements, constraints, cycle)
 
 
-def apply_requirements(
-    candidates: CandidateSet, job: Ad, present: TrueRows, of_job: Truths, of_slots: Truths
-) -> None:
-    """Apply the Requirements of both sides, conjunct by conjunct; ``present`` are the slots that have them."""
+def _requirements(candidates: CandidateSet, job: Ad, requirements: Requirements, env: Environment) -> None:
+    """Apply the Requirements of both sides, conjunct by conjunct; ``env`` has the state of ``random``."""
     if "Requirements" not in job:
         candidates.remove_all(_NO_JOB_REQUIREMENTS)
-    for conjunct, truth in of_job:
+    for conjunct, truth in requirements.of_job(job, env):
         if truth.has_false:
             candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
-    if present.has_false:
-        candidates.require(present, NO_SLOT_REQUIREMENTS)
+    if requirements.present.has_false:
+        candidates.require(requirements.present, NO_SLOT_REQUIREMENTS)
     found: list[tuple[int, Removal]] = []
-    for conjunct, truth in of_slots:
+    for conjunct, truth in requirements.of_slots(job, env):
         if truth.has_false:
             found += candidates.require_of_slots(conjunct, truth)
     found.sort(key=itemgetter(0))
     candidates.removals += [removal for _, removal in found]
 
 
-def apply_constraints(candidates: CandidateSet, truths: Iterable[tuple[Reason, TrueRows]]) -> None:
+def _constraints(
+    candidates: CandidateSet,
+    job: Ad,
+    requirements: Requirements,
+    constraints: Sequence[BoundConstraint],
+    cycle: Cycle,
+) -> None:
     """Apply the central constraints, conjunct by conjunct."""
-    for reason, truth in truths:
-        if reason.mode is not Mode.ENFORCE:
-            candidates.remove(~truth.rows, reason)
-        elif truth.has_false:
-            candidates.require(truth, reason)
+    cache, environment = requirements.cache, for_policy(cycle).environment
+    for constraint in constraints:
+        for conjunct in constraint.conjuncts:
+            truth = cache.get(conjunct.expression, job, constraint.slot_side, environment)
+            if conjunct.reason.mode is not Mode.ENFORCE:
+                candidates.remove(~truth.rows, conjunct.reason)
+            elif truth.has_false:
+                candidates.require(truth, conjunct.reason)
 
 
 _NO_JOB_REQUIREMENTS = core_reason(

@@ -22,7 +22,7 @@ from negotiator.queues import QueueTree
 
 
 @attrs.define(eq=False)
-class Declared:
+class ChargeAnswers:
     """The charges of a request, or of all alike ones, and the failures of plugins."""
 
     answers: Answers[Charge | KeyCharge]
@@ -70,15 +70,15 @@ class DeclaredCharges:
     groups: RequestGroups | None = None  # None: each request is asked for by itself
     #: Plugins may have named the hook as unused under the queues of the bundle, not under others.
     _follows: bool = attrs.field(init=False)
-    _shared: RequestAnswers[Charge | KeyCharge, Declared] | None = attrs.field(init=False)
-    _latest: tuple[Request, Declared] | None = None
+    _shared: RequestAnswers[Charge | KeyCharge, ChargeAnswers] | None = attrs.field(init=False)
+    _latest: tuple[Request, ChargeAnswers] | None = None
 
     def __attrs_post_init__(self) -> None:
         self._follows = self.queues.follows(self.bundle.partition.root)
         hook, self._shared = specs.negotiator_charges, None
         if self.groups is not None:
             implementations = self.bundle.hooks.implementations(hook, used=self._follows)
-            self._shared = RequestAnswers(hook, implementations, self.groups, Declared)
+            self._shared = RequestAnswers(hook, implementations, self.groups, ChargeAnswers)
 
     def of(
         self,
@@ -86,16 +86,20 @@ class DeclaredCharges:
         cycle: Cycle,
         consumption: Consumption | None = None,
         queued: QueuedRequest | None = None,
-    ) -> Declared:
+    ) -> ChargeAnswers:
         """Return the charges, and the failures of plugins.
 
         :param consumption: what the request takes of slots that several jobs share.
         :param queued: the request at its turn; None if it is not one of the cycle's queue.
         """
         declared = self._of_slots(request, cycle, queued)
-        return declared if consumption is None else Declared(charges_of_parts(declared.answers, consumption))
+        return (
+            declared
+            if consumption is None
+            else ChargeAnswers(charges_of_parts(declared.answers, consumption))
+        )
 
-    def _of_slots(self, request: Request, cycle: Cycle, queued: QueuedRequest | None) -> Declared:
+    def _of_slots(self, request: Request, cycle: Cycle, queued: QueuedRequest | None) -> ChargeAnswers:
         if self._latest is not None and self._latest[0] is request:
             return self._latest[1]
         hooks = self.bundle.hooks
@@ -104,7 +108,7 @@ class DeclaredCharges:
             declared = self._shared.of(hooks, queued, frozenset(), arguments)
         else:
             ask = hooks.ask if self._follows else hooks.ask_all
-            declared = Declared(ask(specs.negotiator_charges, **arguments()))
+            declared = ChargeAnswers(ask(specs.negotiator_charges, **arguments()))
         self._latest = request, declared
         return declared
 

@@ -140,16 +140,16 @@ class SlotMatcher:
             groups=groups,
         )
 
-    def filters(
+    def filter_answers(
         self, request: Request, bundle: Bundle, cycle: Cycle, queued: QueuedRequest | None
     ) -> FilterAnswers:
         """Return what the filters of plugins say about a request; ``queued`` is None if it is not one of the cycle's queue."""
         hook, hooks = specs.negotiator_filter_slots, bundle.hooks
         if self.groups is None or queued is None:
-            return filters(request, self.slots, bundle, cycle)
+            return _filter_answers(request, self.slots, bundle, cycle)
         if self._filters is None:
             self._filters = RequestAnswers(hook, hooks.implementations(hook), self.groups, FilterAnswers.of)
-        attributes = frozenset(map(str.lower, queued.attributes))
+        attributes = queued.replaced_names
         return self._filters.of(
             hooks, queued, attributes, partial(_filter_arguments, request, self.slots, bundle, cycle)
         )
@@ -318,7 +318,7 @@ def match(
         else:
             found.apply(candidates)
         matching = candidates.rows
-        failures = matcher.filters(request, bundle, cycle, queued).apply(candidates)
+        failures = matcher.filter_answers(request, bundle, cycle, queued).apply(candidates)
         scores, failed = _scores(candidates, request, bundle, cycle)
         failures = (*failures, *failed)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
@@ -375,7 +375,7 @@ def _of_plugins(
 ) -> tuple[EnlargedSlots, tuple[Attributed[Score], ...], tuple[HookFailure, ...]]:
     """Return the enlarged slots that plugins allow, the scores with those of these slots, and the failures of plugins."""
     candidates = CandidateSet(enlarged.slots)
-    failures = filters(request, enlarged.slots, bundle, cycle).apply(candidates)
+    failures = _filter_answers(request, enlarged.slots, bundle, cycle).apply(candidates)
     own, failed = _scores(candidates, request, bundle, cycle)
     placed = tuple(
         each._replace(
@@ -411,7 +411,7 @@ class FilterAnswers:
         return self.failures
 
 
-def filters(request: Request, slots: Table, bundle: Bundle, cycle: Cycle) -> FilterAnswers:
+def _filter_answers(request: Request, slots: Table, bundle: Bundle, cycle: Cycle) -> FilterAnswers:
     """Return what the filters of plugins say about a request over some slots."""
     arguments = _filter_arguments(request, slots, bundle, cycle)
     return FilterAnswers.of(bundle.hooks.ask(specs.negotiator_filter_slots, **arguments))

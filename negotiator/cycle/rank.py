@@ -94,7 +94,7 @@ class Ranks:
             numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
             self._classes = numbers.tolist(), read
         numbers_of, read = self._classes
-        if read.isdisjoint(map(str.lower, queued.attributes)):
+        if read.isdisjoint(queued.replaced_names):
             self._class = numbers_of[queued.number]
 
     def _reads(self, job: Ad) -> frozenset[str] | None:

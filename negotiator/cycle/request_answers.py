@@ -71,8 +71,8 @@ def _hashable(request: Request, name: str) -> object:
         return tuple(request.resources)
     if name == "resources":
         return tuple(request.resources.items())
-    if name == "claim":
-        return id(request.claim) if len(request.claim) else None
+    if name == "claim":  # requests of idle jobs have none
+        return None
     return getattr(request, name)
 
 

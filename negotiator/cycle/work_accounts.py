@@ -42,9 +42,10 @@ class WorkAccounts:
     slots: int
     ads: Mapping[str, int]
     steps_each_machine: int = STEPS_EACH_MACHINE
-    of_requests: Sequence[str] = ()  # the owner of each request of the cycle, as ``owner_of`` names them
     _owners: dict[str, Allowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
+    # The owner of each request of the cycle, as ``owner_of`` names them; workers do not need it.
+    of_requests: Sequence[str] = attrs.field(default=(), init=False)
     # By the identity of the owner's allowance: the cycle, and the same in which the owner pays.
     _cycles: dict[int, tuple[Cycle, Cycle]] = attrs.field(factory=dict, init=False)
     # The last job and its owner's: a turn looks the same one up several times.
@@ -79,10 +80,7 @@ class WorkAccounts:
 
     def for_request(self, cycle: Cycle, queued: QueuedRequest) -> Cycle:
         """Return the cycle for a turn of a request, as ``for_job`` does; ``of_requests`` has its owner."""
-        name = self.of_requests[queued.number] if self.of_requests else None
-        if name is None:
-            return self.for_job(cycle, queued.request.ad)
-        return self._paid_by(cycle, self._of_owner(name))
+        return self._paid_by(cycle, self._of_owner(self.of_requests[queued.number]))
 
     def before_matching(self, requests: int) -> None:
         """Give each machine the steps for being matched with so many requests."""

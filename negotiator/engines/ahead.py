@@ -69,11 +69,7 @@ class AheadConditions:
             self._take(number)
         self.served[number] = 1
         answer = self._known.get(number)
-        if (
-            answer is None
-            or answer.found is None
-            or not answer.reads.isdisjoint(map(str.lower, queued.attributes))
-        ):
+        if answer is None or answer.found is None or not answer.reads.isdisjoint(queued.replaced_names):
             self.missed += 1
             return None
         owner = self.task.work.owner(queued.request.ad)

@@ -119,6 +119,11 @@ class QueuedRequest:
     attributes: Mapping[str, Any] = attrs.field(factory=dict)
     recheck: CandidateRecheck | None = None
 
+    @property
+    def replaced_names(self) -> frozenset[str]:
+        """The names of ``attributes``, in lower case."""
+        return frozenset(map(str.lower, self.attributes))
+
     def allowed(self) -> Request:
         """Return the request of the jobs that may be matched now."""
         if self.allowance >= len(self.rows):

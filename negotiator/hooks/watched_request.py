@@ -50,7 +50,10 @@ class WatchedRequest(Request):
 
     def __getattribute__(self, name: str) -> Any:
         read = object.__getattribute__
-        watch: RequestWatch = read(self, "_watch")
+        try:
+            watch: RequestWatch = read(self, "_watch")
+        except AttributeError:  # a copy that a plugin made (attrs.evolve): it has read all fields
+            return read(self, name)
         if name == "applications":
             return ApplicationKeys(read(self, "applications"), watch)
         if name == "resources":
@@ -100,14 +103,14 @@ class ResourceNames(Mapping[str, int]):
 class ApplicationKeys(Sequence[str]):
     """The applications of a watched request: passing them on as keys does not tell it from other requests, reading them does."""
 
-    __slots__ = ("_watch", "names")
+    __slots__ = ("_names", "_watch")
 
     def __init__(self, names: Sequence[str], watch: RequestWatch) -> None:
-        self.names, self._watch = names, watch
+        self._names, self._watch = names, watch
 
     def _read(self) -> Sequence[str]:
         self._watch.distinguishes = True
-        return self.names
+        return self._names
 
     def __len__(self) -> int:
         return len(self._read())
@@ -116,7 +119,7 @@ class ApplicationKeys(Sequence[str]):
         return self._read()[place]
 
     def __eq__(self, other: object) -> bool:
-        return self._read() == (other.names if isinstance(other, ApplicationKeys) else other)
+        return self._read() == (other._read() if isinstance(other, ApplicationKeys) else other)
 
     def __hash__(self) -> int:
         return hash(self._read())

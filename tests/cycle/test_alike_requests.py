@@ -1,5 +1,6 @@
 """What requests have in common is found once for all of them, and decides as if each were looked at by itself."""
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -176,6 +177,14 @@ def test_it_is_asked_again_for_other_values_of_what_it_reads(tmp_path, field):
     plugin = Counting(lambda request: str(getattr(request, field)) and "yes")
     if field == "resources":
         plugin.filters = lambda request: "yes" if request.resources["memory"] else ""
+    assert len(matched(run(tmp_path, plugin, *UNLIKE))) == 4
+    assert plugin.calls["filters"] == 4
+
+
+def test_a_copy_of_a_request_that_a_plugin_makes_is_an_ordinary_request(tmp_path):
+    plugin = Counting(
+        lambda request: attrs.evolve(request, queue="root.b").as_idle().queue == "root.b" and "yes"
+    )
     assert len(matched(run(tmp_path, plugin, *UNLIKE))) == 4
     assert plugin.calls["filters"] == 4
 
