@@ -30,7 +30,7 @@ from negotiator.cycle.conjunct import Conjunct, ConjunctPool
 from negotiator.cycle.numbering import Numbers, combined
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
-from negotiator.cycle.slot_comparisons import SlotComparisons, SortedSlots
+from negotiator.cycle.slot_comparisons import ComparedSlots, SlotComparisons
 from negotiator.cycle.slot_conjuncts import WHOLE
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks.ad_kinds import AdKind
@@ -59,7 +59,7 @@ class _Row:
 
     conjunct: Conjunct
     reads: frozenset[str]
-    split: SortedSlots | None = None
+    split: ComparedSlots | None = None
     place: int = 0
     rule: Reason | None = None
     bits: int = -1
@@ -413,7 +413,7 @@ class _ConditionColumns:
 
     def _alike(
         self, conjunct: Conjunct, dependencies: Dependencies, requests: Rows
-    ) -> tuple[Numbers, frozenset[str], SortedSlots | None]:
+    ) -> tuple[Numbers, frozenset[str], ComparedSlots | None]:
         """Return a number for each request: those alike in all that a conjunct reads share it, -1 for one by itself.
 
         Return also the attributes of jobs that it reads, and the slots in the order of the values that it compares: numbers up to

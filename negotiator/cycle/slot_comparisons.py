@@ -24,7 +24,7 @@ _NO_AD = Ad([])
 
 
 @attrs.frozen(eq=False)
-class SortedSlots:
+class ComparedSlots:
     """The slots of which an expression is a number, (V,) ``rows`` of ``size``, by its ``values``, ascending, for one comparison with a job's.
 
     A number of a job stands at a place among them, 0 to V: the comparison is true of the slots before it, or of all others.
@@ -36,7 +36,7 @@ class SortedSlots:
     comparison: str
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], comparison: str) -> SortedSlots:
+    def of(cls, values: NDArray[np.float64], comparison: str) -> ComparedSlots:
         """Sort slots by the values of all of them, (N,): NaN for one that is no number."""
         rows = np.flatnonzero(~np.isnan(values))
         rows = rows[np.argsort(values[rows], kind="stable")]
@@ -73,7 +73,7 @@ class SlotComparisons:
         factory=dict, init=False
     )
 
-    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> tuple[Numbers, SortedSlots] | None:
+    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> tuple[Numbers, ComparedSlots] | None:
         """Return the place of each request among the slots, (R,), -1 where its expression is no number; None for other conjuncts."""
         written = _inner(dependencies.expr)
         if not isinstance(written, Binary) or written.op not in _FLIPPED:
@@ -88,7 +88,7 @@ class SlotComparisons:
                 values = self._numbers(slot, of_slot, index, self.of_slots)
                 if values is None or np.isinf(values).any():
                     return None
-                slots = SortedSlots.of(values, comparison)
+                slots = ComparedSlots.of(values, comparison)
                 places = np.full(len(self.alike.jobs), -1)
                 for rows, part in self._parts(dependencies.names):
                     if _reads_only(job, of_job, part, index.table):
