@@ -85,8 +85,12 @@ class HTCondorPool(LivePool):
             sessions=self._sessions,
         )
         self._log.listens(address)
-        if self._listener is not None:  # last, for peers may connect at once
-            self._listener.begin()
+        if self._listener is not None:
+            # Before an answer, so that tools find again the negotiator whose port is opened with other settings. The fetch
+            # tries again, and reports what went wrong.
+            with contextlib.suppress(DaemonError, OSError):
+                self._advertiser.send()
+            self._listener.begin()  # last, for peers may connect at once
 
     def fetch(self, ads: PoolAds) -> None:
         """Fetch the ads of slots, schedds and submitters, and the requests of all submitters.
