@@ -90,6 +90,21 @@ class ClaimAmounts:
             within = within[:1]
         return [None if np.isnan(amount) else amount for amount in within.tolist()]
 
+    def are_beyond(self, name: str, values: Sequence[object], requests: Rows, rows: Rows) -> Mask:
+        """Return at which matches ``of_matches`` may replace a request's value, (G,).
+
+        :param values: of each request, (R,).
+        :param requests: the request of each match, (G,).
+        :param rows: its slot, (G,).
+        """
+        own = np.array([_amount(value) for value in values])[requests]
+        sizes = self._size(name)[rows]
+        with np.errstate(invalid="ignore"):
+            if name not in self.names:
+                return np.asarray(own > sizes)
+            there = np.array([value is not None for value in values])[requests]
+            return np.asarray(there & ~((own >= LEAST.get(name, 0.0)) & (own <= sizes)))
+
     def complete(self, ad: Ad, row: int) -> Ad:
         """Return the ad of a claim with what its slot has of processors and memory, where the ad lacks the request."""
         missing = [name for name in LEAST if name not in ad]

@@ -173,7 +173,7 @@ def _run_cycle(
     )
     lists = CandidateLists(matcher)
     available = matcher.available
-    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline)
+    outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline, matched)
     # Slots of which parts are taken change in mid-cycle; who notes more than counts needs each condition by itself.
     ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
     if divisible is not None:
@@ -198,9 +198,11 @@ def _run_cycle(
             begin(Station.CHARGE)
             charges = partial(declared.of, queued.allowed(), paid, queued=queued)
             granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-            attributes = matched.of(queued, granted.rows, env) if len(granted.rows) else []
-            if attributes and is_exceeded(paid):  # a later cycle would count the claims for too little
-                granted, attributes = granted.withdrawn(in_use.ledger, WORK_EXCEEDED), []
+            attributes = None
+            if len(granted.rows):
+                attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
+                if is_exceeded(paid):  # a later cycle would count the claims for too little
+                    granted = granted.withdrawn(in_use.ledger, WORK_EXCEEDED)
             in_use.end_claims(granted.ended)
             withdrawn = matcher.take(granted.rows, granted.consumption)
             if granted.enlarged is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from typing import TypeAlias, TypeVar
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -25,7 +26,7 @@ T = TypeVar("T")
 _MAX_REQUESTS = 50  # of a job, beside those that policies read
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class MatchedAttributes:
     """Reads the attributes of matched jobs; ``read`` are those that charges read, None if plugins may read any.
 
@@ -41,6 +42,55 @@ class MatchedAttributes:
     _names_of: dict[NameIndex, list[str]] = attrs.field(factory=dict, init=False)
     _columns: dict[str, list[PlainValue | _Unknown]] = attrs.field(factory=dict, init=False)
     _names_of_first: list[list[str] | None] = attrs.field(factory=list, init=False)
+
+    def is_constant(self, queued: QueuedRequest) -> bool:
+        """True if nothing has to be evaluated for the matches of a request: ``of_constants`` returns their attributes later."""
+        return self._constants[queued.number] is not None and int(queued.rows[0]) == self.first[queued.number]
+
+    def of_constants(self, numbers: Rows, rows: Rows) -> list[Attributes]:
+        """Return the attributes of matches of requests for which ``is_constant`` is true.
+
+        :param numbers: the request of each match, (G,).
+        :param rows: the slot of each match, (G,).
+        """
+        as_written = [self._constants[number] or () for number in numbers.tolist()]
+        beyond = np.zeros(len(numbers), np.bool_)
+        for name in filter(is_request, self.alike.jobs.names()):
+            beyond |= self.amounts.are_beyond(name, self._column(name), numbers, rows)
+        for match in np.flatnonzero(beyond).tolist():
+            as_written[match] = tuple(
+                (name, self._within(name, [value], rows[match : match + 1])[0])
+                for name, value in as_written[match]
+            )
+        return as_written
+
+    @cached_property
+    def _constants(self) -> list[Attributes | None]:
+        """The attributes of the first job of each request as they are within a slot that holds them; None if one is no constant."""
+        names_of: dict[int, list[str]] = {}
+        members: dict[int, list[int]] = {}
+        for request, names in enumerate(self._first_names()):
+            if names is not None:
+                names_of[id(names)] = names
+                members.setdefault(id(names), []).append(request)
+        found: list[Attributes | None] = [None] * len(self.first)
+        for key, requests in members.items():
+            names = names_of[key]
+            columns = [self._plain_column(name, requests) for name in names]
+            for request, values in zip(requests, zip(*columns, strict=True), strict=True):
+                if _UNKNOWN not in values:
+                    found[request] = tuple(zip(names, values, strict=True))
+        return found
+
+    def _plain_column(self, name: str, requests: list[int]) -> list[Any]:
+        """Return an attribute of some requests; amounts that are counted are numbers as ``number`` returns them."""
+        values = [self._column(name)[request] for request in requests]
+        if name not in self.amounts.names:
+            return values
+        return [
+            number(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
+            for value in values
+        ]
 
     def of(self, queued: QueuedRequest, rows: Rows, env: Environment) -> list[Attributes]:
         """Return the attributes of each match of one request: its jobs are equal in what charges read.

@@ -16,7 +16,7 @@ from negotiator.cycle.job_ranges import JobRanges
 from negotiator.cycle.jobs import JobIds, texts
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates
-from negotiator.cycle.matched_attributes import Attributes
+from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preempted_jobs import ended_job
 from negotiator.cycle.result import (
@@ -39,13 +39,14 @@ _NO_JOBS = JobRanges()
 class _GrantingTurn:
     """A turn with matches: what the objects of its matches are made of at the end of the cycle, (G,) each.
 
-    ``first`` is the number of the first of its matches; ``warnings``, ``preempts`` and ``scores`` are None if there are none.
+    ``first`` is the number of the first of its matches; ``attributes`` are None if they are constants of the jobs; ``warnings``,
+    ``preempts`` and ``scores`` are None if there are none.
     """
 
     queued: QueuedRequest
     granted: GrantedSlots
     first: int
-    attributes: Sequence[Attributes]
+    attributes: Sequence[Attributes] | None
     warnings: list[tuple[Reason, ...]] | None
     preempts: list[PreemptedJob | None] | None
     scores: list[tuple[SlotScore, ...]] | None
@@ -87,6 +88,7 @@ class Outcomes:
     slots: Table
     offered: OfferedSlots
     offline: Mask
+    attributes: MatchedAttributes
     failures: list[HookFailure] = attrs.field(factory=list)
     matched: int = 0  # matches so far
     _by_number: dict[int, _OpenOutcome] = attrs.field(factory=dict)
@@ -97,10 +99,10 @@ class Outcomes:
         queued: QueuedRequest,
         candidates: MatchCandidates,
         granted: GrantedSlots,
-        attributes: Sequence[Attributes],
+        attributes: Sequence[Attributes] | None,
         cause: StopCause,
     ) -> None:
-        """Add the decisions of one turn, the attributes of its matches, and why it ended."""
+        """Add the decisions of one turn, the attributes of its matches (None: constants), and why it ended."""
         self.failures += (*candidates.failures, *granted.failures)
         removals = (*candidates.removals, *granted.removals)
         if cause is StopCause.ALLOWANCE:
@@ -208,7 +210,17 @@ class Outcomes:
     @cached_property
     def journal(self) -> tuple[JournalEntry, ...]:
         """What each match is charged for; read it after the last turn."""
-        return tuple(entry for turn in self._turns for entry in self._entries(turn))
+        constants = iter(self._constant_attributes())
+        return tuple(entry for turn in self._turns for entry in self._entries(turn, constants))
+
+    def _constant_attributes(self) -> list[Attributes]:
+        """Return the attributes of the matches of all turns that have none of their own."""
+        turns = [turn for turn in self._turns if turn.attributes is None]
+        if not turns:
+            return []
+        counts = [len(turn.granted.rows) for turn in turns]
+        numbers = np.repeat([turn.queued.number for turn in turns], counts)
+        return self.attributes.of_constants(numbers, np.concatenate([turn.granted.rows for turn in turns]))
 
     @cached_property
     def unclaimed(self) -> frozenset[str]:
@@ -243,10 +255,11 @@ class Outcomes:
             return None
         return [ended_job(self.offered, queued.slots, granted, place) for place in range(len(granted.rows))]
 
-    def _entries(self, turn: _GrantingTurn) -> list[JournalEntry]:
+    def _entries(self, turn: _GrantingTurn, constants: Iterator[Attributes]) -> list[JournalEntry]:
         """Return what the matches of a turn are charged for."""
         at, request, rows = self.cycle.now, turn.queued.request, turn.queued.rows.tolist()
         matches = self.matches[turn.first - 1 : turn.first - 1 + len(turn.granted.rows)]
+        attributes = islice(constants, len(matches)) if turn.attributes is None else turn.attributes
         jobs_of_ad = Counter(rows) if len(rows) > 1 else {rows[0]: 1}
         return [
             JournalEntry(
@@ -264,9 +277,7 @@ class Outcomes:
                 attributes=values,
                 is_copy=jobs_of_ad[rows[copy]] > 1,
             )
-            for match, copy, values in zip(
-                matches, turn.granted.copies.tolist(), turn.attributes, strict=True
-            )
+            for match, copy, values in zip(matches, turn.granted.copies.tolist(), attributes, strict=True)
         ]
 
     def _first_unmatched(self, outcome: _OpenOutcome) -> str:
