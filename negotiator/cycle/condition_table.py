@@ -71,11 +71,13 @@ class _Row:
     def is_enforced(self) -> bool:
         return self.rule is None or self.rule.mode is Mode.ENFORCE
 
-    def removals(self, removed: list[int]) -> Iterator[tuple[int, Removal]]:
-        """Yield what each written conjunct removes, (W,), with its place among those of the slots."""
-        for written, count, rejected in zip(self.conjunct.written, removed, self.rejected, strict=True):
-            if rejected:
-                yield written.place, Removal(self.rule or written.reason(), count, rejected)
+    def removals(self, removed: Sequence[int]) -> list[tuple[int, Removal]]:
+        """Return what each written conjunct removes, (W,), with its place among those of the slots."""
+        return [
+            (written.place, Removal(self.rule or written.reason(), count, rejected))
+            for written, count, rejected in zip(self.conjunct.written, removed, self.rejected, strict=True)
+            if rejected
+        ]
 
 
 @attrs.define(eq=False)
@@ -213,57 +215,59 @@ class ConditionTable:
     def _combined(self, block: Sequence[_Combination]) -> Iterator[FoundConditions]:
         """Yield what the conditions of some combinations leave, all of them at once."""
         rows = [[row for row in each.rows if row.bits] for each in block]  # the others are true of all slots
-        places = max(map(len, rows))
-        numbers = np.array(
-            [[row.bits for row in each] + [0] * (places - len(each)) for each in rows], np.intp
-        )
+        counts = np.fromiter(map(len, rows), np.intp, len(rows))
+        each_row = [*chain.from_iterable(rows)]
+        there = np.arange(counts.max(initial=1)) < counts[:, None]
+        numbers, keeps = np.zeros(there.shape, np.intp), np.ones(there.shape, np.bool_)
+        numbers[there] = [row.bits for row in each_row]
+        keeps[there] = [row.is_enforced for row in each_row]
+        coded = np.zeros(there.shape, np.bool_)
+        coded[there] = [row.conjunct.codes is not None for row in each_row]
         words = self.bits.words
         left = np.broadcast_to(words[0], (len(block), words.shape[1]))
-        counts = np.full(len(block), self.bits.size)
-        removed = np.zeros((len(block), places), np.intp)
+        found = np.full(len(block), self.bits.size)
+        removed = np.zeros(there.shape, np.intp)
         of_codes: dict[tuple[int, int], list[int]] = {}
-        for place in range(places):
+        for place in range(there.shape[1]):
             more = left & words[numbers[:, place]]
             own = np.bitwise_count(more).sum(axis=1, dtype=np.intp)
-            removed[:, place] = counts - own
-            keeps = np.ones(len(block), np.bool_)
-            for number, each in enumerate(rows):
-                if place < len(each):
-                    keeps[number] = each[place].is_enforced
-                    if each[place].conjunct.codes is not None and removed[number, place]:
-                        gone = left[number] & ~more[number]
-                        of_codes[number, place] = self._by_code(each[place].conjunct, gone)
-            left = more if keeps.all() else np.where(keeps[:, None], more, left)
-            counts = np.where(keeps, own, counts)
-        for number, (combination, own_removed) in enumerate(zip(block, removed.tolist(), strict=True)):
-            kept, place = self.bits.rows(left[number], int(counts[number])), 0
-            found: list[list[tuple[int, Removal]]] = []
-            for row in combination.rows:
-                if not row.bits:
-                    found.append([])
-                    continue
-                codes = [own_removed[place]] if row.conjunct.codes is None else of_codes.get((number, place))
-                found.append([*row.removals([0] * len(row.rejected) if codes is None else codes)])
-                place += 1
-            yield self._found(combination, kept, found)
+            removed[:, place] = found - own
+            for number in np.flatnonzero(coded[:, place] & (removed[:, place] > 0)).tolist():
+                gone = left[number] & ~more[number]
+                of_codes[number, place] = self._by_code(rows[number][place].conjunct, gone)
+            kept = keeps[:, place]
+            left = more if kept.all() else np.where(kept[:, None], more, left)
+            found = np.where(kept, own, found)
+        for number, (combination, counts_of, count) in enumerate(
+            zip(block, removed.tolist(), found.tolist(), strict=True)
+        ):
+            of_rows = [
+                row.removals(of_codes.get((number, place), [0] * len(row.rejected)) if row_is_coded else (removes,))
+                for place, (row, row_is_coded, removes) in enumerate(
+                    zip(rows[number], coded[number].tolist(), counts_of, strict=False)
+                )
+            ]
+            yield self._found(combination, self.bits.rows(left[number], count), iter(of_rows))
 
     def _found(
-        self, combination: _Combination, kept: TrueRows, found: list[list[tuple[int, Removal]]]
+        self, combination: _Combination, kept: TrueRows, of_rows: Iterator[list[tuple[int, Removal]]]
     ) -> FoundConditions:
-        of_slots = combination.of_slots
-        sorted_by_place = sorted((each for place in of_slots for each in found[place]), key=itemgetter(0))
+        """Return what a combination leaves; ``of_rows`` are the removals of its rows that are not true of all slots."""
+        rows, of_slots = combination.rows, combination.of_slots
+        found = [next(of_rows) if row.bits else [] for row in rows]
+        by_place = sorted(chain.from_iterable(found[of_slots.start : of_slots.stop]), key=itemgetter(0))
         removals = chain(
             chain.from_iterable(found[: of_slots.start]),
-            sorted_by_place,
+            by_place,
             chain.from_iterable(found[of_slots.stop :]),
         )
+        warnings = [row for row in rows if row.rule is not None and row.bits and not row.is_enforced]
         all_slots = TrueRows(len(self.slots), len(self.slots), None)
-        warnings = tuple(
-            (row.rule, all_slots.without(self.bits.of(row.bits)))
-            for row in combination.rows
-            if row.rule is not None and row.bits and not row.is_enforced
+        return FoundConditions(
+            (kept,),
+            tuple([removal for _, removal in removals]),
+            tuple([(row.rule, all_slots.without(self.bits.of(row.bits))) for row in warnings if row.rule]),
         )
-        return FoundConditions((kept,), tuple(removal for _, removal in removals), warnings)
 
     def _by_code(self, conjunct: Conjunct, gone: NDArray[np.uint64]) -> list[int]:
         """Return how many of some slots each written conjunct applies to, (W,)."""
@@ -382,7 +386,7 @@ class _ConditionColumns:
         self.alone[requests[~known]] = True
         distinct, numbers = np.unique(groups[known], return_inverse=True)
         self._found.append((requests[known], places[known], numbers + len(self.rows)))
-        last = -1 if compared is None else len(compared.rows)
+        last = -1 if compared is None else len(compared.values)
         self.rows += [
             _Row(conjunct, reads, compared if group <= last else None, group, rule)
             for group in distinct.tolist()
@@ -430,7 +434,7 @@ class _ConditionColumns:
         compared, last = None, 0
         if found is not None:
             places, compared = found
-            numbers, last = places[requests], len(compared.rows) + 1
+            numbers, last = places[requests], len(compared.values) + 1
         of_constants = self.alike.with_constants(names)[requests]
         if direct:
             rest = of_constants & (numbers < 0)

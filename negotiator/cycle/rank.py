@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Column, Environment, Expr, Side, evaluate_table
+from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
-from negotiator.classad.syntax import Literal
+from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
 from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
@@ -29,6 +29,13 @@ class _JobRanks(NamedTuple):
     rank: CacheKey[RankValues]
     after: CacheKey[RankValues] | None
     cacheable: bool
+
+
+class _ShiftedRank(NamedTuple):
+    """A Rank that is the sum of an integer of the job and one of each slot: it sorts slots as ``of_slots``, (N,), do alone."""
+
+    of_slots: RankValues
+    of_job: int
 
 
 class ReplacedRanks(NamedTuple):
@@ -52,6 +59,17 @@ _NO_RANK: Expr = Literal(0.0)
 _SAME_RANK: Expr = Literal(1.0)
 _NO_JOB = Ad([])
 _LOWEST = float(-np.finfo(np.float64).max)
+#: The sum of two integers below it is one number of 64 bits.
+_EXACT = 2**52
+
+
+def _integer(expr: Expr, job: Ad) -> int | None:
+    """Return the integer of a job that an expression of it is, if it is written as one."""
+    if not isinstance(expr, Attr) or expr.absolute or expr.scope is not None:
+        return None
+    written = job.get(expr.name)
+    value = written.value if isinstance(written, Literal) else None
+    return value if type(value) is int and abs(value) < _EXACT else None
 
 
 class Ranks:
@@ -76,8 +94,11 @@ class Ranks:
         self.alike: AlikeJobs | None = None
         self._classes: tuple[list[int], frozenset[str]] | None = None
         self._by_class: dict[int, _JobRanks] = {}
-        self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues]] = {}
+        self._uses_of_class: list[int] = []
+        self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues, int]] = {}
         self._class = -1
+        #: Whether all slots have an integer of exact size in an attribute.
+        self._integers: dict[str, bool] = {}
 
     def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
@@ -93,6 +114,7 @@ class Ranks:
         if self._classes is None:
             numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
             self._classes = numbers.tolist(), read
+            self._uses_of_class = np.bincount(numbers[numbers >= 0]).tolist()
         numbers_of, read = self._classes
         if read.isdisjoint(queued.replaced_names):
             self._class = numbers_of[queued.number]
@@ -182,21 +204,23 @@ class Ranks:
         plain = self.scores is None and not (further or first) and replaced is None
         if plain and (known := self._sorted_of_class.get(self._class)) is not None:
             chosen = known[0].first(among, count, self.taken)
-            return chosen, known[1][chosen]
+            return chosen, known[1][chosen] + known[2]
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
-            ranks = self._job.get_by_key(rank, read, env)
+            shifted = self._shifted(read, env) if plain else None
+            ranks, own = (self._job.get_by_key(rank, read, env), 0) if shifted is None else shifted
             after = () if last is None else (self._after.get_by_key(last, read, env),)
             if self.scores is None and not first and replaced is None:
                 order = self._pool.get_by_key(pool, read, env)
-                sorted_slots = None if further else self._sorted.of(order, ranks, *after)
+                uses = self._uses_of_class[self._class] if self._class >= 0 else 0
+                sorted_slots = None if further else self._sorted.of(order, ranks, *after, uses=uses)
                 if sorted_slots is None:
                     chosen = order.best(among, (ranks, *after, *further), count)
                 else:
                     chosen = sorted_slots.first(among, count, self.taken)
                     if self._class >= 0:
-                        self._sorted_of_class[self._class] = sorted_slots, ranks
-                return chosen, ranks[chosen]
+                        self._sorted_of_class[self._class] = sorted_slots, ranks, own
+                return chosen, ranks[chosen] + own
             rows = np.flatnonzero(among)
             keys = tuple(each[rows] for each in (self._before(pool, read, env), ranks, *after, *further))
         else:  # the rank may be random: only the slots in question are evaluated
@@ -206,6 +230,35 @@ class Ranks:
             keys = replaced.at(rows, keys)
         places = best(min(count, len(rows)), *(each[rows] for each in first), *keys)
         return rows[places], keys[1][places]
+
+    def _shifted(self, job: Ad, env: Environment) -> _ShiftedRank | None:
+        """Return the Rank of a job if it is ``JOB - SLOT``, or a sum of the two, of integers that are written as such."""
+        rank = self._read(job)[1]
+        while isinstance(rank, Paren):
+            rank = rank.inner
+        if not isinstance(rank, Binary) or rank.op not in ("+", "-") or self._pool.dependencies.shadowed(job):
+            return None
+        sides = (rank.left, rank.right)
+        own = next((value for each in sides if (value := _integer(each, job)) is not None), None)
+        of_slots = next((each for each in sides if self._has_integers(each)), None)
+        if own is None or of_slots is None:
+            return None
+        if rank.op == "-":
+            own, of_slots = (own, Unary("-", of_slots)) if of_slots is rank.right else (-own, of_slots)
+        key = self._job.key(of_slots, _NO_JOB, Side.TARGET, env)
+        return _ShiftedRank(self._job.get_by_key(key, _NO_JOB, env), own)
+
+    def _has_integers(self, expr: Expr) -> bool:
+        """True if an expression of a job is an attribute of its slot, and all slots have an integer there."""
+        if not isinstance(expr, Attr) or scope_side(expr.scope) is not Side.TARGET:
+            return False
+        name = expr.name.lower()
+        if name not in self._integers:
+            column = self._slots.column(name)
+            values = column.numbers()
+            is_integer = column.kind is Kind.INTEGER and len(self._slots) > 0
+            self._integers[name] = bool(is_integer and -_EXACT < values.min() and values.max() < _EXACT)
+        return self._integers[name]
 
     def _before(self, pool: CacheKey[PoolOrder], read: Ad, env: Environment) -> RankValues:
         """Return what sorts slots before the job's Rank, (N,)."""

@@ -17,6 +17,8 @@ from negotiator.cycle.conjunct import Conjunct
 from negotiator.cycle.numbering import Numbers
 from negotiator.ledger import Rows
 
+#: Comparisons that are true of the slots before a job's place.
+_BEFORE = frozenset({"<", "<="})
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 #: Integers from here on are not exact as real numbers.
 _EXACT = 2.0**53
@@ -25,14 +27,14 @@ _NO_AD = Ad([])
 
 @attrs.frozen(eq=False)
 class ComparedSlots:
-    """The slots of which an expression is a number, (V,) ``rows`` of ``size``, by its ``values``, ascending, for one comparison with a job's.
+    """The ``values`` of an expression of slots that are numbers, (V,) ascending, for one comparison with a job's.
 
     A number of a job stands at a place among them, 0 to V: the comparison is true of the slots before it, or of all others.
+    ``place_of`` is that of each slot, (N,); one without a number has a place on which no comparison is true.
     """
 
-    rows: Rows
     values: NDArray[np.float64]
-    size: int
+    place_of: NDArray[np.int32]
     comparison: str
 
     @classmethod
@@ -40,7 +42,9 @@ class ComparedSlots:
         """Sort slots by the values of all of them, (N,): NaN for one that is no number."""
         rows = np.flatnonzero(~np.isnan(values))
         rows = rows[np.argsort(values[rows], kind="stable")]
-        return cls(rows, values[rows], len(values), comparison)
+        place_of = np.full(len(values), len(values) if comparison in _BEFORE else -1, np.int32)
+        place_of[rows] = np.arange(len(rows))
+        return cls(values[rows], place_of, comparison)
 
     def places(self, numbers: NDArray[np.float64]) -> Numbers:
         """Return the place of each finite number; -1 for others."""
@@ -50,9 +54,7 @@ class ComparedSlots:
 
     def truth(self, place: int) -> TrueRows:
         """Return the slots on which the comparison with a job at a place is true."""
-        true = np.zeros(self.size, np.bool_)
-        true[self.rows[:place] if self.comparison in {"<", "<="} else self.rows[place:]] = True
-        return TrueRows.from_mask(true)
+        return TrueRows.from_mask(self.place_of < place if self.comparison in _BEFORE else self.place_of >= place)
 
 
 @attrs.define(eq=False)

@@ -165,22 +165,25 @@ class SortedByRanks:
         """Return all slots sorted by the pool's order and these ranks, (N,) each; None if they were not sorted yet."""
         return self._known.get((id(order), *map(id, ranks)))
 
-    def of(self, order: PoolOrder, *ranks: RankValues) -> SortedSlots | None:
-        """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have."""
+    def of(self, order: PoolOrder, *ranks: RankValues, uses: int = 0) -> SortedSlots | None:
+        """Return all slots sorted by the pool's order and these ranks, (N,) each; None for ranks that few requests have.
+
+        :param uses: how many requests are known to have them.
+        """
         key = id(order), *map(id, ranks)
         known = self._known.get(key)
         if known is not None:
             return known
-        uses = self._uses.get(key, (0, ()))[0] + 1
-        if uses < _USES:
+        found = self._uses.get(key, (0, ()))[0] + 1
+        if found < _USES and uses < _USES:
             if len(self._uses) < _MAX_RANKS or key in self._uses:
-                self._uses[key] = uses, (order, *ranks)  # held: an identity is not used again
+                self._uses[key] = found, (order, *ranks)  # held: an identity is not used again
             return None
         if len(self._known) >= _MAX_SORTED:
             return None
         rows = order.sorted(ranks).astype(np.int32)
         self._known[key] = found = SortedSlots((order, *ranks), rows)
-        del self._uses[key]
+        self._uses.pop(key, None)
         return found
 
 
