@@ -43,14 +43,13 @@ from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher, untimed, unwatched
 from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.quota_refusals import QuotaRefusals
-from negotiator.cycle.reasons import WORK_EXCEEDED
 from negotiator.cycle.recount import recount
 from negotiator.cycle.request_answers import RequestGroups
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
-from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, owners_of
+from negotiator.cycle.work_accounts import WorkAccounts, exceeded_reason, is_exceeded, owners_of
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
@@ -112,7 +111,7 @@ def _run_cycle(
     state = state or CycleState.new(bundle, cycle.now)
     watch(CycleProgress(Station.ADMIT))
     begin(Station.ADMIT)
-    work = WorkAccounts.of(snapshot.slots, snapshot.jobs)
+    work = WorkAccounts.of(snapshot.slots, snapshot.jobs, state.last_owners)
     of_jobs = work.for_ads(cycle, AdKind.JOB)
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     watch(CycleProgress(Station.PLACE))
@@ -202,7 +201,7 @@ def _run_cycle(
             if len(granted.rows):
                 attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
                 if is_exceeded(paid):  # a later cycle would count the claims for too little
-                    granted = granted.withdrawn(in_use.ledger, WORK_EXCEEDED)
+                    granted = granted.withdrawn(in_use.ledger, exceeded_reason(paid))
             in_use.end_claims(granted.ended)
             withdrawn = matcher.take(granted.rows, granted.consumption)
             if granted.enlarged is not None:
@@ -242,7 +241,7 @@ def _run_cycle(
         placements=placed.placements,
         changes=placed.changes,
         state=placed.state.after(
-            pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows, broken.now
+            pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows, broken.now, work.last_owners()
         ),
         ledger=in_use.ledger,
         journal=journal,

@@ -25,12 +25,12 @@ from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
-from negotiator.cycle.reasons import WORK_EXCEEDED, core_reason, failure_reason, plugin_reason
+from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.slot_order import RankValues
-from negotiator.cycle.work_accounts import is_exceeded
+from negotiator.cycle.work_accounts import exceeded_reason, is_exceeded
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Answers, Attributed
 from negotiator.hooks.manager import HookFailure
@@ -324,7 +324,7 @@ def match(
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
         candidates = matcher.candidate_set(matcher.slots)
-        candidates.remove_all(WORK_EXCEEDED)
+        candidates.remove_all(exceeded_reason(cycle))
     claimed = None if allowance is None else allowance.claimed
     preemption = None if claimed is None else matcher.preemption
     matcher.withdraw(candidates, request.schedd, preempt=preemption is not None)
@@ -338,7 +338,7 @@ def match(
             enlarged, scores, failures = _of_plugins(enlarged, scores, request, bundle, cycle)
     if is_exceeded(cycle) and enlarged is not None:
         candidates = matcher.candidate_set(matcher.slots)
-        candidates.remove_all(WORK_EXCEEDED)
+        candidates.remove_all(exceeded_reason(cycle))
         preempting, enlarged = None, None
     elif failures:
         enlarged = None

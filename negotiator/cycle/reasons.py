@@ -92,3 +92,10 @@ WORK_EXCEEDED = core_reason(
     "work_exceeded",
     "the expressions in the owner's jobs took too many steps: no slot in this cycle",
 )
+#: The reason for a request whose owner has steps left, which others of the cycle have used up.
+WORK_WAITS = core_reason(
+    Station.MATCH,
+    Verdict.WAITING,
+    "work_waits",
+    "the expressions in jobs of other owners took the steps that all may take together: those of this owner are first in the next cycle",
+)

@@ -2,6 +2,9 @@
 
 Ads are expressions that users write. Steps are counted, not seconds, so that a cycle can be replayed. An owner who has no
 steps left gets no slot in this cycle; a machine without steps left is matched with nobody. All others lose nothing.
+
+One person may have many names. What owners take beyond the steps of their plain ads is also taken from a budget of all of them
+together. Once it is used up, further ones wait for the next cycle, in which those who took from it come after them.
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import attrs
 
 from negotiator.classad import Allowance, Payers, Table
 from negotiator.classad.syntax import AttributeMap, fold
+from negotiator.cycle.reasons import WORK_EXCEEDED, WORK_WAITS
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle
 from negotiator.pool.ad_kind import string_value
+from negotiator.records import Reason
 
 #: Steps of an owner for each slot of the pool, of at least so many slots, and for each of the owner's job ads:
 #: many times what plain ads take, and less than a second in a pool of 5,000 slots.
@@ -32,7 +37,75 @@ SLOTS_OF_STEP: Final = 2
 STEPS_EACH_MACHINE: Final = 200_000
 STEPS_EACH_REQUEST: Final = 600
 
+#: So many owners may take all of their steps in one cycle.
+OWNERS_TOGETHER: Final = 2
+
 _UNLIMITED: Final = 1 << 62
+
+
+@attrs.define(eq=False)
+class OwnerAllowance(Allowance):
+    """The steps of an owner that are left now.
+
+    ``plain`` are those of plain ads, which are not taken from the budget of all owners. ``given`` are those that the owner may take,
+    ``kept_back`` those of them that the budget of all owners does not allow now, and ``shared`` what was taken from it.
+    """
+
+    name: str
+    plain: int
+    given: int
+    kept_back: int = 0
+    shared: int = 0
+
+    @property
+    def waits(self) -> bool:
+        """True if no steps are left because other owners took those of all of them."""
+        return self.exhausted and self.steps + self.kept_back > 0
+
+
+@attrs.define(eq=False)
+class _SharedBudget:
+    """The steps that owners may take beyond those of their plain ads, all of them together.
+
+    ``last`` are owners who come after all others: they took from it since everybody had a turn.
+    """
+
+    left: int
+    last: frozenset[str]
+    _current: OwnerAllowance | None = attrs.field(default=None, init=False)
+    _waiting: set[str] = attrs.field(factory=set, init=False)
+    _took: set[str] = attrs.field(factory=set, init=False)
+
+    def begin(self, owner: OwnerAllowance) -> None:
+        """Let an owner take what is left, once it is known what the one before took."""
+        current, self._current = self._current, owner
+        if current is not owner:
+            if current is not None:
+                self._settle(current)
+            self._limit(owner)
+
+    def _settle(self, owner: OwnerAllowance) -> None:
+        taken = owner.given - owner.steps - owner.kept_back
+        shared = max(0, taken - owner.plain)
+        if shared > owner.shared:
+            self._took.add(owner.name)
+            self.left -= shared - owner.shared
+            owner.shared = shared
+        if owner.waits:
+            self._waiting.add(owner.name)
+
+    def _limit(self, owner: OwnerAllowance) -> None:
+        left = owner.steps + owner.kept_back
+        plain = max(0, owner.plain - (owner.given - left))
+        may_take = 0 if owner.name in self.last else max(0, self.left)
+        owner.steps = min(left, plain + may_take)
+        owner.kept_back = left - owner.steps
+
+    def taken(self) -> tuple[str, ...]:
+        """Return the owners who come after all others in the next cycle, sorted; none once nobody but them waits."""
+        if self._current is not None:
+            self._settle(self._current)
+        return tuple(sorted(self.last | self._took)) if self._waiting - self.last else ()
 
 
 @attrs.define(eq=False)
@@ -42,19 +115,27 @@ class WorkAccounts:
     slots: int
     ads: Mapping[str, int]
     steps_each_machine: int = STEPS_EACH_MACHINE
-    _owners: dict[str, Allowance] = attrs.field(factory=dict)
+    last: frozenset[str] = frozenset()  # owners who come after all others, if there are many steps to take
+    _owners: dict[str, OwnerAllowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
     # The owner of each request of the cycle, as ``owner_of`` names them; workers do not need it.
     of_requests: Sequence[str] = attrs.field(default=(), init=False)
     # By the identity of the owner's allowance: the cycle, and the same in which the owner pays.
     _cycles: dict[int, tuple[Cycle, Cycle]] = attrs.field(factory=dict, init=False)
+    _budget: _SharedBudget = attrs.field(init=False)
     # The last job and its owner's: a turn looks the same one up several times.
-    _last: tuple[AttributeMap, Allowance] | None = attrs.field(default=None, init=False)
+    _last: tuple[AttributeMap, OwnerAllowance] | None = attrs.field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._budget = _SharedBudget(OWNERS_TOGETHER * self._steps_of_expressions, self.last)
 
     @classmethod
-    def of(cls, slots: Table, jobs: Table) -> WorkAccounts:
-        """Return the accounts of a pool, nothing charged."""
-        return cls(len(slots), _ads_of_owners(jobs))
+    def of(cls, slots: Table, jobs: Table, last: Iterable[str] = ()) -> WorkAccounts:
+        """Return the accounts of a pool, nothing charged.
+
+        :param last: what ``last_owners`` returned in the cycle before.
+        """
+        return cls(len(slots), _ads_of_owners(jobs), last=frozenset(last))
 
     def for_workers(self) -> WorkAccounts:
         """Return the same accounts, to be sent to other machines: an ad of a table cannot be sent."""
@@ -92,15 +173,27 @@ class WorkAccounts:
         """Return the allowance of the owner of a job."""
         if self._last is None or self._last[0] is not job:
             self._last = job, self._of_owner(owner_of(job))
+        else:
+            self._budget.begin(self._last[1])
         return self._last[1]
 
-    def _of_owner(self, name: str) -> Allowance:
+    def _of_owner(self, name: str) -> OwnerAllowance:
         found = self._owners.get(name)
         if found is None:
-            each = STEPS_EACH_AD + self.slots // SLOTS_OF_STEP
-            steps = STEPS_EACH_SLOT * max(self.slots, LEAST_SLOTS) + self.ads.get(name, 0) * each
-            found = self._owners[name] = Allowance(steps)
+            ads, each = self.ads.get(name, 0), STEPS_EACH_AD + self.slots // SLOTS_OF_STEP
+            steps = self._steps_of_expressions + ads * each
+            found = self._owners[name] = OwnerAllowance(steps, name, max(ads, 1) * each, steps)
+        self._budget.begin(found)
         return found
+
+    @property
+    def _steps_of_expressions(self) -> int:
+        """The steps of each owner beside those of plain ads."""
+        return STEPS_EACH_SLOT * max(self.slots, LEAST_SLOTS)
+
+    def last_owners(self) -> tuple[str, ...]:
+        """Return the owners who took from the budget of all owners, and come after others in the next cycle; none if nobody waits."""
+        return self._budget.taken()
 
     @property
     def owners(self) -> Iterable[Allowance]:
@@ -131,6 +224,12 @@ def for_policy(cycle: Cycle) -> Cycle:
 def is_exceeded(cycle: Cycle) -> bool:
     """True if the owner of the request that is being matched has no steps left."""
     return cycle.payers is not None and cycle.payers.exhausted
+
+
+def exceeded_reason(cycle: Cycle) -> Reason:
+    """Return why the owner of the request that is being matched has no steps left."""
+    owner = None if cycle.payers is None else cycle.payers.other
+    return WORK_WAITS if isinstance(owner, OwnerAllowance) and owner.waits else WORK_EXCEEDED
 
 
 def owner_of(job: AttributeMap) -> str:

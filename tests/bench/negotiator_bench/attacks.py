@@ -21,6 +21,7 @@ SEED: Final = random.SystemRandom().randrange(10**6)
 """Of the unlike ads: new ones each time."""
 
 _FIRST_CLUSTER: Final = 900_000
+_NAMES: Final = 25
 
 
 @attrs.frozen
@@ -211,6 +212,35 @@ def _chains_of_any_length() -> Attack:
     return Attack(tuple(job(n, Requirements="N0 > 0", **chain(n + 1, "1")) for n in range(390)))
 
 
+def _many_owners() -> Attack:
+    """One person with many names, each of which takes all that one owner may."""
+    one = "size(evalInEachContext(Memory + TARGET.Mips * {n} > 0, Contexts)) > 0"
+    contexts = "{" + ",".join(f"[Memory = {n}]" for n in range(300)) + "}"
+    return Attack(
+        tuple(
+            job(
+                n,
+                **_named(n % _NAMES),
+                Contexts=contexts,
+                Requirements=" && ".join(one.format(n=n * 20 + each) for each in range(8)),
+            )
+            for n in range(4 * _NAMES)
+        )
+    )
+
+
+def _random_ads() -> Attack:
+    """Random jobs of many names, and random slots, of any depth."""
+    rng = random.Random(f"ads {SEED}")  # noqa: S311 - repeatable, not secret
+    jobs = (job(n, **_named(rng.randrange(_NAMES)), **job_attributes((SEED, n % 7), n)) for n in range(200))
+    return Attack(tuple(jobs), tuple(slot(n, **slot_attributes((SEED, n % 3), n)) for n in range(20)))
+
+
+def _named(number: int) -> dict[str, str]:
+    """Return the attributes of a job of one of the names of the hostile user."""
+    return {"Owner": f'"{OWNER}{number}"', "User": f'"{OWNER}{number}@example.org"'}
+
+
 ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "attribute names": _many_names,
     "slow limits": _slow_limits,
@@ -228,4 +258,6 @@ ATTACKS: Final[Mapping[str, Callable[[], Attack]]] = {
     "unlike slots": _unlike_slots,
     "unlike expressions": _unlike_expressions,
     "chains of any length": _chains_of_any_length,
+    "25 names": _many_owners,
+    "random ads": _random_ads,
 }
