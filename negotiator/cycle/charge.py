@@ -29,7 +29,7 @@ from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
 from negotiator.cycle.shadow_charges import NOTHING_OBSERVED, observe
 from negotiator.cycle.slot_allowance import admit_slots
-from negotiator.cycle.work_accounts import exceeded_reason, is_exceeded
+from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import SlotAllowance
 from negotiator.hooks.records import Cycle, Mask, Request
@@ -114,7 +114,7 @@ def charge(
         reasons = [failure_reason(Station.CHARGE, failure) for failure in declared.failures]
         return attrs.evolve(_nothing(left, *reasons), failures=declared.failures)
     if is_exceeded(cycle):  # an expression that was cut short may have hidden a charge
-        return _nothing(left, exceeded_reason(cycle))
+        return _nothing(left, work_reason(cycle))
     enforcing = declared.charges(request, enforcing=True)
     unspecified = _unspecified(request, enforcing)
     if unspecified is not None:

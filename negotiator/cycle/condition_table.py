@@ -238,16 +238,17 @@ class ConditionTable:
             kept = keeps[:, place]
             left = more if kept.all() else np.where(kept[:, None], more, left)
             found = np.where(kept, own, found)
-        for number, (combination, counts_of, count) in enumerate(
-            zip(block, removed.tolist(), found.tolist(), strict=True)
-        ):
+        for number, combination in enumerate(block):
+            own_removed = removed[number].tolist()
             of_rows = [
-                row.removals(of_codes.get((number, place), [0] * len(row.rejected)) if row_is_coded else (removes,))
-                for place, (row, row_is_coded, removes) in enumerate(
-                    zip(rows[number], coded[number].tolist(), counts_of, strict=False)
+                row.removals(
+                    (own_removed[place],)
+                    if row.conjunct.codes is None
+                    else of_codes.get((number, place), [0] * len(row.rejected))
                 )
+                for place, row in enumerate(rows[number])
             ]
-            yield self._found(combination, self.bits.rows(left[number], count), iter(of_rows))
+            yield self._found(combination, self.bits.rows(left[number], int(found[number])), iter(of_rows))
 
     def _found(
         self, combination: _Combination, kept: TrueRows, of_rows: Iterator[list[tuple[int, Removal]]]
@@ -320,7 +321,7 @@ class _ConditionColumns:
         table = self.table
         count = len(table.requests)
         shadowed = any(self.alike.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
-        if shadowed or table.requirements.dependencies.shadowed(_NO_AD):
+        if shadowed or table.requirements.cache_of_easy.dependencies.shadowed(_NO_AD):
             return [None] * count
         everything = np.arange(count)
         of_job = self._of_jobs()
@@ -332,7 +333,7 @@ class _ConditionColumns:
             self._add(conjunct, everything, np.full(count, place))
         first_of_pool = first_of_slots + len(layers)
         rules = [
-            (table.requirements.of_tree(conjunct.expression, each.slot_side), conjunct.reason)
+            (table.requirements.of_rule(conjunct.expression, each.slot_side), conjunct.reason)
             for each in table.constraints
             for conjunct in each.conjuncts
         ]
@@ -371,7 +372,7 @@ class _ConditionColumns:
 
     def _moves_scope(self, part: Expr) -> bool:
         """True if what a part of Requirements means may depend on the attributes that a job has (``Requirements.of_job``)."""
-        index = self.table.requirements.dependencies
+        index = self.table.requirements.cache_of_easy.dependencies
         found = index.without_other_ad(part, on_rows=False, shadowed=False).footprint
         return (found.moves_scope or found.opaque) and bool(moved_attributes(part))
 
@@ -463,7 +464,7 @@ class _ConditionColumns:
         truth = table.requirements.present
         if not truth.has_false:
             return None
-        conjunct = table.requirements.of_tree(WHOLE, Side.MY)
+        conjunct = table.requirements.of_rule(WHOLE, Side.MY)
         rejected = [truth.size - truth.count]
         return _Row(
             *(conjunct, frozenset()),

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
-from negotiator.classad import Ad, Environment
+from negotiator.classad import Ad, Environment, Side
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.reasons import core_reason
@@ -97,6 +97,20 @@ def apply_conditions(
     """Remove the slots of which a condition of a job is not true, condition by condition."""
     _requirements(candidates, job, requirements, cycle.environment)
     _constraints(candidates, job, requirements, constraints, cycle)
+    apply_to_hard_slots(candidates, job, requirements, cycle.environment)
+
+
+def apply_to_hard_slots(
+    candidates: CandidateSet, job: Ad, requirements: Requirements, env: Environment
+) -> None:
+    """Apply the Requirements of both sides to the slots that are evaluated one by one."""
+    for conjunct, truth in requirements.of_hard_slots(job, env):
+        if not truth.has_false:
+            continue
+        if conjunct.side is Side.TARGET:
+            candidates.require(truth, conjunct.written[0].reason(), conjunct.rows)
+        else:
+            candidates.removals += [each for _, each in candidates.require_of_slots(conjunct, truth)]
 
 
 def _requirements(candidates: CandidateSet, job: Ad, requirements: Requirements, env: Environment) -> None:

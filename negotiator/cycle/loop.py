@@ -49,7 +49,7 @@ from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slo
 from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
-from negotiator.cycle.work_accounts import WorkAccounts, exceeded_reason, is_exceeded, owners_of
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, owners_of, work_reason
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
@@ -201,7 +201,7 @@ def _run_cycle(
             if len(granted.rows):
                 attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
                 if is_exceeded(paid):  # a later cycle would count the claims for too little
-                    granted = granted.withdrawn(in_use.ledger, exceeded_reason(paid))
+                    granted = granted.withdrawn(in_use.ledger, work_reason(paid))
             in_use.end_claims(granted.ended)
             withdrawn = matcher.take(granted.rows, granted.consumption)
             if granted.enlarged is not None:
@@ -241,7 +241,11 @@ def _run_cycle(
         placements=placed.placements,
         changes=placed.changes,
         state=placed.state.after(
-            pending_entries(journal, outcomes.unclaimed), kind.name, ended.rows, broken.now, work.last_owners()
+            pending_entries(journal, outcomes.unclaimed),
+            kind.name,
+            ended.rows,
+            broken.now,
+            work.last_owners(),
         ),
         ledger=in_use.ledger,
         journal=journal,

@@ -19,7 +19,7 @@ from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
-from negotiator.cycle.conditions import BestSlots, ConditionSource, apply_conditions
+from negotiator.cycle.conditions import BestSlots, ConditionSource, apply_conditions, apply_to_hard_slots
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots
 from negotiator.cycle.offered_slots import OfferedSlots
@@ -30,7 +30,7 @@ from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.slot_order import RankValues
-from negotiator.cycle.work_accounts import exceeded_reason, is_exceeded
+from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Answers, Attributed
 from negotiator.hooks.manager import HookFailure
@@ -110,7 +110,8 @@ class SlotMatcher:
         """
         budget, slots = MemoryBudget.of(len(offered.slots)), offered.slots
         requirements = Requirements(slots, environment, budget)
-        ranks = Ranks(requirements.dependencies, environment, budget, pool)
+        easy = requirements.cache_of_easy.dependencies
+        ranks = Ranks(easy, environment, budget, pool, requirements.hard)
         ranks.alike = None if groups is None else groups.alike
         taken, unclaimable = np.zeros((2, len(slots)), dtype=np.bool_)
         claims = ClaimIds.of(slots, environment, claim_ids, divisible)
@@ -247,7 +248,8 @@ class SlotMatcher:
         budget = MemoryBudget.of(len(slots))
         self.slots, self.source, self._filters = slots, None, None
         self.requirements = Requirements(slots, self.environment, budget)
-        self.ranks = self.ranks.over(self.requirements.dependencies, self.environment, budget)
+        easy = self.requirements.cache_of_easy.dependencies
+        self.ranks = self.ranks.over(easy, self.environment, budget, self.requirements.hard)
         if self.preemption is not None:
             changed = attrs.evolve(self.preemption, cache=self.requirements.cache, pool_ranks=self.ranks)
             self.preemption = changed
@@ -317,6 +319,7 @@ def match(
             apply_conditions(candidates, request.ad, matcher.requirements, bundle.constraints, cycle)
         else:
             found.apply(candidates)
+            apply_to_hard_slots(candidates, request.ad, matcher.requirements, cycle.environment)
         matching = candidates.rows
         failures = matcher.filter_answers(request, bundle, cycle, queued).apply(candidates)
         scores, failed = _scores(candidates, request, bundle, cycle)
@@ -324,7 +327,7 @@ def match(
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
         candidates = matcher.candidate_set(matcher.slots)
-        candidates.remove_all(exceeded_reason(cycle))
+        candidates.remove_all(work_reason(cycle))
     claimed = None if allowance is None else allowance.claimed
     preemption = None if claimed is None else matcher.preemption
     matcher.withdraw(candidates, request.schedd, preempt=preemption is not None)
@@ -338,7 +341,7 @@ def match(
             enlarged, scores, failures = _of_plugins(enlarged, scores, request, bundle, cycle)
     if is_exceeded(cycle) and enlarged is not None:
         candidates = matcher.candidate_set(matcher.slots)
-        candidates.remove_all(exceeded_reason(cycle))
+        candidates.remove_all(work_reason(cycle))
         preempting, enlarged = None, None
     elif failures:
         enlarged = None

@@ -15,6 +15,7 @@ from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, evalua
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
 from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
 from negotiator.cycle.alike_jobs import AlikeJobs
+from negotiator.cycle.slot_conjuncts import HardSlots
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Mask
@@ -76,18 +77,25 @@ class Ranks:
     """The ranks of the slots of one cycle, computed once for all jobs that are equal in the attributes that ranks read."""
 
     def __init__(
-        self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget, pool: SlotRanks
+        self,
+        dependencies: DependencyIndex,
+        env: Environment,
+        budget: MemoryBudget,
+        pool: SlotRanks,
+        hard: HardSlots | None = None,
     ) -> None:
-        self._slots, self._of_pool = dependencies.table, pool
+        """Rank the slots of an index, and ``hard`` ones that are not in it."""
+        self._hard, self._of_pool = hard, pool
+        self._slots = dependencies.table if hard is None else hard.slots
         #: Sort slots instead of the pool's rank before the job's, (N,); the order of a bundle may bring them.
         self.scores: RankValues | None = None
         #: Slots that no request gets any more, (N,): they are not among those to choose from. More are added as a cycle goes on.
         self.taken: Mask | None = None
-        self._pool = ColumnCache(dependencies, env, _pool_order, budget)
+        self._pool = ColumnCache(dependencies, env, self._pool_order, budget)
         # Of its own: a rank has 64 times the memory of a condition, and each job may have another one.
         of_jobs = MemoryBudget.of(len(dependencies.table))
-        self._job = ColumnCache(dependencies, env, _job_rank, of_jobs)
-        self._after = ColumnCache(dependencies, env, _pool_rank, budget)
+        self._job = ColumnCache(dependencies, env, lambda column: self._spread(_job_rank(column)), of_jobs)
+        self._after = ColumnCache(dependencies, env, lambda column: self._spread(_pool_rank(column)), budget)
         self._sorted = SortedByRanks()
         self._latest: tuple[Ad, _JobRanks] | None = None
         #: The first job of each request of the cycle; None if they are not known.
@@ -100,9 +108,15 @@ class Ranks:
         #: Whether all slots have an integer of exact size in an attribute.
         self._integers: dict[str, bool] = {}
 
-    def over(self, dependencies: DependencyIndex, env: Environment, budget: MemoryBudget) -> Ranks:
+    def over(
+        self,
+        dependencies: DependencyIndex,
+        env: Environment,
+        budget: MemoryBudget,
+        hard: HardSlots | None = None,
+    ) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
-        ranks = Ranks(dependencies, env, budget, self._of_pool)
+        ranks = Ranks(dependencies, env, budget, self._of_pool, hard)
         ranks.scores, ranks.taken, ranks.alike = self.scores, self.taken, self.alike
         return ranks
 
@@ -174,16 +188,27 @@ class Ranks:
 
     def _column(self, rank: Expr, rows: NDArray[np.intp], job: Ad, side: Side, env: Environment) -> Column:
         """Return the values of a rank of some slots, (K,)."""
-        index = self._pool.dependencies
+        index, hard = self._pool.dependencies, self._hard
+        if hard is not None:
+            place = np.searchsorted(hard.easy, rows)
+            places = np.minimum(place, len(hard.easy) - 1)
+            if (hard.easy[places] != rows).any():
+                return evaluate_table(rank, self._slots.take(rows), job, side=side, env=env)
+            rows = places
         if index.is_easy_before_rows(rank, job, on_rows=side is Side.MY):
             # Some slots' own expressions may be random. The others are columns, which are those of all slots.
-            found = evaluate_table(rank, self._slots, job, side=side, env=env, dependencies=index, rows=rows)
+            table = index.table
+            found = evaluate_table(rank, table, job, side=side, env=env, dependencies=index, rows=rows)
             return found.take(rows)
-        return evaluate_table(rank, self._slots.take(rows), job, side=side, env=env)
+        return evaluate_table(rank, index.table.take(rows), job, side=side, env=env)
 
     def of_pool(self, rank: Expr, job: Ad, env: Environment) -> RankValues:
         """Return a further rank of the pool of all slots for a job, (N,), as the pool's ranks of ``of`` are computed."""
-        return self._after.get(rank, job, Side.MY, env)
+        found = self._after.get(rank, job, Side.MY, env)
+        if self._hard is not None:
+            found, rows = found.copy(), self._hard.rows
+            found[rows] = _pool_rank(self._hard.values(rank, job, Side.MY, env, rows))
+        return found
 
     def choose(
         self,
@@ -201,6 +226,8 @@ class Ranks:
         (N,) each, then the order of the rows. ``replaced`` has all of these but the ``first`` of some slots. ``env`` has the state of
         ``random``.
         """
+        if replaced is None:
+            replaced = self._of_hard(job, among, env, further)
         plain = self.scores is None and not (further or first) and replaced is None
         if plain and (known := self._sorted_of_class.get(self._class)) is not None:
             chosen = known[0].first(among, count, self.taken)
@@ -231,6 +258,33 @@ class Ranks:
         places = best(min(count, len(rows)), *(each[rows] for each in first), *keys)
         return rows[places], keys[1][places]
 
+    def _of_hard(
+        self, job: Ad, among: Mask, env: Environment, further: tuple[RankValues, ...] = ()
+    ) -> ReplacedRanks | None:
+        """Return the ranks of the hard slots among some, (N,); None without any."""
+        if self._hard is None:
+            return None
+        rows = self._hard.rows[among[self._hard.rows]]
+        if not len(rows):
+            return None
+        read, written = self._read(job)
+        before = (
+            _pool_rank(self._hard.values(self._of_pool.before, read, Side.MY, env, rows))
+            if self.scores is None
+            else self.scores[rows]
+        )
+        own = _job_rank(self._hard.values(written, read, Side.TARGET, env, rows))
+        after = self._of_pool.after
+        last = () if after is None else (_pool_rank(self._hard.values(after, read, Side.MY, env, rows)),)
+        return ReplacedRanks(rows, (before, own, *last, *(each[rows] for each in further)))
+
+    def _spread(self, values: RankValues) -> RankValues:
+        """Return values of the slots of the index as values of all, (N,)."""
+        return values if self._hard is None else self._hard.spread(values)
+
+    def _pool_order(self, column: Column) -> PoolOrder:
+        return PoolOrder.of(self._spread(_pool_rank(column)))
+
     def _shifted(self, job: Ad, env: Environment) -> _ShiftedRank | None:
         """Return the Rank of a job if it is ``JOB - SLOT``, or a sum of the two, of integers that are written as such."""
         rank = self._read(job)[1]
@@ -254,10 +308,10 @@ class Ranks:
             return False
         name = expr.name.lower()
         if name not in self._integers:
-            column = self._slots.column(name)
+            column = self._job.dependencies.table.column(name)
             values = column.numbers()
-            is_integer = column.kind is Kind.INTEGER and len(self._slots) > 0
-            self._integers[name] = bool(is_integer and -_EXACT < values.min() and values.max() < _EXACT)
+            is_integer = column.kind is Kind.INTEGER and len(column) > 0
+            self._integers[name] = bool(is_integer and values.min() > -_EXACT and values.max() < _EXACT)
         return self._integers[name]
 
     def _before(self, pool: CacheKey[PoolOrder], read: Ad, env: Environment) -> RankValues:
@@ -274,10 +328,13 @@ class Ranks:
         read, pool, rank, last, _ = self._read_ranks(job, env)
         ranks = self._job.get_by_key(rank, read, env)
         after = () if last is None else (self._after.get_by_key(last, read, env),)
-        if self.scores is not None or first:
+        hard = self._of_hard(job, among, env)
+        if self.scores is not None or first or hard is not None:
             rows = np.flatnonzero(among)
-            before = self._before(pool, read, env)
-            return rows[is_better(rows, row, (*first, before, ranks, *after))]
+            keys: tuple[RankValues, ...] = (self._before(pool, read, env), ranks, *after)
+            if hard is not None:
+                keys = hard.at(np.arange(len(ranks)), keys)
+            return rows[is_better(rows, row, (*first, *keys))]
         order = self._pool.get_by_key(pool, read, env)
         sorted_slots = self._sorted.known(order, ranks, *after)
         if sorted_slots is None:
@@ -287,10 +344,6 @@ class Ranks:
     def _read(self, job: Ad) -> tuple[Ad, Expr]:
         """Return the ad that the pool's ranks read of a job, and the job's Rank."""
         return (job, job.get("Rank") or _NO_RANK) if self._of_pool.of_job else (_NO_JOB, _SAME_RANK)
-
-
-def _pool_order(column: Column) -> PoolOrder:
-    return PoolOrder.of(_pool_rank(column))
 
 
 def _pool_rank(column: Column) -> RankValues:

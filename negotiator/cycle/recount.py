@@ -22,7 +22,7 @@ from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.exceeded_quotas import QuotaInUse, exceeded_limits
 from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
-from negotiator.cycle.work_accounts import WorkAccounts, exceeded_reason, is_exceeded
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks.charges import Charge
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.manager import Attributed, HookFailure
@@ -107,7 +107,7 @@ def recount(
         for failure in answers.failures:
             uncertain[request.user] = failure
         if is_exceeded(paid):
-            failure = HookFailure(CORE, __version__, "negotiator_charges", exceeded_reason(paid).text)
+            failure = HookFailure(CORE, __version__, "negotiator_charges", work_reason(paid).text)
             uncertain[request.user] = failure
         for mode in (Mode.ENFORCE, Mode.WARN):
             charges = answers.charges(request, enforcing=mode is Mode.ENFORCE)

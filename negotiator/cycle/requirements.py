@@ -16,7 +16,7 @@ from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
-from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, slot_conjuncts
+from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, hard_slots, slot_conjuncts
 from negotiator.cycle.slot_layers import slot_layers
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
@@ -27,7 +27,7 @@ class Requirements:
     """The Requirements of jobs and of the slots of one cycle.
 
     ``cache`` has the slots on which expressions are true, for other
-    users too.
+    users too, ``cache_of_easy`` those of the slots that are not ``hard``; None if all are.
     """
 
     def __init__(self, slots: Table, env: Environment, budget: MemoryBudget) -> None:
@@ -37,9 +37,12 @@ class Requirements:
         self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
         self._all_caches: list[ColumnCache[TrueRows]] = []
         self._meter: EvaluationMeter | None = None
-        self._whole_slots = _conjunct(WHOLE, Side.MY, self.cache, WHOLE)
         # By identity of the tree: jobs with the same text share it.
         self._of_jobs: dict[int, _SplitRequirements] = {}
+        self.hard = hard_slots(slots)
+        self._easy = None if self.hard is None else self.hard.easy
+        self.cache_of_easy = self.cache if self._easy is None else self._cache_of(self._easy)
+        self._whole_slots = self._of_easy(WHOLE, Side.MY, WHOLE)
 
     @cached_property
     def present(self) -> TrueRows:
@@ -49,8 +52,11 @@ class Requirements:
 
     @cached_property
     def _parts(self) -> tuple[SlotConjunct, ...]:
-        """The conjuncts of the slots; a cycle without requests needs none."""
-        return slot_conjuncts(self._slots)
+        """The conjuncts of the slots, without those of hard ones; a cycle without requests needs none."""
+        if self._easy is None:
+            return slot_conjuncts(self._slots)
+        found = slot_conjuncts(self._slots.take(self._easy))
+        return tuple(attrs.evolve(each, rows=self._easy[each.rows]) for each in found)
 
     @cached_property
     def layers(self) -> tuple[Conjunct, ...]:
@@ -83,8 +89,26 @@ class Requirements:
         Conjuncts that differ in their constants only come together. MY may mean anything where an ad has such an
         attribute: each conjunct is then by itself.
         """
-        conjuncts = self._apart if self.dependencies.shadowed(job) else self.layers
+        shadowed = self.cache_of_easy.dependencies.shadowed(job)
+        conjuncts = self._apart if shadowed else self.layers
         yield from _evaluated(conjuncts, self._whole_slots, job, env)
+
+    def of_hard_slots(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
+        """Yield the whole Requirements of a job and of each hard slot with those of these slots on which they are true.
+
+        The machine of the slot pays for both.
+        """
+        if self.hard is None:
+            return
+        written = job.get("Requirements")
+        for side, printed in ((Side.TARGET, written), (Side.MY, WHOLE)):
+            if printed is not None:
+                conjunct = WrittenConjunct(printed, "Requirements", side)
+                found = self.hard.values(WHOLE, job, side, env, self.hard.rows)
+                yield (
+                    Conjunct(WHOLE, self.cache, (conjunct,), self.hard.rows),
+                    TrueRows.from_mask(found.is_true()),
+                )
 
     def _split_once(self, written: Expr) -> _SplitRequirements:
         known = self._of_jobs.get(id(written))
@@ -108,17 +132,26 @@ class Requirements:
     def _split(self, written: Expr) -> _SplitRequirements:
         parts = split(written)
         found = [
-            self.dependencies.without_other_ad(part, on_rows=False, shadowed=False).footprint
+            self.cache_of_easy.dependencies.without_other_ad(part, on_rows=False, shadowed=False).footprint
             for part in parts
         ]
         moving = [part for part, reach in zip(parts, found, strict=True) if reach.moves_scope or reach.opaque]
         moves = frozenset[str]().union(*map(moved_attributes, moving))
-        whole = _conjunct(WHOLE, Side.TARGET, self.cache, written)
+        whole = self._of_easy(WHOLE, Side.TARGET, written)
         return _SplitRequirements(whole, tuple(map(self.of_tree, parts)), moves)
 
-    def of_tree(self, expression: Expr, side: Side = Side.TARGET) -> Conjunct:
-        """Return a conjunct of jobs' Requirements, or of the pool's; ``side`` is that of the slots in it."""
-        return _conjunct(expression, side, self.cache, expression)
+    def of_tree(self, expression: Expr) -> Conjunct:
+        """Return a conjunct of jobs' Requirements."""
+        return self._of_easy(expression, Side.TARGET, expression)
+
+    def of_rule(self, expression: Expr, side: Side) -> Conjunct:
+        """Return a condition of the pool, which hard slots meet too; ``side`` is that of the slots in it."""
+        return Conjunct(expression, self.cache, (WrittenConjunct(expression, "Requirements", side),))
+
+    def _of_easy(self, expression: Expr, side: Side, written: Expr) -> Conjunct:
+        """Return a conjunct that applies to all but hard slots; ``written`` is what its reason prints."""
+        conjunct = WrittenConjunct(written, "Requirements", side)
+        return Conjunct(expression, self.cache_of_easy, (conjunct,), self._easy)
 
     @cached_property
     def _apart(self) -> tuple[Conjunct, ...]:
@@ -179,11 +212,6 @@ class _SplitRequirements:
     parts: tuple[Conjunct, ...]
     moves: frozenset[str]
     rejoined: dict[frozenset[str], tuple[Conjunct, ...]] = attrs.field(factory=dict, init=False)
-
-
-def _conjunct(expression: Expr, side: Side, cache: ColumnCache[TrueRows], written: Expr) -> Conjunct:
-    """Return a conjunct of Requirements that applies to all slots; ``written`` is what its reason prints."""
-    return Conjunct(expression, cache, (WrittenConjunct(written, "Requirements", side),))
 
 
 def _evaluated(

@@ -54,7 +54,9 @@ class ComparedSlots:
 
     def truth(self, place: int) -> TrueRows:
         """Return the slots on which the comparison with a job at a place is true."""
-        return TrueRows.from_mask(self.place_of < place if self.comparison in _BEFORE else self.place_of >= place)
+        return TrueRows.from_mask(
+            self.place_of < place if self.comparison in _BEFORE else self.place_of >= place
+        )
 
 
 @attrs.define(eq=False)

@@ -1,23 +1,40 @@
-"""The Requirements of all slots, split into conjuncts: slots with the same conjunct share it."""
+"""The Requirements of all slots, split into conjuncts: slots with the same conjunct share it.
+
+A few slots are set apart before: those whose expressions would make the conditions of all others hard to evaluate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Expr, Kind, Side, Table
-from negotiator.classad.columnar import Footprint, footprint, footprint_before_rows, reads_of_rows
+from negotiator.classad import ERROR, Ad, ClassAdValue, Column, Environment, Expr, Kind, Side, Table, evaluate
+from negotiator.classad.columnar import (
+    Footprint,
+    attributes_footprint,
+    footprint,
+    footprint_before_rows,
+    reads_of_rows,
+)
 from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
+from negotiator.classad.tables import from_values
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200
 
+#: Slots that are set apart at most, in a large pool one in this many; and different sets of expressions that are looked at.
+MOST_HARD, _PART_HARD, _MOST_KINDS = 64, 64, 512
+_MACHINES = 4
+#: Beyond these bounds expressions of slots are hard, and slots with more of them: those of real slots are far from them.
+_DEEPEST, _MOST_STEPS, _MOST_EXPRESSIONS = 50, 10_000, 150
+
 #: The name of the attribute, in lower case.
 NAME = "requirements"
+_SCOPES = ("my", "target")
 #: A reference to the Requirements of the ad itself. References to it inside Requirements are then circular, as in
 #: HTCondor.
 WHOLE = Attr("Requirements", AdRef(Side.MY))
@@ -30,6 +47,89 @@ class SlotConjunct:
     rows: NDArray[np.intp]
     expression: Expr
     attribute: str
+
+
+@attrs.define(eq=False)
+class HardSlots:
+    """Slots with expressions in which anything may be read, or far more than real slots have: their ``rows``, and those of all others.
+
+    They are evaluated one by one, at the cost of their machines, so that they do not make what jobs and other slots share be evaluated
+    slot by slot. All of them together may take the steps of ``_MACHINES``: then their values are errors.
+    """
+
+    slots: Table
+    rows: NDArray[np.intp]
+    easy: NDArray[np.intp]
+    _left: int | None = attrs.field(default=None, init=False)  # steps of all of them
+
+    def values(self, expr: Expr, job: Ad, side: Side, env: Environment, rows: NDArray[np.intp]) -> Column:
+        """Return the values of an expression of each of some of these slots (``Side.MY``), or of a job that is matched with it."""
+        slots = [self.slots.ad(row) for row in rows.tolist()]
+        found = [
+            self._value(expr, slot, *((slot, job) if side is Side.MY else (job, slot)), env) for slot in slots
+        ]
+        return from_values(self.slots.pool, found)
+
+    def _value(self, expr: Expr, slot: Ad, my: Ad, target: Ad, env: Environment) -> ClassAdValue:
+        if env.payers is None:
+            return evaluate(expr, my, target, env)
+        machine = env.payers.rows(slot)
+        if self._left is None:
+            self._left = _MACHINES * machine.steps
+        if self._left <= 0:
+            return ERROR
+        before = machine.steps
+        found = evaluate(expr, my, target, attrs.evolve(env, payers=attrs.evolve(env.payers, other=machine)))
+        self._left -= before - machine.steps
+        return found
+
+    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of all other slots as a column of all, (N,): NaN for these slots."""
+        found = np.full(len(self.slots), np.nan)
+        found[self.easy] = values
+        return found
+
+
+def hard_slots(slots: Table) -> HardSlots | None:
+    """Return the hard slots of a pool; None without any, or if they are many."""
+    found = np.zeros(len(slots), np.bool_)
+    for name in _SCOPES:
+        found |= ~slots.column(name).where(Kind.ABSENT)
+    names = [name for name in sorted(slots.names()) if slots.has_expressions(name)]
+    if len(names) > _MOST_EXPRESSIONS:
+        count = np.zeros(len(slots), np.intp)
+        for name in names:
+            count += slots.column(name).where(Kind.EXPRESSION)
+        found |= count > _MOST_EXPRESSIONS
+    others = np.flatnonzero(~found)
+    table = slots if len(others) == len(slots) else slots.take(others)
+    names = [name for name in names if table.has_expressions(name)]
+    if _is_hard(table, names):
+        groups, first = table.group_expressions(names)
+        if len(first) > _MOST_KINDS:
+            return None
+        hard = [_is_hard(table.take(np.array([row])), names) for row in first.tolist()]
+        found[others] = np.array(hard, np.bool_)[groups]
+    rows = np.flatnonzero(found)
+    if not 0 < len(rows) <= max(MOST_HARD, len(slots) // _PART_HARD) or len(rows) == len(slots):
+        return None
+    return HardSlots(slots, rows, np.delete(np.arange(len(slots)), rows))
+
+
+def _is_hard(slots: Table, names: Sequence[str]) -> bool:
+    """True if one of these attributes, in lower case, leads to something hard, or back to Requirements."""
+    found = [attributes_footprint([name for name in names if name != NAME], slots)]
+    if NAME in names:
+        shadowed = _shadowed(slots)
+        written = [part.expr for part in slots.parts(NAME)]
+        found += (footprint(each or WHOLE, slots, None, on_rows=True, shadowed=shadowed) for each in written)
+    return any(
+        _may_reach_itself(each)
+        or each.bounds is None
+        or each.bounds.depth > _DEEPEST
+        or each.bounds.steps > _MOST_STEPS
+        for each in found
+    )
 
 
 def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
@@ -103,7 +203,7 @@ def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
 
 def _shadowed(slots: Table) -> bool:
     """True if a slot has an attribute named like a scope, so that the scope means that attribute."""
-    return any(slots.column(name).kind is not Kind.ABSENT for name in ("my", "target"))
+    return any(slots.column(name).kind is not Kind.ABSENT for name in _SCOPES)
 
 
 def _reaching_themselves(written: Expr, slots: Table) -> NDArray[np.bool_]:

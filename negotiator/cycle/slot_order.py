@@ -174,10 +174,10 @@ class SortedByRanks:
         known = self._known.get(key)
         if known is not None:
             return known
-        found = self._uses.get(key, (0, ()))[0] + 1
-        if found < _USES and uses < _USES:
+        count = self._uses.get(key, (0, ()))[0] + 1
+        if count < _USES and uses < _USES:
             if len(self._uses) < _MAX_RANKS or key in self._uses:
-                self._uses[key] = found, (order, *ranks)  # held: an identity is not used again
+                self._uses[key] = count, (order, *ranks)  # held: an identity is not used again
             return None
         if len(self._known) >= _MAX_SORTED:
             return None

@@ -37,7 +37,7 @@ SLOTS_OF_STEP: Final = 2
 STEPS_EACH_MACHINE: Final = 200_000
 STEPS_EACH_REQUEST: Final = 600
 
-#: So many owners may take all of their steps in one cycle.
+#: What owners take beyond plain ads, all of them together, is what so many of them may take alone.
 OWNERS_TOGETHER: Final = 2
 
 _UNLIMITED: Final = 1 << 62
@@ -105,7 +105,9 @@ class _SharedBudget:
         """Return the owners who come after all others in the next cycle, sorted; none once nobody but them waits."""
         if self._current is not None:
             self._settle(self._current)
-        return tuple(sorted(self.last | self._took)) if self._waiting - self.last else ()
+        if not self._waiting - self.last:
+            return ()
+        return tuple(sorted(self.last | (self._took - self._waiting)))
 
 
 @attrs.define(eq=False)
@@ -226,7 +228,7 @@ def is_exceeded(cycle: Cycle) -> bool:
     return cycle.payers is not None and cycle.payers.exhausted
 
 
-def exceeded_reason(cycle: Cycle) -> Reason:
+def work_reason(cycle: Cycle) -> Reason:
     """Return why the owner of the request that is being matched has no steps left."""
     owner = None if cycle.payers is None else cycle.payers.other
     return WORK_WAITS if isinstance(owner, OwnerAllowance) and owner.waits else WORK_EXCEEDED

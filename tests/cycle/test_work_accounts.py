@@ -2,6 +2,8 @@
 
 import pytest
 
+from negotiator.bundle import default_bundle, load_bundle
+from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE, WorkAccounts, owner_of
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.plugin import Cycle
@@ -167,3 +169,56 @@ def test_priorities_that_are_slow_to_read_cost_nobody_elses_priority():
     jobs += [job(1, JobPrio="1 + 1", **ZOE), job(2, JobPrio="1 + 2", **ZOE)]
     result = cycle(snapshot([slot(0, Requirements='TARGET.Owner == "zoe"')], jobs))
     assert [name for name, _ in matched(result)] == ["1.2"]
+
+
+def names_of_one_person(owners):
+    """A costly job of each of some owners: three of them take more than all may take together."""
+    chain = [expensive(f"TARGET.Mips * {n}") for n in range(1, 9)]
+    return [
+        job(n, Contexts=CONTEXTS, Owner=f'"m{n}"', User=f'"m{n}@d"', Requirements=" && ".join(chain))
+        for n in range(owners)
+    ]
+
+
+def test_one_person_with_many_names_takes_no_more_than_two_owners_may():
+    """The names after these wait for the next cycle; plain jobs of others are matched as ever."""
+    slots = [slot(n, Mips=str(n)) for n in range(10)]
+    result = cycle(snapshot(slots, [*names_of_one_person(12), job(50, **ZOE)]))
+    waiting = [n for n in range(12) if "work_waits" in reasons_of(result, f"1.{n}")]
+    assert len(waiting) >= 6
+    assert "1.50" in dict(matched(result))
+    assert result.state.last_owners == tuple(sorted(f"m{n}" for n in range(12) if n not in waiting))
+
+
+def test_owners_who_waited_come_before_those_who_did_not_until_everybody_had_a_turn():
+    slots, served = [slot(n, Mips=str(n)) for n in range(10)], []
+    pool, state = snapshot(slots, names_of_one_person(8)), None
+    for number in range(1, 20):
+        result = run_cycle(pool, load_bundle(default_bundle()), Cycle(number, NOW, "0"), state)
+        waiting = {n for n in range(8) if "work_waits" in reasons_of(result, f"1.{n}")}
+        last = set() if state is None else {int(name[1:]) for name in state.last_owners}
+        served += sorted(set(range(8)) - waiting)
+        state = result.state
+        assert last <= waiting
+        if not state.last_owners:
+            break
+    assert sorted(served) == list(range(8))
+
+
+def test_an_owner_with_a_costly_job_does_not_wait_for_one_who_takes_all_that_an_owner_may():
+    slots = [slot(n, Mips=str(n)) for n in range(300)]
+    mine = job(1, Contexts=CONTEXTS, Requirements=expensive("TARGET.Mips"), **MALLORY)
+    other = job(2, Contexts=CONTEXTS, Requirements=expensive("1"), **ZOE)
+    result = cycle(snapshot(slots, [mine, other]))
+    assert [name for name, _ in matched(result)] == ["1.2"]
+
+
+def reasons_of(result, job_id):
+    """The codes of the reasons for a request, also if it has a match."""
+    return {
+        removal.reason.code
+        for outcome in result.outcomes
+        if f"{outcome.request.first_job}".endswith(job_id)
+        for removal in outcome.removals
+        if removal.removed
+    }

@@ -8,6 +8,7 @@ from negotiator.classad.columnar.dependencies import Dependencies as Dependencie
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex
 from negotiator.classad.columnar.evaluation import evaluate_table as evaluate_table
 from negotiator.classad.columnar.footprints import Footprint as Footprint
+from negotiator.classad.columnar.footprints import attributes_footprint as attributes_footprint
 from negotiator.classad.columnar.footprints import footprint as footprint
 from negotiator.classad.columnar.footprints import footprint_before_rows as footprint_before_rows
 from negotiator.classad.columnar.row_classes import reads_of_rows as reads_of_rows

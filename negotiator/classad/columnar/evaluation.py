@@ -135,10 +135,12 @@ def _by_classes(batch: RowBatch, expr: Expr, rows: IndexArray | None, *, on_rows
     """Evaluate an expression that needs the scalar evaluator: if only because of some rows' own expressions, in these alone."""
     itself = batch.before_rows(expr, on_rows=on_rows)
     if not is_easy(itself):
-        # Whoever makes it so pays: the other ad, if the expression by itself would be evaluated by columns.
+        # Whoever makes it so pays: the other ad, if the expression by itself would be evaluated by columns, or if what it leads to
+        # there lets more rows differ.
         alone = footprint_before_rows(expr, batch.table, None, on_rows=on_rows, shadowed=batch.shadowed)
         batch.work = WorkCounter(
-            rows_own=batch.work.rows_own and not is_easy(alone), allowance=batch.work.allowance
+            rows_own=batch.work.rows_own and not is_easy(alone) and itself.names <= alone.names,
+            allowance=batch.work.allowance,
         )
         return batch.whole(expr, on_rows=on_rows)
     classes = batch.classes(itself).by_cost

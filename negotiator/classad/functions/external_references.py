@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import Expr
 
 _PREFIX = "target."
+#: A node of the walk takes as long as so many steps.
+_STEPS_OF_NODE = 8
 
 
 @attrs.define
@@ -55,7 +57,7 @@ class ExternalReferences:
         pending = [expr]
         while pending:
             node = pending.pop()
-            self.state.charge(1)
+            self.state.charge(_STEPS_OF_NODE)
             if depth <= 0:
                 self.state.mark_level_dependent()
                 return False
