@@ -84,7 +84,7 @@ class _Row:
 class _Combination:
     """The rows of alike requests in the order in which they are applied, those of the slots' Requirements in ``of_slots``.
 
-    ``reads`` as in ``_Row``; ``missing`` of the rows have to be evaluated before they can be combined.
+    ``reads`` as in ``_Row``; ``missing`` of the rows have to be evaluated before they can be combined. ``requests`` have it and no turn yet.
     """
 
     rows: list[_Row]
@@ -92,6 +92,7 @@ class _Combination:
     reads: frozenset[str]
     missing: int = 0
     found: FoundConditions | None = None
+    requests: int = 0
 
 
 @attrs.define(eq=False)
@@ -107,16 +108,18 @@ class _TrueBits:
         self.words = np.zeros((64, max(1, -(-self.size // 64))), np.uint64)
         self._write(0, np.packbits(np.ones(self.size, np.bool_)))
 
-    def add(self, truth: TrueRows) -> int:
-        """Add a row, and return its number; -1 if there is no memory left."""
+    def add(self, truth: TrueRows, *, until_removed: bool = False) -> int:
+        """Add a row, and return its number; -1 if there is no memory left, but for one ``until_removed``: the last one."""
         if truth.bits is None and truth.count:
             return 0
-        if not self.budget.take(self.words[0].nbytes):
+        if not until_removed and not self.budget.take(self.words[0].nbytes):
             return -1
         if self.count == len(self.words):
             self.words = np.concatenate((self.words, np.zeros_like(self.words)))
         if truth.bits is not None:
             self._write(self.count, truth.bits)
+        else:
+            self.words[self.count] = 0
         self.count += 1
         return self.count - 1
 
@@ -153,6 +156,9 @@ class ConditionTable:
     _codes: dict[Conjunct, NDArray[np.intp]] = attrs.field(factory=dict, init=False)
     #: Combinations whose rows cost nobody any more.
     _ready: deque[_Combination] = attrs.field(factory=deque, init=False)
+    #: Combinations of which each request had its turn: if there is no memory for others, they are forgotten.
+    _served: deque[_Combination] = attrs.field(factory=deque, init=False)
+    _had_turns: set[int] = attrs.field(factory=set, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.bits = _TrueBits(len(self.slots), self.requirements.budget)
@@ -162,55 +168,84 @@ class ConditionTable:
         combination = self._of_requests[queued.number]
         if combination is None or not combination.reads.isdisjoint(queued.replaced_names):
             return None
-        if combination.found is None:
-            self._evaluate(combination, queued.request.ad)
-        return combination.found
+        found = combination.found or self._evaluate(combination, queued.request.ad)
+        if queued.number not in self._had_turns:
+            self._had_turns.add(queued.number)
+            combination.requests -= 1
+            if not combination.requests:
+                self._served.append(combination)
+        return found
 
     def verify(self) -> None:
         """Do nothing: each owner has paid in this process."""
 
-    def _evaluate(self, combination: _Combination, job: Ad) -> None:
-        """Evaluate the rows of a combination that are not known yet, combine them, and other combinations of known rows with them."""
+    def _evaluate(self, combination: _Combination, job: Ad) -> FoundConditions | None:
+        """Evaluate the rows of a combination that are not known yet, and combine them; None if the owner has no steps left.
+
+        Other combinations of known rows are combined with them.
+        """
         cycle = self.work.for_job(self.cycle, job)
         env, policy = cycle.environment, for_policy(cycle).environment
+        block, without_memory = [combination], list[_Row]()
         for row in combination.rows:
             if row.bits < 0:
-                self._find(row, job, env if row.rule is None else policy)
-        if any(row.bits < 0 for row in combination.rows):
-            return  # cut short, or without memory
-        block = [combination]
-        for _ in range(min(len(self._ready), _BLOCK // self.bits.words[0].nbytes)):
-            each = self._ready.popleft()
-            for row in each.rows:
-                if row.bits < 0:
-                    self._find(row, _NO_AD, self.cycle.environment)
-            if each.found is None and each is not combination and all(row.bits >= 0 for row in each.rows):
-                block.append(each)
-        for each, found in zip(block, self._combined(block), strict=True):
-            if self.requirements.budget.take(_COMBINATION + found.kept[0].nbytes):
-                each.found = found
+                truth = self._find(row, job, env if row.rule is None else policy)
+                if row.bits < 0 and truth is not None:
+                    row.bits = self.bits.add(truth, until_removed=True)
+                    without_memory.append(row)
+        is_known = all(row.bits >= 0 for row in combination.rows)
+        if is_known and not without_memory:
+            for _ in range(min(len(self._ready), _BLOCK // self.bits.words[0].nbytes)):
+                each = self._ready.popleft()
+                for row in each.rows:
+                    if row.bits < 0 and row.split is not None:
+                        self._find(row, _NO_AD, self.cycle.environment)
+                if each.found is None and each is not combination and all(row.bits >= 0 for row in each.rows):
+                    block.append(each)
+        found = [*self._combined(block)] if is_known else [None]
+        for row in without_memory:
+            row.bits = -1
+        self.bits.count -= len(without_memory)
+        for each, own in zip(block, found, strict=True):
+            if own is not None and self._has_memory(own):
+                each.found = own
+        return found[0]
 
-    def _find(self, row: _Row, job: Ad, env: Environment) -> None:
-        """Evaluate a row, unless the owner of the job has no steps left."""
+    def _has_memory(self, found: FoundConditions) -> bool:
+        """Return whether a combination can be kept; those that were served are forgotten for it."""
+        budget = self.requirements.budget
+        while not budget.take(_size(found)):
+            if not self._served:
+                return False
+            served = self._served.popleft()
+            before, served.found = served.found, None
+            if before is not None:
+                budget.left += _size(before)
+        return True
+
+    def _find(self, row: _Row, job: Ad, env: Environment) -> TrueRows | None:
+        """Evaluate a row, and keep it if there is memory; None if the owner of the job has no steps left."""
         conjunct = row.conjunct
         if row.split is not None:
             truth = row.split.truth(row.place)
         else:
             truth = conjunct.truth(conjunct.key(job, env), job, env)
             if env.payers is not None and env.payers.exhausted:
-                return
+                return None
         if conjunct.codes is None:
             row.rejected = [truth.size - truth.count]
         else:
             codes = conjunct.codes[~truth.rows]
             row.rejected = np.bincount(codes, minlength=len(conjunct.written)).tolist()
-        size = len(self.slots)
-        row.bits = self.bits.add(truth if conjunct.rows is None else truth.extended(conjunct.rows, size))
+        if conjunct.rows is not None:
+            truth = truth.extended(conjunct.rows, len(self.slots))
+        row.bits = self.bits.add(truth)
         for each in row.waiting:
             each.missing -= 1
             if not each.missing:
                 self._ready.append(each)
         row.waiting = []
+        return truth
 
     def _combined(self, block: Sequence[_Combination]) -> Iterator[FoundConditions]:
         """Yield what the conditions of some combinations leave, all of them at once."""
@@ -284,6 +319,9 @@ class ConditionTable:
     def _of_requests(self) -> list[_Combination | None]:
         """The combination of each request; None for one that is evaluated by itself."""
         found = _ConditionColumns(self, self.alike).combinations()
+        for each in found:
+            if each is not None:
+                each.requests += 1
         for each in {id(each): each for each in found if each is not None}.values():
             costly = [row for row in each.rows if row.bits < 0 and row.split is None]
             each.missing = len(costly)
@@ -292,6 +330,10 @@ class ConditionTable:
             if not costly:
                 self._ready.append(each)
         return found
+
+
+def _size(found: FoundConditions) -> int:
+    return _COMBINATION + found.kept[0].nbytes
 
 
 @attrs.define(eq=False)
