@@ -65,14 +65,6 @@ bench-against: $(VENV)/test.stamp ## cycles beside those of another commit; COMM
 bench-curve: $(VENV)/test.stamp ## growth with slots and classes; CURVE="--slots 1000,20000 --picture docs/speed.svg"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.curve $(CURVE)
 
-.PHONY: bench-scale
-bench-scale: $(VENV)/test.stamp ## cycles of 100,000 to 1,000,000 slots on each engine; SCALE="--slots 100000 --engines local"
-	PYTHONPATH=tests/bench:tests/support $(BIN)/python -m negotiator_bench.scale $(SCALE)
-
-.PHONY: bench-network
-bench-network: $(VENV)/test.stamp ## cycles on a Dask worker of another host by the delay between them, as root; NETWORK="--rounds 4"
-	PYTHONPATH=tests/bench:tests/support $(BIN)/python -m negotiator_bench.network $(NETWORK)
-
 .PHONY: bench-large
 bench-large: $(VENV)/test.stamp ## a cycle over 100,000 slots and 1,000,000 job ads; LARGE="--jobs 100000 --classes 1000"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench.large $(LARGE)

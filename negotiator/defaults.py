@@ -16,7 +16,7 @@ ALL_CYCLES = "all"
 FAILED_CYCLES = "failures"
 RECORD_MEGABYTES = 1_000
 RECORD_DAYS = 30.0
-#: The engine that evaluates conditions: the process of the cycle alone.
+#: The engine that decides cycles: the process of the command alone.
 LOCAL_ENGINE = "local"
 #: The file in the folder of a state with the ads of a live pool, as the last cycle read them.
 SAVED_POOL = "pool.snapshot.gz"

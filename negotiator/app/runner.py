@@ -25,7 +25,7 @@ from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, store_configuration
 from negotiator.cycle.progress import CycleProgress
 from negotiator.defaults import LOCAL_ENGINE
-from negotiator.engines.choice import engine_of
+from negotiator.engines.choice import note_of_single_cycles
 from negotiator.errors import PluginFailureError, PoolError, StateError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
@@ -143,8 +143,6 @@ class Runner:
             raise report.show_error
         status.cycle_ended(report, self.runtime.bundle, self.runtime.pool.unanswered)
         observer.cycle(report)
-        for notice in self.runtime.engine.take_notices():
-            observer.notice(notice)
         self._save_pool(report, observer)
         self._record_cycle(report, observer)
         if self.comparison is not None and (compared := self.comparison.next(report)) is not None:
@@ -341,9 +339,8 @@ def open_runner(
     :param store: the state, if it is open and locked already; None opens that of the targets.
     :param trigger: starts cycles before their time, and ends them.
     :param recorder: records cycles, as far as it wants them.
-    :param engine: where conditions are evaluated (``engines.choice``).
+    :param engine: the name of an engine (``engines.choice``): a notice tells that it decides no cycles that follow each other.
     :raises InvalidEngineError: there is no such engine.
-    :raises EngineUnavailableError: the scheduler of its workers does not answer.
     :param ads: returns the ads of the pool, if they were read already; None reads the files of the targets.
     :param extra_plugins: further plugins by name, as modules or objects.
     :param shadow: with a live pool: only observe the pool, hand out nothing, and compare with its own negotiator.
@@ -354,7 +351,7 @@ def open_runner(
     :raises AuditError: the audit log cannot be used, was changed, or does not agree with the state.
     """
     targets = without_state_bundle(targets)
-    evaluating = engine_of(engine)
+    note = note_of_single_cycles(engine)
     # The reloader looks at the files before they are read, so that it misses no change in between.
     reloader = Reloader(
         bundle_folder(targets),
@@ -390,8 +387,6 @@ def open_runner(
             if store:
                 use_bundle(store, bundle, log, user, now)
             register_negotiator(store, bundle)
-        stack.callback(evaluating.close)
-        evaluating.connect()
         trigger = trigger or CycleTrigger()
         peers = Notices()
         ordered = OrderedClock(clock(targets), report=peers.add)
@@ -402,11 +397,15 @@ def open_runner(
         elif live:
             pool = ServedPool(lambda: runtime.bundle, requests)
         stack.callback(pool.close)
-        runtime = Runtime(bundle, pool, ordered, log, store, reloader, stop=trigger.stop, engine=evaluating)
+        runtime = Runtime(bundle, pool, ordered, log, store, reloader, stop=trigger.stop)
         yield Runner(
             runtime=runtime,
             reloader=reloader,
-            notices=(*(log.notices if log else ()), *([f"recovered: {accepted}"] if accepted else ())),
+            notices=(
+                *(log.notices if log else ()),
+                *([f"recovered: {accepted}"] if accepted else ()),
+                *([note] if note else ()),
+            ),
             driver=driver,
             trigger=trigger,
             peers=peers,

@@ -85,7 +85,7 @@ class ServiceSettings:
     ``web_key`` (PEM files) are set; ``web_tokens`` has the tokens of clients; ``web_assets`` is a folder of static files. ``scheduler_acl`` replaces ``scheduleracl`` of
     the bundle unless it is None. ``pool`` are the files and folders of ads of the driver ``files``. ``watch`` reloads the
     bundle when its files changed and then were unchanged for ``stable`` seconds. ``every`` are the seconds between the
-    beginnings of two cycles, None for the intervals of the bundle. ``engine`` is where conditions are evaluated (``engines.choice``). ``state_database`` has the state instead of the
+    beginnings of two cycles, None for the intervals of the bundle. ``engine`` names an engine (``engines.choice``), which decides none of these cycles. ``state_database`` has the state instead of the
     folder ``state``, and may take ``state_timeout`` seconds to answer; ``name`` is
     one of several negotiators of the pool, which have a state each in it. ``record`` is the folder of recorded cycles,
     ``record_which`` says which are (all, failures, or a number N for every Nth), ``record_megabytes`` and ``record_days`` how many are kept.

@@ -14,8 +14,6 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import CycleResult
 from negotiator.cycle.summary import summarize
-from negotiator.defaults import LOCAL_ENGINE
-from negotiator.engines.choice import engine_of
 from negotiator.errors import CommandError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets
@@ -35,25 +33,17 @@ class SingleCycle:
     observers: tuple[HookFailure, ...] = ()
 
 
-def decide_pool(snapshot: Snapshot, bundle: Bundle, now: float, engine: str = LOCAL_ENGINE) -> SingleCycle:
+def decide_pool(snapshot: Snapshot, bundle: Bundle, now: float) -> SingleCycle:
     """Run the first cycle over a pool, as ``negotiator run`` does without a state; nothing is kept.
 
     Plugins that observe cycles are called with all matches. Time limits of the bundle do not apply.
 
     :param now: the time of the cycle, in seconds since the epoch.
-    :param engine: where conditions are evaluated (``engines.choice``).
-    :raises InvalidEngineError: there is no such engine.
-    :raises EngineUnavailableError: the scheduler of its workers does not answer.
     """
-    evaluating = engine_of(engine)
     manager = read_state(None, bundle, now)
     state, unknown = manager.cycle_state(snapshot, now)
     cycle = Cycle(1, now, bundle.digest)
-    try:
-        evaluating.connect()
-        result = run_cycle(snapshot, bundle, cycle, state, engine=evaluating)
-    finally:
-        evaluating.close()
+    result = run_cycle(snapshot, bundle, cycle, state)
     changes, failures = (*manager.changes, *result.changes), (*unknown, *result.failures)
     result = attrs.evolve(result, changes=changes, failures=failures)
     manager.adopt(result)
@@ -67,7 +57,6 @@ def record_cycle(
     snapshot: Snapshot,
     bundle: Bundle,
     now: float,
-    engine: str = LOCAL_ENGINE,
     state: Path | None = None,
     audit_log: Path | None = None,
     extra_plugins: Mapping[str, object] = MappingProxyType({}),
@@ -80,7 +69,6 @@ def record_cycle(
     :raises CommandError: the folder of the bundle was changed after it was loaded.
     :raises StateError: the state cannot be used, or belongs to another bundle.
     :raises AuditError: the audit log cannot be used.
-    :raises InvalidEngineError, EngineUnavailableError: as for ``decide_pool``.
     """
     from negotiator.app.runner import open_runner
 
@@ -90,7 +78,6 @@ def record_cycle(
     with open_runner(
         targets,
         audit=audit_log is not None,
-        engine=engine,
         ads=lambda: snapshot,
         extra_plugins=extra_plugins,
     ) as runner:

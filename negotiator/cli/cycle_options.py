@@ -55,7 +55,7 @@ engine = click.option(
     metavar="ENGINE",
     default=LOCAL_ENGINE,
     show_default=True,
-    help="Where conditions are evaluated: local; processes:N for N processes beside that of the cycle; or dask:ADDRESS for the workers of a Dask cluster.",
+    help="As of replay and diff: local, processes:N or dask:ADDRESS; single cycles are decided in this process whatever it says.",
 )
 
 _OTHER_STATE = (

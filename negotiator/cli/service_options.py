@@ -79,7 +79,7 @@ _OPTIONS: Final = (
     ),
     _setting(
         "engine",
-        "Where conditions are evaluated: local; processes:N for N processes beside that of the cycle; or dask:ADDRESS for the workers of a Dask cluster.",
+        "As of replay and diff: local, processes:N or dask:ADDRESS; single cycles are decided in this process whatever it says.",
         metavar="ENGINE",
         **_default(LOCAL_ENGINE),
     ),

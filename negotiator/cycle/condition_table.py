@@ -176,9 +176,6 @@ class ConditionTable:
                 self._served.append(combination)
         return found
 
-    def verify(self) -> None:
-        """Do nothing: each owner has paid in this process."""
-
     def _evaluate(self, combination: _Combination, job: Ad) -> FoundConditions | None:
         """Evaluate the rows of a combination that are not known yet, and combine them; None if the owner has no steps left.
 
@@ -300,7 +297,7 @@ class ConditionTable:
         warnings = [row for row in rows if row.rule is not None and row.bits and not row.is_enforced]
         all_slots = TrueRows(len(self.slots), len(self.slots), None)
         return FoundConditions(
-            (kept,),
+            kept,
             tuple([removal for _, removal in removals]),
             tuple([(row.rule, all_slots.without(self.bits.of(row.bits))) for row in warnings if row.rule]),
         )
@@ -333,7 +330,7 @@ class ConditionTable:
 
 
 def _size(found: FoundConditions) -> int:
-    return _COMBINATION + found.kept[0].nbytes
+    return _COMBINATION + found.kept.nbytes
 
 
 @attrs.define(eq=False)

@@ -1,17 +1,14 @@
 """The conditions of a match that depend on ads alone: the Requirements of both sides, and central constraints.
 
-For one request they are the same at any time of a cycle, whatever was granted before. So an engine may evaluate them ahead of the
-turn, in other processes; which slots are in use or taken, what quotas allow and who gets a slot is decided by the cycle alone.
+For one request they are the same at any time of a cycle, whatever was granted before: alike requests share them (``condition_table``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Protocol
 
 import attrs
-import numpy as np
 
 from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Side
@@ -20,71 +17,27 @@ from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
-from negotiator.cycle.slot_order import RankValues
 from negotiator.cycle.work_accounts import for_policy
-from negotiator.hooks.order import QueuedRequest
-from negotiator.hooks.records import Cycle, Mask
-from negotiator.ledger import Rows
+from negotiator.hooks.records import Cycle
 from negotiator.records import Mode, Reason, Station, Verdict
-
-
-@attrs.frozen(eq=False)
-class BestSlots:
-    """The best slots of a request, best first: their ``rows`` and the job's Rank of each, (K,).
-
-    ``complete``: these are all that were left when they were listed.
-    """
-
-    rows: Rows
-    ranks: RankValues
-    complete: bool
-
-    def first(self, among: Mask, count: int) -> tuple[Rows, RankValues] | None:
-        """Return the first of some slots, (N,), as ``Ranks.choose`` does; None if too few of them are listed."""
-        places = np.flatnonzero(among[self.rows])[:count]
-        return (self.rows[places], self.ranks[places]) if self.complete or len(places) == count else None
 
 
 @attrs.frozen(eq=False)
 class FoundConditions:
     """What the conditions of one request leave of the slots, and what each of them removes.
 
-    ``kept`` are the slots that each of several conditions leaves: the request is left those that all of them leave.
-    ``best`` are the first of the slots that are left and free; None if they were not sorted.
+    ``kept`` are the slots that all of them leave.
     """
 
-    kept: tuple[TrueRows, ...]
+    kept: TrueRows
     removals: tuple[Removal, ...]
     warnings: tuple[tuple[Reason, TrueRows], ...] = ()
-    best: BestSlots | None = None
 
     def apply(self, candidates: CandidateSet) -> None:
         """Leave the candidates as ``apply_conditions`` would."""
-        left = TrueRows.all_of(self.kept)
-        if left is not None:
-            candidates.restrict(left)
+        candidates.restrict(self.kept)
         candidates.removals += self.removals
         candidates.warnings += [(reason, mask.rows) for reason, mask in self.warnings]
-
-
-class ConditionSource(Protocol):
-    """The conditions of one cycle, evaluated elsewhere."""
-
-    def of(self, queued: QueuedRequest) -> FoundConditions | None:
-        """Return what the conditions of a request leave; None if it is not known: the caller evaluates them.
-
-        :raises SharedWorkError: whether an owner or a machine has steps left may differ from a cycle in one process.
-        """
-
-    def verify(self) -> None:
-        """Test once more, after the last turn.
-
-        :raises SharedWorkError: as ``of``.
-        """
-
-
-class SharedWorkError(Exception):
-    """An owner or a machine may have used up its steps: which of its requests would find none left depends on the process."""
 
 
 def apply_conditions(

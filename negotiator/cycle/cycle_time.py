@@ -61,11 +61,6 @@ class CycleTime(TurnTime):
             self._has_time = asked
         return found
 
-    def begin_again(self) -> None:
-        """Forget all turns: the cycle begins anew, and the time that has passed counts for its limit."""
-        self.stops, self.turn, self._has_time = [], 0, None
-        self._over.clear()
-
     def begin_spin(self, submitter: str, schedd: str) -> None:
         """Count the time of this submitter in a spin from zero."""
         self._over.discard((TimeLimit.SPIN, _account(submitter, schedd)))
@@ -112,13 +107,6 @@ class RecordedTime(CycleTime):
     """The time as it passed in an earlier cycle with the same input: its stops. Without any, no limit is ever reached."""
 
     recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=_counted)
-    _met: Counter[TimeStop] = attrs.field(factory=Counter, init=False)
-
-    def begin_again(self) -> None:
-        """Forget all turns, and expect all stops again."""
-        super().begin_again()
-        self.recorded += self._met
-        self._met.clear()
 
     def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
         if not self.recorded:
@@ -128,7 +116,6 @@ class RecordedTime(CycleTime):
             return False
         # Each counts once: a submitter may reach the limit of a spin, and begin the next one without a turn in between.
         self.recorded -= Counter([stop])
-        self._met[stop] += 1
         return True
 
 
@@ -155,11 +142,6 @@ class MeasuredTime(CycleTime):
         """Count the time of this submitter in a spin from zero."""
         super().begin_spin(submitter, schedd)
         self._used[TimeLimit.SPIN, _account(submitter, schedd)] = 0.0
-
-    def begin_again(self) -> None:
-        """Forget all turns, and the time that they took."""
-        super().begin_again()
-        self._used.clear()
 
     def begin_turns(self) -> None:
         """Read the clock."""

@@ -164,9 +164,4 @@ class _SlotSearch:
 
     def _ahead(self, row: int, among: Mask) -> Rows:
         """Return which of some slots, (N,), the request prefers to another slot."""
-        best = self.candidates.best
-        ranked = self.ranks.scores is None and not self.candidates.scores
-        if best is not None and ranked and (listed := best.rows == row).any():
-            before = best.rows[: int(listed.argmax())]
-            return before[among[before]]
         return self.ranks.ahead(self.job, among, row, self.env, self.candidates.first)

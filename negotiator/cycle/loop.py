@@ -25,13 +25,12 @@ from negotiator.cycle.capacity import slot_amounts
 from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.claim_reuse import filled_slots
-from negotiator.cycle.conditions import SharedWorkError
+from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, RecordedTime
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
-from negotiator.cycle.engine import LOCAL, Engine, MatchingTask
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
@@ -68,7 +67,6 @@ def run_cycle(
     watch: ProgressWatcher = unwatched,
     begin: StationWatcher = untimed,
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet,
-    engine: Engine = LOCAL,
 ) -> CycleResult:
     """Run one negotiation cycle over a pool under a bundle.
 
@@ -81,33 +79,9 @@ def run_cycle(
     :param watch: called with the progress.
     :param begin: called when a station begins.
     :param candidate_set: makes the set of the candidates of each request; another one may note more than the counts.
-    :param engine: where conditions are evaluated; the result is the same.
     :return: every match and, for every job that got none, the counted reasons.
     """
     time = RecordedTime() if time is None else time
-    decide = partial(
-        _run_cycle, snapshot, bundle, cycle, state, make_order, time, watch, begin, candidate_set
-    )
-    try:
-        return decide(engine)
-    except SharedWorkError:
-        engine.leave_out("an owner or a machine may have used up its steps of evaluation")
-        time.begin_again()
-        return decide(LOCAL)
-
-
-def _run_cycle(
-    snapshot: Snapshot,
-    bundle: Bundle,
-    cycle: Cycle,
-    state: CycleState | None,
-    make_order: OrderMaker | None,
-    time: CycleTime,
-    watch: ProgressWatcher,
-    begin: StationWatcher,
-    candidate_set: Callable[[Table], CandidateSet],
-    engine: Engine,
-) -> CycleResult:
     state = state or CycleState.new(bundle, cycle.now)
     watch(CycleProgress(Station.ADMIT))
     begin(Station.ADMIT)
@@ -173,47 +147,44 @@ def _run_cycle(
     lists = CandidateLists(matcher)
     available = matcher.available
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline, matched)
-    # Slots of which parts are taken change in mid-cycle; who notes more than counts needs each condition by itself.
-    ahead = engine if divisible is None and candidate_set is CandidateSet else LOCAL
-    if divisible is not None:
-        engine.leave_out("several jobs share a slot, which changes with each match")
-    with ahead.begin(MatchingTask(bundle, cycle, requests, alike, matcher, work, conjuncts)) as source:
-        matcher.source = source if candidate_set is CandidateSet else None
-        while (queued := order.next()) is not None and not time.ends_cycle():
-            watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, outcomes.matched))
-            time.begin_turn()
-            if time.reached(queued.request.submitter, queued.request.schedd) is not None:
-                order.feedback(feedback_without_time(queued))
-                time.end_turn(queued.request)
-                continue
-            paid = work.for_request(cycle, queued)
-            env = paid.environment
-            queued = lists.current(queued, env)
-            matcher.begin_turn(queued)
-            request = queued.matched()
-            begin(Station.MATCH)
-            candidates = match(request, matcher, bundle, paid, queued.slots, queued)
-            lists.listed(queued, request.ad, candidates, env)
-            begin(Station.CHARGE)
-            charges = partial(declared.of, queued.allowed(), paid, queued=queued)
-            granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-            attributes = None
-            if len(granted.rows):
-                attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
-                if is_exceeded(paid):  # a later cycle would count the claims for too little
-                    granted = granted.withdrawn(in_use.ledger, work_reason(paid))
-            in_use.end_claims(granted.ended)
-            withdrawn = matcher.take(granted.rows, granted.consumption)
-            if granted.enlarged is not None:
-                matcher.end_jobs(granted.enlarged.ended_by(granted.rows))
-            lists.granted(queued, granted.rows)
-            feedback = feedback_of(queued, candidates, granted, withdrawn)
-            outcomes.add(queued, candidates, granted, attributes, feedback.cause)
-            begin(Station.ORDER)
-            order.feedback(feedback)
-            time.end_turn(request)
-        if matcher.source is not None:
-            matcher.source.verify()
+    if candidate_set is CandidateSet:  # who notes more than counts needs each condition by itself
+        matcher.conditions = ConditionTable(
+            *(requests, alike, matcher.slots, matcher.requirements),
+            *(bundle.constraints, cycle, work, conjuncts),
+        )
+    while (queued := order.next()) is not None and not time.ends_cycle():
+        watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, outcomes.matched))
+        time.begin_turn()
+        if time.reached(queued.request.submitter, queued.request.schedd) is not None:
+            order.feedback(feedback_without_time(queued))
+            time.end_turn(queued.request)
+            continue
+        paid = work.for_request(cycle, queued)
+        env = paid.environment
+        queued = lists.current(queued, env)
+        matcher.begin_turn(queued)
+        request = queued.matched()
+        begin(Station.MATCH)
+        candidates = match(request, matcher, bundle, paid, queued.slots, queued)
+        lists.listed(queued, request.ad, candidates, env)
+        begin(Station.CHARGE)
+        charges = partial(declared.of, queued.allowed(), paid, queued=queued)
+        granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
+        attributes = None
+        if len(granted.rows):
+            attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
+            if is_exceeded(paid):  # a later cycle would count the claims for too little
+                granted = granted.withdrawn(in_use.ledger, work_reason(paid))
+        in_use.end_claims(granted.ended)
+        withdrawn = matcher.take(granted.rows, granted.consumption)
+        if granted.enlarged is not None:
+            matcher.end_jobs(granted.enlarged.ended_by(granted.rows))
+        lists.granted(queued, granted.rows)
+        feedback = feedback_of(queued, candidates, granted, withdrawn)
+        outcomes.add(queued, candidates, granted, attributes, feedback.cause)
+        begin(Station.ORDER)
+        order.feedback(feedback)
+        time.end_turn(request)
     limits, reasons = bundle.time_limits, WaitReasons(matcher, order, offered.plugin)
     for queued in requests:
         late = time.reached_last(queued.request)

@@ -19,7 +19,8 @@ from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_ids import ClaimIds
 from negotiator.cycle.claimed_partitionable import ClaimedPartitionable
-from negotiator.cycle.conditions import BestSlots, ConditionSource, apply_conditions, apply_to_hard_slots
+from negotiator.cycle.condition_table import ConditionTable
+from negotiator.cycle.conditions import apply_conditions, apply_to_hard_slots
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots
 from negotiator.cycle.offered_slots import OfferedSlots
@@ -46,13 +47,6 @@ from negotiator.records import Reason, Station, Verdict
 _IN_USE = ("claimed", "preempting")
 
 
-def _share_taken(matcher: SlotMatcher, attribute: attrs.Attribute[Mask], taken: Mask) -> Mask:
-    """Let the ranks of a matcher see the slots that are taken, also where an engine puts them into shared memory."""
-    del attribute
-    matcher.ranks.taken = taken
-    return taken
-
-
 @attrs.define(eq=False)
 class SlotMatcher:
     """The slots of one cycle, which of them are still free, and the columns that were evaluated over them.
@@ -65,9 +59,7 @@ class SlotMatcher:
     requirements: Requirements
     ranks: Ranks
     in_use: Mask  # (N,) slots that have a job, as the pool shows them, and that no match may end
-    taken: Mask = attrs.field(
-        on_setattr=_share_taken
-    )  # (N,) slots granted to an earlier request of this cycle
+    taken: Mask  # (N,) slots granted to an earlier request of this cycle
     claimed: ClaimedPartitionable
     claim_ids: ClaimIds
     unclaimable: Mask  # (N,) slots of which no claim id was left when they were to be granted
@@ -76,7 +68,7 @@ class SlotMatcher:
     divisible: DivisibleSlots | None = None
     no_slots: Reason = NO_SLOTS  # of all requests, if there is no slot
     candidate_set: Callable[[Table], CandidateSet] = CandidateSet
-    source: ConditionSource | None = None
+    conditions: ConditionTable | None = None  # None: each request is evaluated by itself
     groups: RequestGroups | None = None  # of requests that are alike for plugins
     _filters: RequestAnswers[Filter, FilterAnswers] | None = attrs.field(default=None, init=False)
     #: The same slots as ``taken``, and by the identity of their masks those that do not change in a cycle.
@@ -246,7 +238,7 @@ class SlotMatcher:
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
         budget = MemoryBudget.of(len(slots))
-        self.slots, self.source, self._filters = slots, None, None
+        self.slots, self.conditions, self._filters = slots, None, None
         self.requirements = Requirements(slots, self.environment, budget)
         easy = self.requirements.cache_of_easy.dependencies
         self.ranks = self.ranks.over(easy, self.environment, budget, self.requirements.hard)
@@ -268,7 +260,6 @@ class MatchCandidates:
     preempting: PreemptingCandidates | None = None  # None: all of them are free
     protected: int = 0  # slots whose jobs the requirements of preemption protect
     copies: SlotCopies | None = None  # how many jobs each may get; None: one
-    best: BestSlots | None = None  # the first of them by ranks alone, if they were sorted ahead
     scores: tuple[Attributed[Score], ...] = ()  # of plugins, the most significant first
     enlarged: EnlargedSlots | None = None  # of which jobs of dynamic slots end
 
@@ -286,10 +277,6 @@ class MatchCandidates:
         self, job: Ad, among: Mask, count: int, ranks: Ranks, env: Environment
     ) -> tuple[Rows, RankValues]:
         """Return the ``count`` best of some candidates, (N,), as ``Ranks.choose`` does."""
-        if self.best is not None and self.preempting is None and ranks.scores is None and not self.scores:
-            found = self.best.first(among, count)
-            if found is not None:
-                return found
         further = () if self.preempting is None else self.preempting.ranks
         replaced = None if self.enlarged is None else self.enlarged.ranks
         return ranks.choose(job, among, count, env, further, self.first, replaced)
@@ -309,12 +296,10 @@ def match(
     """
     candidates = matcher.candidate_set(matcher.slots)
     failures: tuple[HookFailure, ...] = ()
-    best: BestSlots | None = None
     scores: tuple[Attributed[Score], ...] = ()
     matching, enlarged = candidates.rows, None
     if not is_exceeded(cycle):
-        found = None if matcher.source is None or queued is None else matcher.source.of(queued)
-        best = None if found is None else found.best
+        found = None if matcher.conditions is None or queued is None else matcher.conditions.of(queued)
         if found is None:
             apply_conditions(candidates, request.ad, matcher.requirements, bundle.constraints, cycle)
         else:
@@ -355,7 +340,6 @@ def match(
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
     return MatchCandidates(
         *(candidates.keep, left, removals, warnings, failures, preempting, protected),
-        best=best,
         scores=scores,
         enlarged=enlarged,
     )

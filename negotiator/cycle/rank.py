@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, evaluate_table
-from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget
+from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
 from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.slot_conjuncts import HardSlots
@@ -140,10 +140,6 @@ class Ranks:
             return None
         keys = (found.pool, found.rank, found.after)
         return frozenset({"rank"}).union(*(key.dependencies.names for key in keys if key is not None))
-
-    def measure(self, meter: EvaluationMeter) -> None:
-        """Note what evaluations cost from now on."""
-        self._pool.meter = self._job.meter = self._after.meter = meter
 
     def is_random(self, job: Ad) -> bool:
         """True if a rank of the slots for a job may have another value each time."""

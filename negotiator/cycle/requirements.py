@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
-from negotiator.classad.columnar import ColumnCache, DependencyIndex, EvaluationMeter, MemoryBudget, TrueRows
+from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
 from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, hard_slots, slot_conjuncts
@@ -35,8 +35,6 @@ class Requirements:
         self.cache = ColumnCache(self.dependencies, env, TrueRows.from_column, budget)
         self._slots, self._env, self.budget = slots, env, budget
         self._caches: dict[bytes, ColumnCache[TrueRows]] = {}
-        self._all_caches: list[ColumnCache[TrueRows]] = []
-        self._meter: EvaluationMeter | None = None
         # By identity of the tree: jobs with the same text share it.
         self._of_jobs: dict[int, _SplitRequirements] = {}
         self.hard = hard_slots(slots)
@@ -62,16 +60,6 @@ class Requirements:
     def layers(self) -> tuple[Conjunct, ...]:
         """The conjuncts of the slots, those that differ in their constants only together."""
         return tuple(self._of_layers())
-
-    def measure(self, meter: EvaluationMeter) -> None:
-        """Note what evaluations cost from now on."""
-        for cache in (self.cache, *self._all_caches):
-            cache.meter = meter
-        self._meter = meter
-
-    def names_read(self, job: Ad) -> frozenset[str]:
-        """Return the attributes of the last job, in lower case, that its conditions read."""
-        return self.dependencies.values.names_read(job)
 
     def of_job(self, job: Ad, env: Environment) -> Iterator[tuple[Conjunct, TrueRows]]:
         """Yield each conjunct of a job's Requirements with the slots on which it is true; none without Requirements.
@@ -188,10 +176,7 @@ class Requirements:
 
     def _cache(self, slots: Table) -> ColumnCache[TrueRows]:
         dependencies = DependencyIndex(slots, self.dependencies.values)
-        cache = ColumnCache(dependencies, self._env, self._of_some_slots, self.budget)
-        cache.meter = self._meter
-        self._all_caches.append(cache)
-        return cache
+        return ColumnCache(dependencies, self._env, self._of_some_slots, self.budget)
 
     def _of_some_slots(self, column: Column) -> TrueRows:
         """Return a result for some slots, with the memory for its extension to all of them (``TrueRows.extended``)."""

@@ -30,7 +30,7 @@ STEPS_EACH_SLOT: Final = 400
 LEAST_SLOTS: Final = 1_000
 STEPS_EACH_AD: Final = 1_000
 #: Each ad is matched with all slots: one more step for this many. A plain ad takes fewer even if it can reuse nothing that
-#: other ads were evaluated for, which is what workers of an engine have to assume.
+#: other ads were evaluated for.
 SLOTS_OF_STEP: Final = 2
 
 #: Steps of a machine, and for each request that its slots are matched with.
@@ -120,7 +120,7 @@ class WorkAccounts:
     last: frozenset[str] = frozenset()  # owners who come after all others, if there are many steps to take
     _owners: dict[str, OwnerAllowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
-    # The owner of each request of the cycle, as ``owner_of`` names them; workers do not need it.
+    # The owner of each request of the cycle, as ``owner_of`` names them.
     of_requests: Sequence[str] = attrs.field(default=(), init=False)
     # By the identity of the owner's allowance: the cycle, and the same in which the owner pays.
     _cycles: dict[int, tuple[Cycle, Cycle]] = attrs.field(factory=dict, init=False)
@@ -138,10 +138,6 @@ class WorkAccounts:
         :param last: what ``last_owners`` returned in the cycle before.
         """
         return cls(len(slots), _ads_of_owners(jobs), last=frozenset(last))
-
-    def for_workers(self) -> WorkAccounts:
-        """Return the same accounts, to be sent to other machines: an ad of a table cannot be sent."""
-        return attrs.evolve(self)  # without the last job
 
     def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
         """Return the cycle for hooks that test a table of ads: each ad pays for itself."""
@@ -196,16 +192,6 @@ class WorkAccounts:
     def last_owners(self) -> tuple[str, ...]:
         """Return the owners who took from the budget of all owners, and come after others in the next cycle; none if nobody waits."""
         return self._budget.taken()
-
-    @property
-    def owners(self) -> Iterable[Allowance]:
-        """The allowances of all owners that have paid, or were asked for."""
-        return self._owners.values()
-
-    def most_of_machine(self) -> int:
-        """Return the steps of the machine that has used most."""
-        left = min((each.steps for each in self._machines.values()), default=self.steps_each_machine)
-        return self.steps_each_machine - left
 
     def machine(self, ad: AttributeMap) -> Allowance:
         """Return the allowance of the machine of a slot; of the ad's Name for other daemons."""

@@ -8,9 +8,6 @@ from typing import Final, Self
 
 import attrs
 
-from negotiator.cycle.engine import LOCAL, Engine
-from negotiator.engines.dask_engine import DaskEngine
-from negotiator.engines.processes import ProcessEngine
 from negotiator.errors import InvalidCallError
 
 _MOST: Final = 256
@@ -60,14 +57,14 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and 0 < int(text[:9]) <= _MOST
 
 
-def engine_of(text: str) -> Engine:
-    """Return the engine of a configuration.
+def note_of_single_cycles(text: str) -> str:
+    """Return a sentence for whoever names an engine for cycles that follow each other; empty for ``local``.
 
     :raises InvalidEngineError: there is none of this name.
     """
-    choice = EngineChoice.parse(text)
-    if choice.kind is EngineKind.LOCAL:
-        return LOCAL
-    if choice.kind is EngineKind.PROCESSES:
-        return ProcessEngine(choice.number)
-    return DaskEngine(choice.address)
+    if EngineChoice.parse(text).kind is EngineKind.LOCAL:
+        return ""
+    return (
+        f"engine {text}: this process decides cycles that follow each other by itself, workers saved no time there;"
+        " engines are for replay, diff, whatif and test"
+    )

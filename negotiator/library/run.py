@@ -17,6 +17,7 @@ from negotiator.app.why.idle import idle_jobs, states_text
 from negotiator.app.why.job import why_job_of_cycle
 from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.defaults import LOCAL_ENGINE
+from negotiator.engines.choice import EngineChoice
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.library.explanation import JobExplanation
@@ -56,12 +57,12 @@ def run(
 
     :param policy: the policies; None for the default bundle.
     :param now: the time of the cycle, in seconds since the epoch; None for the current time.
-    :param engine: where conditions are evaluated: ``local``, ``processes:N`` or ``dask:ADDRESS``; the result is the same.
+    :param engine: ``local``, ``processes:N`` or ``dask:ADDRESS``, as of commands; a single cycle is decided in this process whatever it says.
     :param state: a folder that keeps queues, applications, matches and priorities from cycle to cycle.
     :param audit_log: a folder to which the decisions are recorded.
     :param plugins: further plugins beside those of the policy, as objects or modules (``load_bundle``).
     :raises InvalidCallError: there is no such engine, or the pool or the policy is something else.
-    :raises CommandError: the scheduler of its workers does not answer; or the bundle was changed after it was loaded.
+    :raises CommandError: the bundle was changed after it was loaded.
     :raises BundleError: one of the plugins is refused.
     :raises StateError, AuditError: the state or the audit log cannot be used, or belongs to other policies.
 
@@ -71,6 +72,7 @@ def run(
     (7, 2)
     """
     _check_type(pool, Pool, "read_pool")
+    EngineChoice.parse(engine)
     used = load_bundle(plugins=plugins) if policy is None else policy
     _check_type(used, Policy, "load_bundle")
     given: dict[str, object] = {**used.given, **named_plugins(plugins)}
@@ -78,11 +80,11 @@ def run(
         used = load_bundle(used.folder, plugins=given)
     at = time.time() if now is None else float(now)
     if state is None and audit_log is None:
-        decided = decide_pool(pool.snapshot, used.bundle, at, engine)
+        decided = decide_pool(pool.snapshot, used.bundle, at)
     else:
         kept = None if state is None else Path(state)
         log = None if audit_log is None else Path(audit_log)
-        decided = record_cycle(pool.snapshot, used.bundle, at, engine, kept, log, used.given)
+        decided = record_cycle(pool.snapshot, used.bundle, at, kept, log, used.given)
     return Result(decided, pool, used)
 
 

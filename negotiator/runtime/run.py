@@ -20,7 +20,6 @@ from negotiator.bundle.model import Bundle
 from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import MeasuredTime
-from negotiator.cycle.engine import LOCAL, Engine
 from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.progress import ProgressWatcher, unwatched
@@ -88,7 +87,6 @@ class Runtime:
     :param reloader: finds a changed bundle between cycles; with None the first one stays active.
     :param monotonic: returns the seconds that time limits go by, from any beginning.
     :param stop: an administrator's wish that a cycle ends.
-    :param engine: where conditions are evaluated.
     :param watch: called with the progress of each cycle, until its decisions are complete.
     :param show: prints the decisions of a cycle before its matches are handed out, and flushes the output. It returns False if
         the output does not contain the matches, and raises OSError if it cannot be written.
@@ -104,7 +102,6 @@ class Runtime:
     monotonic: Callable[[], float] = time.monotonic
     stop: StopRequest = attrs.field(factory=StopRequest)
     watch: ProgressWatcher = unwatched
-    engine: Engine = LOCAL
     show: Callable[[Snapshot, CycleResult], bool] = lambda *_: False
     notifier: DrainNotifier = attrs.field(factory=DrainNotifier)
     _state_manager: StateManager | None = None
@@ -263,7 +260,6 @@ class Runtime:
                 time=limits,
                 watch=self.watch,
                 begin=begin,
-                engine=self.engine,
             )
         if self.pool.is_shadow:
             quiet = run_cycle(with_idle_jobs(snapshot), self.bundle, cycle, state, time=self._limits(begun))

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from negotiator.cli import main
-from negotiator.engines import ahead, processes
 
 POOL = Path(__file__).parents[2] / "examples" / "first-pool"
 
@@ -17,15 +16,11 @@ def ran(*options):
     )
 
 
-def test_a_cycle_with_workers_prints_the_same(monkeypatch):
-    begun = []
-    start = processes.Fork.start
-    monkeypatch.setattr(ahead, "LEAST_PAIRS", 0)
-    monkeypatch.setattr(processes.Fork, "start", lambda *args: begun.append(args) or start(*args))
-    alone = ran()
-    assert not begun
-    assert ran("--engine", "processes:2").output == alone.output
-    assert len(begun) == 2
+def test_a_single_cycle_is_decided_here_whatever_the_engine_and_that_is_said():
+    alone, other = ran(), ran("--engine", "processes:2")
+    assert other.stdout == alone.stdout
+    assert not alone.stderr
+    assert "engine processes:2: this process decides cycles that follow each other by itself" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,13 @@
 """Slots that quotas refuse in any order are not sorted with the others, and decide and count the same."""
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.bundle import load_bundle
-from negotiator.cycle import fitting_slots, loop
+from negotiator.cycle import fitting_slots
 from negotiator.cycle.charges import Charges
-from negotiator.cycle.conditions import BestSlots
 from negotiator.cycle.match import MatchCandidates
 from pools import cycle, slot, snapshot, used, write_bundle
 from queueing import LIMITED, app
@@ -78,33 +76,17 @@ def decided(ads, bundle):
     return repr(result.outcomes), result.journal, used(result)
 
 
-def listing(number):
-    """Return the station *match* of a cycle whose engine lists so many of the best slots of each request."""
-
-    station = loop.match
-
-    def match(request, matcher, bundle, paid, *others):
-        found = station(request, matcher, bundle, paid, *others)
-        best = matcher.ranks.choose(request.ad, found.among, number, paid.environment)
-        return attrs.evolve(found, best=BestSlots(*best, complete=len(best[0]) == found.left))
-
-    return match
-
-
 @settings(max_examples=30)
 @given(
     requests=REQUESTS,
     mips=st.lists(st.integers(0, 5), min_size=24, max_size=24),
     few=st.integers(1, 16),
-    listed=st.none() | st.integers(1, 24),
 )
-def test_a_cycle_decides_as_one_that_sorts_all_candidates(bundle, requests, mips, few, listed):
+def test_a_cycle_decides_as_one_that_sorts_all_candidates(bundle, requests, mips, few):
     """Matches, their order, all reasons with their counts, and the counters are those without the shortcut."""
     ads = pool(requests, mips)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting_slots, "_FEW", few)
-        if listed is not None:
-            patch.setattr(loop, "match", listing(listed))
         found = decided(ads, bundle())
         patch.setattr(Charges, "known_refusals", lambda *_: None)
         assert found == decided(ads, bundle())

@@ -21,13 +21,12 @@ from dask_cluster import dask_cluster
 from debian import ProgramMissingError, program
 from negotiator.cli import main
 from processes import LongProgram
-from remote_cycles import ThisHost, remote_cycles
 
 ROOT = Path(__file__).parents[2]
 SECTION = (ROOT / "docs" / "engines.md").read_text().partition("\n## TLS\n")[2].partition("\n## ")[0]
 CERTIFICATES, COMMANDS = re.findall(r"^```console\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
 (CONFIGURATION,) = re.findall(r"^```yaml\n(.*?)^```$", SECTION, re.MULTILINE | re.DOTALL)
-SCHEDULER, WORKER, SERVE = [line.removeprefix("$ ") for line in COMMANDS.splitlines()]
+SCHEDULER, WORKER, REPLAY = [line.removeprefix("$ ") for line in COMMANDS.splitlines()]
 ROLES = ("scheduler", "worker", "client")
 FIRST_POOL = ROOT / "examples" / "first-pool"
 TIME = 60.0
@@ -41,6 +40,11 @@ class TlsCluster:
     address: str
     programs: list
 
+    @property
+    def recorded(self):
+        """The folder of a recorded cycle over the example pool."""
+        return self.folder / "recorded"
+
     def environment(self, role):
         """Return the environment of a program in a role."""
         return {"DASK_CONFIG": str(self.folder / role), "NEGOTIATOR_CONFIG": ""}
@@ -53,9 +57,9 @@ class TlsCluster:
         return [Path(sys.executable).with_name(words[0]), *words[1:]]
 
     def error(self, address, settings):
-        """Return the one line that a cycle over the example pool ends with, under these settings of Dask."""
+        """Return the one line that a replay ends with, under these settings of Dask."""
         with dask.config.set(settings):
-            words = ("run", "--no-audit", str(FIRST_POOL), "--engine", f"dask:{address}")
+            words = ("replay", str(self.recorded), "--engine", f"dask:{address}")
             done = CliRunner().invoke(main, words, env=self.environment("client"))
         assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.output
         return done.stderr
@@ -99,23 +103,28 @@ def cluster(tmp_path_factory):
 
         made.address = start(SCHEDULER, "scheduler", "127.0.0.1:0").wait_for(r"Scheduler at: +(tls://\S+)")[1]
         start(WORKER, "worker", made.address.removeprefix("tls://")).wait_for("Registered to")
+        words = ("run", "--no-audit", "--record", str(made.recorded), str(FIRST_POOL))
+        assert CliRunner().invoke(main, words, env={"NEGOTIATOR_CONFIG": ""}).exit_code == 0
         yield made
 
 
-def test_the_bytes_are_those_of_one_process(cluster):
-    with remote_cycles(ThisHost(), cluster.address, **cluster.environment("client")) as cycles:
-        found = cycles.run()
-    assert (found["same"], found["workers"], found["missed"], found["notices"]) == (True, 1, 0, [])
-    assert found["used"]
-
-
-def test_the_documented_command_serves_on_the_cluster(cluster, tmp_path):
-    shutil.copytree(ROOT / "policies" / "minimum-machine", tmp_path / "policies" / "site")
-    more = {"NEGOTIATOR_POOL_DRIVER": "files", "NEGOTIATOR_POOL": str(FIRST_POOL)}
-    command = cluster.command(SERVE, cluster.address.removeprefix("tls://"))
-    assert command[-1].startswith("dask:tls://")
-    with LongProgram([*command, "--cycles", "1"], tmp_path, **cluster.environment("client"), **more) as serve:
-        assert (serve.end(), any("Dask" in line for line in serve.lines)) == (0, False), serve.lines
+def test_the_documented_command_prints_on_the_cluster_what_it_prints_here(cluster):
+    command = [*cluster.command(REPLAY, cluster.address.removeprefix("tls://")), "--json"]
+    assert command[-2].startswith("dask:tls://")
+    command[command.index("/var/lib/negotiator/recorded")] = str(cluster.recorded)
+    done = [
+        subprocess.run(
+            [*command[:-2], engine, "--json"],
+            env=os.environ | cluster.environment("client"),
+            cwd=cluster.folder,
+            capture_output=True,
+            check=True,
+            timeout=TIME,
+        )
+        for engine in (command[-2], "local")
+    ]
+    assert done[0].stdout == done[1].stdout
+    assert b'"matches": 7' in done[0].stdout
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +201,7 @@ def test_a_scheduler_without_tls_is_named(cluster, client):
 def test_no_output_has_anything_of_a_key_or_certificate(cluster, foreign):
     text = (cluster.folder / "client" / "dask.yaml").read_text()
     (foreign / "dask.yaml").write_text(text.replace(str(cluster.folder / "client"), str(foreign)))
-    words = ("run", "--no-audit", FIRST_POOL, "--engine", f"dask:{cluster.address}")
+    words = ("replay", cluster.recorded, "--engine", f"dask:{cluster.address}")
     done = subprocess.run(
         [sys.executable, "-m", "negotiator", *words],
         env=os.environ | {"DASK_CONFIG": str(foreign), "NEGOTIATOR_CONFIG": ""},

@@ -1,11 +1,7 @@
 """A Dask cluster on this machine, for tests: worker processes, or threads of the test's own process."""
 
-import os
 import warnings
 from contextlib import contextmanager
-
-#: The address of a cluster on other hosts, for tests over its network; they have one of their own without it.
-ELSEWHERE = "NEGOTIATOR_DASK"
 
 
 @contextmanager
@@ -31,13 +27,3 @@ def dask_cluster(workers=2, *, processes=True, settings=None, **options):
         )
     with cluster:
         yield cluster
-
-
-@contextmanager
-def scheduler_address():
-    """Return the address of a cluster: the one that the environment names, or of workers that are threads of this process."""
-    if address := os.environ.get(ELSEWHERE):
-        yield address
-    else:
-        with dask_cluster(processes=False) as cluster:
-            yield cluster.scheduler_address

@@ -2,7 +2,6 @@
 
 from negotiator.classad.columnar.column_cache import CacheKey as CacheKey
 from negotiator.classad.columnar.column_cache import ColumnCache as ColumnCache
-from negotiator.classad.columnar.column_cache import EvaluationMeter as EvaluationMeter
 from negotiator.classad.columnar.column_cache import MemoryBudget as MemoryBudget
 from negotiator.classad.columnar.dependencies import Dependencies as Dependencies
 from negotiator.classad.columnar.dependencies import DependencyIndex as DependencyIndex

@@ -34,7 +34,6 @@ class AdValues:
         "_other",
         "_shadows",
         "_size",
-        "steps_not_repeated",
     )
 
     def __init__(self) -> None:
@@ -42,8 +41,6 @@ class AdValues:
         self._cells: dict[str, tuple[object, object]] = {}
         self._shadows = False
         self._last = 0
-        #: Steps that following expressions would have taken, if they had not been followed for an earlier ad.
-        self.steps_not_repeated = 0
         self._forget()
 
     def _forget(self) -> None:
@@ -54,10 +51,6 @@ class AdValues:
     def _set_other(self, other: Ad) -> None:
         self._other, self._cells = other, {}
         self._shadows = any(other.folded(name) is not None for name in _SHADOWS)
-
-    def names_read(self, other: Ad) -> frozenset[str]:
-        """Return the attributes of an ad, in lower case, that were read since it was the latest one."""
-        return frozenset(self._cells) if other is self._other else frozenset()
 
     def shadowed(self, other: Ad) -> bool:
         """True if this ad has an attribute called MY or TARGET."""

@@ -78,34 +78,6 @@ class MemoryBudget:
         return True
 
 
-@attrs.define(eq=False)
-class EvaluationMeter:
-    """What evaluations cost and read while one ad is matched, for those who evaluate in the place of another process.
-
-    ``reused`` are the steps that results of earlier evaluations had cost: without a cache they would be taken now.
-    ``common`` are those of results that are the same for all ads. ``opaque``: a value depended on more than attributes.
-    """
-
-    reused: int = 0
-    common: int = 0
-    opaque: bool = False
-    _costs: dict[int, int] = attrs.field(factory=dict, init=False)  # by the identity of stored results
-
-    def begin(self) -> None:
-        """Begin with the next ad."""
-        self.reused, self.opaque = 0, False
-
-    def stored(self, result: object, steps: int, *, common: bool) -> None:
-        """Note what a result cost that is stored, and so keeps its identity."""
-        self._costs[id(result)] = steps
-        if common:
-            self.common += steps
-
-    def found(self, result: object) -> None:
-        """Note that a stored result is used again."""
-        self.reused += self._costs.get(id(result), 0)
-
-
 @attrs.frozen(eq=False)
 class _CachePlan(Generic[T]):
     """How to look up an expression: its dependencies as written, and after folding in the values that all rows share.
@@ -173,7 +145,6 @@ class ColumnCache(Generic[T]):
         self._epoch = dependencies.epoch
         self._plans: dict[Dependencies, _CachePlan[T]] = {}
         self._by_text: dict[object, T] = {}
-        self.meter: EvaluationMeter | None = None
 
     def get(self, expr: Expr, other: Ad, side: Side, env: Environment | None = None) -> T:
         """Return the result of an expression: of the column that ``evaluate_table`` gives.
@@ -211,24 +182,18 @@ class ColumnCache(Generic[T]):
         env = env or self._env
         dependencies = key.dependencies
         if not dependencies.cacheable:
-            if self.meter is not None:
-                self.meter.opaque = True
             expr = key.plan.written.expr
             return self._evaluate(expr, other, env, on_rows=dependencies.on_rows)
         # First level. Usually the values alone are the key. With other dependencies (not folded, or extended by the other
         # ad's expressions) the same values may belong to other names, so the key has the dependencies too.
         first = key.values if dependencies is key.plan.folded else (dependencies, key.values)
         result = key.plan.results.get(first)
-        if result is not None:
-            if self.meter is not None:
-                self.meter.found(result)
-        else:
+        if result is None:
             # Second level: fold, and evaluate only if no expression with the same text was evaluated before.
             text = self._folded(key, other) if key.can_fold else self._unfolded(key)
             result = self._by_text.get(text.key)
             if result is None:
                 owner = _MINE if dependencies.on_rows else Side.TARGET
-                before = _steps_left(env)
                 result = self._evaluate(text.expr, other, env, on_rows=text.on_rows, owner=owner)
                 # A result that was cut short is for nobody else: an ad whose owner has steps left would get it too.
                 if env.payers is not None and env.payers.exhausted:
@@ -237,10 +202,6 @@ class ColumnCache(Generic[T]):
                 if not self._budget.take(_ENTRY + len(text.key[0]) + result.nbytes):
                     return result
                 self._by_text[text.key] = result
-                if self.meter is not None:
-                    self.meter.stored(result, before - _steps_left(env), common=not key.values)
-            elif self.meter is not None:
-                self.meter.found(result)
             key.plan.results[first] = result
             self.dependencies.add_memory(_ENTRY)
         return result

@@ -186,8 +186,6 @@ class DependencyIndex:
                 if payer is not None and payer.exhausted:
                     return attrs.evolve(dependencies, cacheable=False), values
                 extended = dependencies.extended[expressions] = self._extended(dependencies, other, payer)
-            else:
-                self.values.steps_not_repeated += STEPS_TO_FOLLOW * (len(extended.expressions) // 2)
             dependencies = extended
         # Many ads that differ only deep in their chains: found for this ad alone.
         found = self._extended(dependencies, other, payer)
