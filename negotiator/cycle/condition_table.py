@@ -84,12 +84,11 @@ class _Row:
 class _Combination:
     """The rows of alike requests in the order in which they are applied, those of the slots' Requirements in ``of_slots``.
 
-    ``reads`` as in ``_Row``; ``missing`` of the rows have to be evaluated before they can be combined. ``requests`` have it and no turn yet.
+    ``missing`` of the rows have to be evaluated before they can be combined. ``requests`` have it and no turn yet.
     """
 
     rows: list[_Row]
     of_slots: range
-    reads: frozenset[str]
     missing: int = 0
     found: FoundConditions | None = None
     requests: int = 0
@@ -159,6 +158,7 @@ class ConditionTable:
     #: Combinations of which each request had its turn: if there is no memory for others, they are forgotten.
     _served: deque[_Combination] = attrs.field(factory=deque, init=False)
     _had_turns: set[int] = attrs.field(factory=set, init=False)
+    _reads: frozenset[str] = attrs.field(default=frozenset(), init=False)  # of all rows
 
     def __attrs_post_init__(self) -> None:
         self.bits = _TrueBits(len(self.slots), self.requirements.budget)
@@ -166,7 +166,12 @@ class ConditionTable:
     def of(self, queued: QueuedRequest) -> FoundConditions | None:
         """Return what the conditions of a request leave; None if it shares none with others."""
         combination = self._of_requests[queued.number]
-        if combination is None or not combination.reads.isdisjoint(queued.replaced_names):
+        if combination is None:
+            return None
+        replaced = queued.replaced_names
+        if not self._reads.isdisjoint(replaced) and not all(
+            row.reads.isdisjoint(replaced) for row in combination.rows
+        ):
             return None
         found = combination.found or self._evaluate(combination, queued.request.ad)
         if queued.number not in self._had_turns:
@@ -315,7 +320,9 @@ class ConditionTable:
     @cached_property
     def _of_requests(self) -> list[_Combination | None]:
         """The combination of each request; None for one that is evaluated by itself."""
-        found = _ConditionColumns(self, self.alike).combinations()
+        columns = _ConditionColumns(self, self.alike)
+        found = columns.combinations()
+        self._reads = frozenset[str]().union(*{row.reads for row in columns.rows})
         for each in found:
             if each is not None:
                 each.requests += 1
@@ -526,16 +533,19 @@ class _ConditionColumns:
         numbers, count = combined(*matrix)
         first = np.empty(count, np.intp)
         first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+        slots, pool = (
+            np.bincount(requests[places < each], minlength=len(counts))[first].tolist()
+            for each in (first_of_slots, first_of_pool)
+        )
         made, present = [], self._present()
-        for request in first.tolist():
-            start, end = starts[request], starts[request] + counts[request]
-            own = [self.rows[row] for row in rows[start:end].tolist()]
-            ends = np.searchsorted(places[start:end], (first_of_slots, first_of_pool)).tolist()
-            reads = frozenset[str]().union(*{row.reads for row in own})
+        of_rows = [*map(self.rows.__getitem__, rows.tolist())]
+        spans = zip(starts[first].tolist(), (starts + counts)[first].tolist(), slots, pool, strict=True)
+        for start, end, begin_of_slots, end_of_slots in spans:
+            own, of_slots = of_rows[start:end], range(begin_of_slots, end_of_slots)
             if present is not None:
-                own.insert(ends[0], present)
-                ends = [end + 1 for end in ends]
-            made.append(_Combination(own, range(*ends), reads))
+                own.insert(begin_of_slots, present)
+                of_slots = range(begin_of_slots + 1, end_of_slots + 1)
+            made.append(_Combination(own, of_slots))
         alone = self.alone.tolist()
         return [
             None if by_itself else made[number]

@@ -29,7 +29,7 @@ from negotiator.hooks.order import (
     Weights,
 )
 from negotiator.hooks.order_type import RequestOrderType
-from negotiator.hooks.plugin_output import running_plugin
+from negotiator.hooks.plugin_output import PluginCall
 from negotiator.hooks.slot_offer import PreemptionVictims, SharedBudget, SlotOffer
 
 R = TypeVar("R")
@@ -41,12 +41,20 @@ class _Caller:
 
     plugin: str
     reads: DeclaredReads | None
+    subject: str = attrs.field(init=False)
+
+    @subject.default
+    def _subject(self) -> str:
+        return f"the order of plugin {self.plugin}"
 
     def __call__(self, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:
         """Call ``function``; ``of`` is the plugin's function if it is another one."""
         try:
-            with running_plugin(f"the order of plugin {self.plugin}", reads=self.reads):
-                return function(*args)
+            with PluginCall(self.subject, reads=self.reads) as call:
+                found = function(*args)
+                if call.undeclared is not None:
+                    raise call.undeclared
+                return found
         except BaseException as error:
             raise_if_interrupted(error)
             line = failed_line(error, of or function)

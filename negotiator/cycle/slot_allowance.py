@@ -34,10 +34,13 @@ def admit_slots(
     after the other, so that they are rounded as in HTCondor.
     """
     if states is None and len(rows) and jobs:
-        weights = allowance.weights[rows[:jobs]]
-        free, every = _sums(allowance.used, weights), _sums(allowance.used_in_all, weights)
-        if free[-1] <= allowance.limit and every[-2] < allowance.stop:  # as usual, all of them fit
-            stopped = bool(len(rows) < jobs and every[-1] >= allowance.stop)
+        weights: list[float] = allowance.weights[rows[:jobs]].tolist()
+        free, every = allowance.used, allowance.used_in_all
+        before = every
+        for weight in weights:
+            before, free, every = every, free + weight, every + weight
+        if free <= allowance.limit and before < allowance.stop:  # as usual, all of them fit
+            stopped = len(rows) < jobs and every >= allowance.stop
             return AdmittedSlots(np.arange(len(weights)), np.zeros(0, np.intp), stopped)
     turn = _TurnUse.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
