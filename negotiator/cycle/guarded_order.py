@@ -29,7 +29,7 @@ from negotiator.hooks.order import (
     Weights,
 )
 from negotiator.hooks.order_type import RequestOrderType
-from negotiator.hooks.plugin_output import PluginCall
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.slot_offer import PreemptionVictims, SharedBudget, SlotOffer
 
 R = TypeVar("R")
@@ -50,11 +50,8 @@ class _Caller:
     def __call__(self, function: Callable[..., R], *args: object, of: Callable[..., R] | None = None) -> R:
         """Call ``function``; ``of`` is the plugin's function if it is another one."""
         try:
-            with PluginCall(self.subject, reads=self.reads) as call:
-                found = function(*args)
-                if call.undeclared is not None:
-                    raise call.undeclared
-                return found
+            with running_plugin(self.subject, reads=self.reads):
+                return function(*args)
         except BaseException as error:
             raise_if_interrupted(error)
             line = failed_line(error, of or function)

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Final, Protocol, Self, TextIO, cast
 
@@ -93,21 +93,28 @@ inside_plugin: ContextVar[PluginCall | None] = ContextVar("inside_plugin", defau
 running_calls: dict[int, PluginCall] = {}
 
 
-@contextmanager
+class _CheckedCall(PluginCall):
+    """A call that raises what its code read without having declared it."""
+
+    __slots__ = ()
+
+    def __exit__(self, *failure: object) -> None:
+        super().__exit__(*failure)
+        if failure[0] is None and self.undeclared is not None:
+            raise self.undeclared
+
+
 def running_plugin(
     subject: str, longest_step: float = 0.0, reads: LimitedReads | None = None
-) -> Iterator[None]:
-    """Mark the time in which code of a plugin runs. The guard makes a ``PluginCall`` itself, which is faster.
+) -> AbstractContextManager[PluginCall]:
+    """Mark the time in which code of a plugin runs. The guard makes a ``PluginCall`` itself, which checks nothing.
 
     A call with a ``longest_step`` is a part of a pool's source, which notes its own progress.
 
     :raises UndeclaredReadError: it read an attribute of jobs that it may not read, and caught the error.
     """
     report_seconds = float("inf") if longest_step else REPORT_SECONDS
-    with PluginCall(subject, longest_step, reads, report_seconds=report_seconds) as call:
-        yield
-        if call.undeclared is not None:
-            raise call.undeclared
+    return _CheckedCall(subject, longest_step, reads, report_seconds=report_seconds)
 
 
 @contextmanager
