@@ -6,12 +6,12 @@ from typing import Any
 
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.claim_reuse import ReuseReport as ReuseReport
+from negotiator.cycle.cycle_time import ReachedLimit as ReachedLimit
 from negotiator.cycle.progress import CycleProgress as CycleProgress
 from negotiator.cycle.result import CycleResult as CycleResult
 from negotiator.cycle.result import DiscardedAds as DiscardedAds
 from negotiator.cycle.result import Removal as Removal
 from negotiator.cycle.result import RequestOutcome as RequestOutcome
-from negotiator.cycle.time_reasons import ReachedLimit as ReachedLimit
 from negotiator.hooks.overruns import Overrun as Overrun
 from negotiator.runtime.run import CycleReport as CycleReport
 from negotiator.runtime.status_file import LastCycle as LastCycle

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from negotiator.audit.values import Record, bounded, reason_fields
 
 if TYPE_CHECKING:
-    from negotiator.cycle.job_ranges import JobRanges
+    from negotiator.cycle.jobs import JobRanges
     from negotiator.cycle.result import Removal, RequestOutcome
     from negotiator.records import Reason
 

@@ -120,7 +120,7 @@ def _concerns(record: Record, job: str) -> bool:
             return job in {found, found.partition(".")[0]}
         case "denial":
             # Records of earlier versions have the first job only.
-            from negotiator.cycle.job_ranges import parse_ranges  # noqa: PLC0415 - imports NumPy
+            from negotiator.cycle.jobs import parse_ranges  # noqa: PLC0415 - imports NumPy
 
             return parse_ranges([*record.get("job_ids", ()), str(record.get("first_job"))]).has(job)
     return False

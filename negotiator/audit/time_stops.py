@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from negotiator.audit.values import Record, bounded, reason_fields
-from negotiator.cycle.cycle_time import TimeStop
-from negotiator.cycle.time_reasons import ReachedLimit
+from negotiator.cycle.cycle_time import ReachedLimit, TimeStop
 from negotiator.hooks.turn_time import TimeLimit
 
 #: The kind of these records.

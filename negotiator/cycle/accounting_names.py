@@ -15,9 +15,8 @@ import numpy as np
 from negotiator.bundle.model import AccountingSettings
 from negotiator.classad import Table
 from negotiator.classad.syntax import fold
-from negotiator.cycle.jobs import submitters, texts
+from negotiator.cycle.jobs import Strings, made_of, submitters, texts
 from negotiator.cycle.reasons import core_reason
-from negotiator.cycle.text_columns import Strings, made_of
 from negotiator.hooks.records import Mask
 from negotiator.records import Mode, Reason, Station, Verdict
 

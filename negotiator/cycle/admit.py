@@ -13,16 +13,13 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table, bind, evaluate_table, parse
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import not_permitted, users_of
-from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.applications import application_users
-from negotiator.cycle.gates import AppliedGates, apply_gates
-from negotiator.cycle.jobs import is_in, names
+from negotiator.cycle.gates import AdmissionFilter, AppliedGates, apply_gates, discard_jobs_of_owners
+from negotiator.cycle.jobs import Strings, is_in, names
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.owner_gates import discard_jobs_of_owners
+from negotiator.cycle.offered_slots import slots_to_match
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
-from negotiator.cycle.slots_to_match import slots_to_match
-from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure

@@ -1,12 +1,16 @@
 """The requests of everything in use: jobs that run, claimed slots, and matches that the pool does not show yet.
 
 A claim counts for what it was matched for as long as it lasts; a claim without a known match for what its job requests,
-within what its slot holds. Claims that are charged alike are one request.
+within what its slot holds. Claims that are charged alike are one request. What the ad of a claimed slot has of its claim was written by
+its startd, not by the job's user. The usage of queues is the sum over these requests, whatever plugins charge.
+
+Source: HTCondor manual, Machine ClassAd Attributes (ConcurrencyLimits, PreemptingConcurrencyLimits).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import attrs
@@ -18,7 +22,6 @@ from negotiator.classad import Ad, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.autoclusters import running_autoclusters
 from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number
-from negotiator.cycle.claim_attributes import ClaimAttributes
 from negotiator.cycle.claims import slots_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows
@@ -27,6 +30,52 @@ from negotiator.cycle.requests import RequestFactory
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
+from negotiator.queues.names import parent_of, upwards
+from negotiator.queues.quantities import Resources, added
+from negotiator.queues.usage import QueueUsage
+
+#: What the claim holds, and what the claim that is about to preempt it will hold.
+NAMES = ("ConcurrencyLimits", "PreemptingConcurrencyLimits")
+
+
+@attrs.frozen(eq=False)
+class ClaimAttributes:
+    """The attributes of each slot's claim: texts by name, (S,), empty where there is none.
+
+    Slots that are alike in them share a number, (S,): -1 for those without.
+    """
+
+    texts: tuple[NDArray[np.object_], ...]
+    numbers: Numbers
+
+    @classmethod
+    def of(cls, slots: Table) -> ClaimAttributes:
+        """Read the ads of slots."""
+        texts = tuple(np.array([text or "" for text in slots.strings(name)], np.object_) for name in NAMES)
+        present = np.logical_or.reduce([text.astype(np.bool_) for text in texts])
+        return cls(texts, np.where(present, combined(*texts)[0], -1))
+
+    def kinds(self, rows: Rows) -> Numbers:
+        """Return a number for each job: jobs of one number have alike claims, (N,).
+
+        :param rows: the slot of each job, -1 for none; of several jobs on one slot the first has its claim.
+        """
+        found = np.full(len(rows), -1, np.int64)
+        first = _first_on_slot(rows)
+        found[first] = self.numbers[rows[first]]
+        return found
+
+    def of_slot(self, row: int) -> Ad:
+        """Return the attributes of a slot's claim."""
+        pairs = zip(NAMES, (column[row] for column in self.texts), strict=True)
+        return Ad([(name, text) for name, text in pairs if text])
+
+
+def _first_on_slot(rows: Rows) -> NDArray[np.bool_]:
+    """Return which jobs are the first on their slot, (N,)."""
+    first = np.zeros(len(rows), np.bool_)
+    first[np.unique(rows, return_index=True)[1]] = True
+    return first & (rows >= 0)
 
 
 def claim_requests(
@@ -151,3 +200,39 @@ def _of_journal(
         rows = np.array([rows_of.get(entry.slot, -1) for entry in alike], np.intp)
         request = factory.of_journal(alike, partial(amounts.complete, row=int(rows[0])))
         yield ClaimsInUse(request, rows, pending=True)
+
+
+def queue_usage(in_use: Iterable[ClaimsInUse]) -> dict[str, QueueUsage]:
+    """Return the usage of each queue that is in use, and of those above it, by path.
+
+    Sums are exact, and may exceed the largest possible limit.
+
+    :param in_use: what ``claim_requests`` yields.
+    """
+    resources: dict[str, Resources] = {}
+    running: dict[str, set[str]] = defaultdict(set)
+    for claims in in_use:
+        request = claims.request
+        used = {name: amount * len(claims.slots) for name, amount in request.resources.items()}
+        resources[request.queue] = added(resources.get(request.queue, {}), used)
+        running[request.queue].update(request.applications)
+    return dict(_with_parents(resources, running))
+
+
+def _with_parents(
+    resources: dict[str, Resources], running: Mapping[str, set[str]]
+) -> Iterator[tuple[str, QueueUsage]]:
+    """Add each queue to the one above it, from the bottom.
+
+    An application that was moved may be in two queues, and counts once above both. Of two sets the smaller is put
+    into the larger: so a deep tree costs little more than a flat one.
+    """
+    every = {each for path in resources for each in upwards(path)}
+    waiting = dict(running)
+    for path in sorted(every, key=lambda path: -path.count(".")):
+        own, above = waiting.pop(path, set()), parent_of(path)
+        yield path, QueueUsage(resources.get(path, {}), len(own))
+        less, more = sorted((own, waiting.get(above, set())), key=len)
+        more |= less
+        waiting[above] = more
+        resources[above] = added(resources.get(above, {}), resources.get(path, {}))

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from negotiator.classad import Table
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.jobs import names, schedd_of
+from negotiator.cycle.jobs import Strings, names, schedd_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers
-from negotiator.cycle.text_columns import Strings
 from negotiator.ledger import Rows
 
 #: States of a slot that has a job (HTCondor manual, Machine ClassAd Attributes, State).

@@ -24,10 +24,9 @@ from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Kind, Side, Table
 from negotiator.classad.columnar import Dependencies, MemoryBudget, TrueRows
 from negotiator.classad.syntax import Expr, moved_attributes, scan
-from negotiator.cycle.alike_jobs import AlikeJobs, members_of
-from negotiator.cycle.conditions import NO_SLOT_REQUIREMENTS, FoundConditions
+from negotiator.cycle.candidate_set import NO_SLOT_REQUIREMENTS, FoundConditions
 from negotiator.cycle.conjunct import Conjunct, ConjunctPool
-from negotiator.cycle.numbering import Numbers, combined
+from negotiator.cycle.numbering import AlikeJobs, Numbers, combined, members_of
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
 from negotiator.cycle.slot_comparisons import ComparedSlots, SlotComparisons

@@ -1,4 +1,4 @@
-"""The time of a cycle: who reached which limit, and at which turn.
+"""The time of a cycle: who reached which limit, at which turn, and the reasons of requests that had no time left.
 
 A cycle learns the time between two turns only. So all that it decides by the time is in its stops: a cycle that is given the
 recorded stops of another one decides the same.
@@ -6,6 +6,7 @@ recorded stops of another one decides the same.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -13,9 +14,11 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.bundle.time_limits import TimeLimits
+from negotiator import __version__
+from negotiator.bundle.time_limits import TIME_KNOBS, TimeLimits
 from negotiator.hooks.records import Request
 from negotiator.hooks.turn_time import TimeLimit, TurnTime
+from negotiator.records import CORE, Provenance, Reason, Station, Verdict
 
 #: A submitter and a schedd; empty where a limit is of all.
 _Account: TypeAlias = tuple[str, str]
@@ -182,3 +185,32 @@ def _limits_of(submitter: str, schedd: str) -> Iterable[tuple[TimeLimit, _Accoun
 
 def _account(submitter: str, schedd: str) -> _Account:
     return submitter[:_LONGEST], schedd[:_LONGEST]
+
+
+_TEXTS = {
+    TimeLimit.CYCLE: "the cycle reached its time limit",
+    TimeLimit.SUBMITTER: "the submitter reached its time limit in this cycle",
+    TimeLimit.SCHEDD: "the schedd reached its time limit in this cycle",
+    TimeLimit.SPIN: "the submitter reached its time limit in the last spin",
+}
+
+
+@attrs.frozen
+class ReachedLimit:
+    """A limit that was reached, and the reason of those whom it left no time."""
+
+    stop: TimeStop
+    reason: Reason
+
+
+def time_reason(limit: TimeLimit, limits: TimeLimits) -> Reason:
+    """Return the reason of requests that a limit left no time."""
+    code = f"time_per_{limit}"
+    if limit is TimeLimit.ADMINISTRATOR:
+        code, rule, text = "cycle_stopped", "stop", "an administrator ended the cycle"
+    else:
+        rule, text = TIME_KNOBS[limit], f"{_TEXTS[limit]}: {TIME_KNOBS[limit]} is {limits.seconds(limit):g} s"
+    seconds = limits.seconds(limit)
+    numbers = {"limit": seconds} if math.isfinite(seconds) else {}
+    where = Provenance(Station.ORDER, CORE, __version__, rule, limits.sources.get(limit))
+    return Reason(Verdict.WAITING, code, text, where, numbers=numbers)

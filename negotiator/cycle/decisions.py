@@ -9,8 +9,7 @@ from typing import Any, Self
 import attrs
 import numpy as np
 
-from negotiator.cycle.job_ranges import JobRanges
-from negotiator.cycle.jobs import NOT_SERVED
+from negotiator.cycle.jobs import NOT_SERVED, JobRanges
 from negotiator.cycle.result import CycleResult, RequestOutcome
 from negotiator.hooks.order import ShareUse
 from negotiator.records import Reason

@@ -1,24 +1,152 @@
-"""Columns of job ads: which jobs a negotiator serves, their submitters and schedds, and what orders them."""
+"""Columns of job ads: which jobs a negotiator serves, their submitters and schedds, their ids, and what orders them.
+
+Texts are numbers, so that each is processed once for all rows that have it; the ids of many jobs are ranges: ``12.0-499`` are the jobs
+12.0 to 12.499.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Kind, Table
+from negotiator.classad import Ad, Column, Kind, Table
 from negotiator.classad.syntax import fold
-from negotiator.cycle.job_ranges import JobRanges
+from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.reasons import core_reason
-from negotiator.cycle.text_columns import Strings, TextColumn, made_of
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
 from negotiator.pool.ad_kind import SUBMITTER
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Reason, Station, Verdict
+
+_TEXT = re.compile(r"(-?\d{1,18})(?:\.(-?\d{1,18})(?:-(\d{1,18}))?)?", re.ASCII)
+
+
+def _no_ranges() -> NDArray[np.int64]:
+    return np.zeros((0, 3), np.int64)
+
+
+@attrs.frozen
+class JobRanges:
+    """Ranges of jobs, each of one cluster, by cluster and proc; ``bounds`` (N, 3) has cluster, first and last proc."""
+
+    bounds: NDArray[np.int64] = attrs.field(
+        factory=_no_ranges, eq=attrs.cmp_using(eq=np.array_equal), repr=False
+    )
+
+    @classmethod
+    def of(cls, clusters: NDArray[np.int64], procs: NDArray[np.int64]) -> JobRanges:
+        """Return the ranges of jobs, given the numbers of each, in any order."""
+        if not len(clusters):
+            return cls()
+        order = np.lexsort((procs, clusters))
+        clusters, procs = clusters[order], procs[order]
+        follows = (clusters[1:] == clusters[:-1]) & (procs[1:] - procs[:-1] <= 1)  # a job may be given twice
+        first = np.concatenate(([0], np.flatnonzero(~follows) + 1))
+        last = np.concatenate((first[1:], [len(procs)])) - 1
+        return cls(np.array((clusters[first], procs[first], procs[last])).T)
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    @property
+    def jobs(self) -> int:
+        """The number of jobs."""
+        return int((self.bounds[:, 2] - self.bounds[:, 1] + 1).sum())
+
+    def from_place(self, place: int) -> JobRanges:
+        """Return the ranges from a place on."""
+        return JobRanges(self.bounds[place:])
+
+    def texts(self, most: int) -> list[str]:
+        """Return the first ranges as texts: ``12.0-499``, or ``13.7`` for a range of one job."""
+        return [
+            f"{cluster}.{first}-{last}" if last > first else f"{cluster}.{first}"
+            for cluster, first, last in self.bounds[:most].tolist()
+        ]
+
+    def has(self, job: str) -> bool:
+        """True if a job (``12.7``), or any job of a cluster (``12``), is in a range."""
+        parsed = _TEXT.fullmatch(job)
+        if not parsed:
+            return False
+        cluster, first, last = self.bounds.T
+        found = cluster == int(parsed[1])
+        if parsed[2] is not None:
+            found &= (first <= int(parsed[2])) & (int(parsed[2]) <= last)
+        return bool(found.any())
+
+
+def parse_ranges(texts: list[str]) -> JobRanges:
+    """Return the ranges of texts as ``JobRanges.texts`` makes them; others are ignored."""
+    parsed = (_TEXT.fullmatch(text) for text in texts)
+    bounds = [
+        (int(each[1]), int(each[2]), int(each[3] or each[2]))
+        for each in parsed
+        if each and each[2] is not None
+    ]
+    return JobRanges(np.array(bounds, np.int64).reshape(-1, 3))
+
+
+#: The number of any value that is not a text.
+NO_TEXT = -1
+
+#: (N,) of str.
+Strings: TypeAlias = NDArray[np.object_]
+
+
+@attrs.frozen(eq=False)
+class TextColumn:
+    """The values of an expression as texts: (N,) numbers, equal for equal texts; -1 without a text."""
+
+    codes: Numbers
+    column: Column
+
+    @classmethod
+    def of(cls, column: Column) -> TextColumn:
+        """Return the texts of a column."""
+        size = len(column)
+        if not column.has(Kind.STRING):
+            return cls(np.full(size, NO_TEXT, np.int64), column)
+        is_text = np.broadcast_to(column.where(Kind.STRING), (size,))
+        codes = np.where(is_text, np.broadcast_to(column.data[Kind.STRING], (size,)), NO_TEXT)
+        return cls(codes.astype(np.int64), column)
+
+    def text(self, row: int) -> str:
+        """Return the text of a row, empty if missing."""
+        code = int(self.codes[row])
+        return self.column.pool.strings[code] if code != NO_TEXT else ""
+
+    def texts(self, rows: NDArray[np.intp]) -> list[str]:
+        """Return the texts of some rows, empty where missing."""
+        strings = self.column.pool.strings
+        return [strings[code] if code != NO_TEXT else "" for code in self.codes[rows].tolist()]
+
+    def mapped(self, name: str, function: Callable[[str], str]) -> TextColumn:
+        """Return the texts that a function returns for them; it is called once for each text in all tables.
+
+        ``name`` identifies the function in a cache, so its result must depend on the text alone.
+        """
+        there = self.codes != NO_TEXT
+        codes = np.full(len(self.codes), NO_TEXT, np.int64)
+        codes[there] = self.column.pool.mapped(name, function, self.codes[there])
+        return TextColumn(codes, self.column)
+
+
+def made_of(columns: Sequence[TextColumn], function: Callable[..., str]) -> Strings:
+    """Apply a function to the texts of each row, (N,); it is called once for all rows with the same texts."""
+    numbers, count = combined(*(column.codes for column in columns))
+    first = first_rows(numbers, count).tolist()
+    made = np.empty(count, np.object_)
+    made[:] = [function(*(column.text(row) for column in columns)) for row in first]
+    return made[numbers]
+
 
 IDLE = 1
 _MAX_ID = 2.0**53  # a float beyond it does not represent every integer

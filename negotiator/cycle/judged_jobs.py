@@ -12,10 +12,10 @@ from negotiator.classad import Expr, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.claim_amounts import number
 from negotiator.cycle.claims import undivided
+from negotiator.cycle.jobs import Strings
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.reference_closure import ReferenceClosure
-from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.overruns import Overrun, OverrunAction
 from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows

@@ -18,7 +18,6 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
-from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.candidate_lists import CandidateLists
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
@@ -28,14 +27,15 @@ from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.cycle_time import CycleTime, RecordedTime
+from negotiator.cycle.cycle_time import CycleTime, ReachedLimit, RecordedTime, time_reason
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.matched_attributes import MatchedAttributes
+from negotiator.cycle.numbering import AlikeJobs
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.order import feedback_of, feedback_without_time
+from negotiator.cycle.order import BY_NAME, feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place
@@ -45,8 +45,6 @@ from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.recount import recount
 from negotiator.cycle.request_answers import RequestGroups
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
-from negotiator.cycle.submitter_name_order import BY_NAME
-from negotiator.cycle.time_reasons import ReachedLimit, time_reason
 from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, owners_of, work_reason
 from negotiator.hooks.ad_kinds import AdKind

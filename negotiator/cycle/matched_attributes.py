@@ -11,10 +11,9 @@ import numpy as np
 
 from negotiator.classad import Ad, Environment, Kind, Table, evaluate_table
 from negotiator.classad.syntax import Literal, NameIndex, Side
-from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
-from negotiator.cycle.numbering import combined
-from negotiator.cycle.plain_values import PlainValue, plain_value
+from negotiator.cycle.journal import PlainValue, plain_value
+from negotiator.cycle.numbering import AlikeJobs, combined
 from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 

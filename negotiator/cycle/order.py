@@ -1,12 +1,21 @@
-"""Station *order*: the allocator of a cycle, and the feedback that it gets after each turn."""
+"""Station *order*: the feedback that the allocator of a cycle gets after each turn.
+
+Without a plugin that orders, requests come by the names of their submitters.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Self
+
+import attrs
 import numpy as np
 
+from negotiator.bundle.model import NAMES
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.match import MatchCandidates
-from negotiator.hooks.order import Feedback, QueuedRequest, StopCause
+from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder, StopCause
+from negotiator.hooks.order_type import RequestOrderType
 from negotiator.records import Verdict
 
 
@@ -50,3 +59,30 @@ def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedS
     if len(granted.rows) + granted.unclaimable >= candidates.left:
         return StopCause.NO_SLOTS
     return StopCause.QUOTA
+
+
+@attrs.define(eq=False)
+class SubmitterNameOrder(RequestOrder):
+    """Owners by name, then submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
+
+    requests: Sequence[QueuedRequest]
+    _served: int = attrs.field(default=0, init=False)
+
+    @classmethod
+    def of(cls, context: OrderContext) -> Self:
+        """Return the order of a cycle."""
+        return cls(context.requests)
+
+    def next(self) -> QueuedRequest | None:
+        """Return the next request in the order in which they were queued."""
+        if self._served == len(self.requests):
+            return None
+        self._served += 1
+        return self.requests[self._served - 1]
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Ignore the outcome: no request has a second turn."""
+
+
+#: The order of a bundle that chooses no other.
+BY_NAME = RequestOrderType(name=NAMES, make=SubmitterNameOrder.of)

@@ -25,14 +25,12 @@ from negotiator.classad import Ad, Environment, Expr, Kind, Payers, Side, evalua
 from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admit import Admitted
 from negotiator.cycle.autoclusters import expression_classes
-from negotiator.cycle.gates import AppliedGates
-from negotiator.cycle.jobs import names
+from negotiator.cycle.gates import AppliedGates, OwnersAsSubmitters
+from negotiator.cycle.jobs import Strings, names
 from negotiator.cycle.judged_jobs import JudgedJobs
-from negotiator.cycle.owner_gates import OwnersAsSubmitters
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import plugin_reason
 from negotiator.cycle.recount import Recount
-from negotiator.cycle.text_columns import Strings
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind

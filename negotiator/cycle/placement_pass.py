@@ -1,4 +1,4 @@
-"""One pass of placement over the jobs of a cycle: running, claimed and idle.
+"""One pass of placement over the jobs of a cycle: running, claimed and idle; and the reasons for which applications are rejected.
 
 An application that was placed before stays where it is. New applications that are alike in all that the rules read are
 placed once. Source: "App Placement Rules"; "Scheduler Configuration", Placement Rules definition.
@@ -16,34 +16,90 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.admission_filter import AdmissionFilter
 from negotiator.cycle.applications import (
     JobApplications,
     application_keys,
     application_users,
     applications,
+    is_name,
     keys,
 )
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.group_names import is_name
+from negotiator.cycle.gates import AdmissionFilter
 from negotiator.cycle.holds import ApplicationHold, held_jobs
-from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.jobs import Strings, job_ids, made_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
-from negotiator.cycle.placement_reasons import access_reason, rejection, rejections
+from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
-from negotiator.cycle.text_columns import Strings, made_of
-from negotiator.hooks.access import AccessKind, AccessQuestion
+from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application, PlacedApplication
 from negotiator.hooks.records import Cycle
-from negotiator.placement import AccessCache, Chain, Placement
+from negotiator.placement import AccessCache, Chain, Placement, PlacementStep
 from negotiator.placement.access import is_granted
 from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
-from negotiator.queues import ROOT, MutableQueueTree, QueueChange
+from negotiator.queues import ROOT, MutableQueueTree, Queue, QueueChange
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Codes, Keys, keys_of
-from negotiator.records import Reason
+from negotiator.records import Provenance, Reason, Station, Verdict
+
+_VERDICTS = {
+    "invalid_queue_name": Verdict.MISCONFIGURED,
+    "parent_is_leaf": Verdict.MISCONFIGURED,
+    "no_user": Verdict.MISCONFIGURED,
+    "plugin_error": Verdict.BROKEN_PLUGIN,
+    "groups_unknown": Verdict.BROKEN_PLUGIN,
+}
+_TEXTS = {
+    NO_RULE_MATCHED: "no placement rule has a queue for its application",
+    "invalid_queue_name": "a placement rule returned an invalid queue name",
+    "parent_is_leaf": "a placement rule returned a queue below a leaf",
+    "create_under_leaf": "its queue can't be created: the queue above it is a leaf",
+    "create_under_draining": "its queue can't be created: the queue above it is draining",
+    "plugin_error": "a plugin failed while its application was placed",
+    "no_user": "the job's owner is missing or invalid (at most 200 printable characters)",
+    "groups_unknown": "the groups of its user could not be resolved",
+}
+
+
+def rejections(placements: Sequence[Placement]) -> Iterator[tuple[Reason, list[int]]]:
+    """Yield each reason for which applications were rejected, with the numbers of their placements."""
+    rejected: dict[tuple[str, PlacementStep | None], list[int]] = {}
+    for number, placement in enumerate(placements):
+        if not placement.placed:
+            decisive = placement.steps[-1] if placement.steps and placement.code != NO_RULE_MATCHED else None
+            key = attrs.evolve(decisive, queue="", text="") if decisive else None
+            rejected.setdefault((placement.code, key), []).append(number)
+    for (code, step), numbers in rejected.items():
+        yield _reason(code, step), numbers
+
+
+def rejection(placement: Placement) -> Reason:
+    """Return why one application is rejected, with the last rule that was tried."""
+    step = placement.steps[-1] if placement.steps else None
+    reason = _reason(placement.code, step)
+    return reason if step is None else attrs.evolve(reason, text=f"{reason.text}: {step.text}")
+
+
+def access_reason(answer: Attributed[Access], queue: Queue | None) -> Reason:
+    """Return why access policies deny a job a queue: with the place of the rule, or of the queue if no rule permits it."""
+    access = answer.record
+    broken = access.rule == "plugin_error"
+    source = access.source or (queue.config.source if queue else None)
+    where = Provenance(Station.PLACE, answer.plugin, answer.version, access.rule, source)
+    verdict, code = (Verdict.BROKEN_PLUGIN, "plugin_error") if broken else (Verdict.DENIED, "access_denied")
+    return Reason(verdict, code, access.text, where)
+
+
+def _reason(code: str, step: PlacementStep | None) -> Reason:
+    verdict = _VERDICTS.get(code, Verdict.DENIED)
+    if step is None:
+        return core_reason(Station.PLACE, verdict, code, _TEXTS[code], "placement rules")
+    where = Provenance(Station.PLACE, step.plugin, step.version, f"rule {step.rule}", step.source)
+    return Reason(verdict, code, _TEXTS[code], where)
+
 
 #: (N,) paths of queues, "" for none.
 Paths: TypeAlias = NDArray[np.object_]

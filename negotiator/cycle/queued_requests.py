@@ -16,10 +16,10 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.conjunct import ConjunctPool
+from negotiator.cycle.jobs import Strings
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory
-from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 

@@ -15,12 +15,9 @@ import numpy as np
 from negotiator import __version__
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.charges import Charges
-from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.charges import Charges, ClaimReceipts, HeldAmounts, QuotaInUse, exceeded_limits
 from negotiator.cycle.claim_requests import claim_requests
 from negotiator.cycle.declared_charges import DeclaredCharges
-from negotiator.cycle.exceeded_quotas import QuotaInUse, exceeded_limits
-from negotiator.cycle.held_amounts import HeldAmounts
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks.charges import Charge

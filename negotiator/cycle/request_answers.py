@@ -13,8 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import attrs
 import numpy as np
 
-from negotiator.cycle.alike_jobs import AlikeJobs
-from negotiator.cycle.numbering import Numbers, combined
+from negotiator.cycle.numbering import AlikeJobs, Numbers, combined
 from negotiator.cycle.work_accounts import is_exceeded
 from negotiator.hooks.guard import Guarded
 from negotiator.hooks.hook import Hook

@@ -15,10 +15,10 @@ from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import groups_of_users, user_groups
 from negotiator.cycle.autoclusters import Autoclusters
+from negotiator.cycle.jobs import Strings
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.resources import RequestedAmounts, ResourceAmounts
-from negotiator.cycle.text_columns import Strings
 from negotiator.hooks.records import Request
 from negotiator.ledger import Rows
 from negotiator.pool.ad_kind import SUBMITTER

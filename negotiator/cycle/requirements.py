@@ -16,8 +16,7 @@ from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
-from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, hard_slots, slot_conjuncts
-from negotiator.cycle.slot_layers import slot_layers
+from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, hard_slots, slot_conjuncts, slot_layers
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
 MAX_KNOWN = 1000

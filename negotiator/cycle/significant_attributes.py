@@ -9,9 +9,9 @@ from typing import Final
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
+from negotiator.cycle.offered_slots import slots_to_match
 from negotiator.cycle.reference_closure import SCOPE_NAMES, ReferenceClosure
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
-from negotiator.cycle.slots_to_match import slots_to_match
 from negotiator.pool.ad_kind import SUBMITTER
 
 #: A job of its own: with these attributes no two jobs are alike.

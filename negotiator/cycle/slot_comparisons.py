@@ -12,9 +12,8 @@ from negotiator.classad import Ad, Environment, Kind, Side, evaluate_table
 from negotiator.classad.columnar import Dependencies, DependencyIndex, TrueRows
 from negotiator.classad.syntax import Binary, Expr, Paren, tree_key
 from negotiator.classad.tables import AttributeTable
-from negotiator.cycle.alike_jobs import AlikeJobs
 from negotiator.cycle.conjunct import Conjunct
-from negotiator.cycle.numbering import Numbers
+from negotiator.cycle.numbering import AlikeJobs, Numbers
 from negotiator.ledger import Rows
 
 #: Comparisons that are true of the slots before a job's place.

@@ -15,8 +15,7 @@ from typing import Any, Final, TypeAlias
 import attrs
 
 from negotiator.cycle.holds import ApplicationHold
-from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.plain_values import PlainValue, checked_value
+from negotiator.cycle.journal import JournalEntry, PlainValue, checked_value
 from negotiator.hooks.overruns import Overrun, OverrunAction
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication

@@ -15,8 +15,8 @@ from negotiator.classad.syntax import ReferenceScan, scan
 from negotiator.cycle.autoclusters import idle_autoclusters
 from negotiator.cycle.jobs import IDLE
 from negotiator.cycle.numbering import combined, first_rows
+from negotiator.cycle.offered_slots import slots_to_match
 from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
-from negotiator.cycle.slots_to_match import slots_to_match
 from negotiator.hooks import specs
 from negotiator.pool.snapshot import Snapshot
 

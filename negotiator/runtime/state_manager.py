@@ -16,9 +16,9 @@ from negotiator.cycle.claimed_slots import claimed_jobs
 from negotiator.cycle.claims import ClaimIndex, JobsInUse
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
+from negotiator.cycle.jobs import Strings
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.result import CycleResult
-from negotiator.cycle.text_columns import Strings
 from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure

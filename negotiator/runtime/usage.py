@@ -7,12 +7,10 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.admission_filter import AdmissionFilter
-from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.claim_requests import claim_requests, queue_usage
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.gates import apply_gates
+from negotiator.cycle.gates import AdmissionFilter, apply_gates
 from negotiator.cycle.place import place
-from negotiator.cycle.queue_usage import queue_usage
 from negotiator.cycle.recount import recount
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind

@@ -8,7 +8,7 @@ import pytest
 from negotiator.audit.denials import ID_BYTES, OWNER_BYTES, RECORD_BYTES, bounded_denials
 from negotiator.audit.records import records_by_kind
 from negotiator.classad import Ad
-from negotiator.cycle.job_ranges import JobRanges
+from negotiator.cycle.jobs import JobRanges
 from negotiator.cycle.result import Removal, RequestOutcome
 from negotiator.hooks.records import Request
 from negotiator.records import Provenance, Reason, Station, Verdict

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.charges import ClaimReceipts
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
 from negotiator.cycle.recount import recount

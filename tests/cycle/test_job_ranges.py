@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.cycle.job_ranges import JobRanges, parse_ranges
+from negotiator.cycle.jobs import JobRanges, parse_ranges
 
 JOBS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 12)))
 REPEATED = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 5)))

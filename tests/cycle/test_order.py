@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.submitter_name_order import SubmitterNameOrder
+from negotiator.cycle.order import SubmitterNameOrder
 from negotiator.errors import BundleError, PluginFailureError
 from negotiator.plugin import Cycle, RequestOrder, StopCause, WaitReason
 from pools import NOW, job, matched, slot, snapshot, write_bundle

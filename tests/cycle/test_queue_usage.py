@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 import queueing
 from negotiator.bundle import load_bundle
 from negotiator.classad import Ad, parse_old
-from negotiator.cycle.claim_requests import claim_requests
+from negotiator.cycle.claim_requests import claim_requests, queue_usage
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.place import place
-from negotiator.cycle.queue_usage import queue_usage
 from negotiator.plugin import Cycle
 from negotiator.queues.applications import ApplicationId
 from negotiator.queues.names import upwards

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import Table, parse
 from negotiator.cycle import requirements
-from negotiator.cycle.slot_conjuncts import slot_conjuncts
-from negotiator.cycle.slot_layers import SlotLayer, slot_layers
+from negotiator.cycle.slot_conjuncts import SlotLayer, slot_conjuncts, slot_layers
 from pools import ad, cycle, job, slot, snapshot
 
 STARTS = (

@@ -11,7 +11,7 @@ import pools
 from negotiator.bundle import load_bundle
 from negotiator.classad import Table, evaluate, evaluate_table, is_true, parse
 from negotiator.cycle.charge import charge
-from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.charges import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
 from negotiator.cycle.offered_slots import OfferedSlots

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.cycle.decisions import CycleDecisions, DecidedRequest, RuleReason
-from negotiator.cycle.job_ranges import parse_ranges
+from negotiator.cycle.jobs import parse_ranges
 from negotiator.explain.comparison import ChangeKind, MatchChanges, RuleChanges, compare, merged
 from pools import cycle, job, slot, snapshot, write_bundle
 

@@ -16,8 +16,8 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.divisible_slots import undivided_slots
 from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
+from negotiator.cycle.order import BY_NAME
 from negotiator.cycle.result import CycleResult, DiscardedAds, Removal, RequestOutcome
-from negotiator.cycle.submitter_name_order import BY_NAME
 from negotiator.explain.first_end import first_end
 from negotiator.explain.job.conditions import (
     Condition,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import charge
-from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.charges import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.match import match as station_match

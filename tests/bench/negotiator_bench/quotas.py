@@ -20,7 +20,7 @@ import numpy as np
 from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import Ad, Table, parse
 from negotiator.cycle.charge import charge
-from negotiator.cycle.claim_receipts import ClaimReceipts
+from negotiator.cycle.charges import ClaimReceipts
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.offered_slots import OfferedSlots
