@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import attrs
@@ -122,7 +123,7 @@ class QueuedRequest:
     @property
     def replaced_names(self) -> frozenset[str]:
         """The names of ``attributes``, in lower case."""
-        return frozenset(map(str.lower, self.attributes))
+        return _in_lower_case(tuple(self.attributes))
 
     def allowed(self) -> Request:
         """Return the request of the jobs that may be matched now."""
@@ -163,6 +164,12 @@ class QueuedRequest:
         if left.any():
             served &= ~np.isin(self.ads, self.rows[left])
         return self.ads[~served]
+
+
+@lru_cache(maxsize=256)
+def _in_lower_case(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of attributes, in lower case: each turn is asked several times, and all turns have the same ones."""
+    return frozenset(map(str.lower, names))
 
 
 class StopCause(enum.StrEnum):
