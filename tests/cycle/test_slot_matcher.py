@@ -246,12 +246,10 @@ def test_the_random_numbers_of_a_request_do_not_depend_on_earlier_ones():
     assert own.removals[0].rejected == both.outcomes[1].removals[0].rejected
 
 
-def test_slots_that_are_taken_are_no_candidates_also_where_an_engine_keeps_them(bare):
+def test_slots_that_are_taken_are_no_candidates(bare):
     matcher = matcher_of(Table.from_ads([slot(number) for number in range(9)]))
     matcher.take(np.array([1]))
-    matcher.taken = matcher.taken.copy()  # in memory that processes share
     matcher.take(np.array([4, 8]))
     found = match(request(job()), matcher, bare, CYCLE)
     assert np.flatnonzero(~found.among).tolist() == [1, 4, 8]
     assert [(each.removed, each.rejected) for each in found.removals] == [(3, 3)]
-    assert matcher.ranks.taken is matcher.taken

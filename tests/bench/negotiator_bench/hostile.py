@@ -49,6 +49,8 @@ def measure(plan: Plan) -> Measured:
 
 def _figures(folder: Path, plan: Plan) -> Iterator[Figure]:
     for attack, make in ATTACKS.items():
+        if plan.attacks is not None and attack not in plan.attacks:
+            continue
         made = make()
         hostile, plain = folder / "hostile.ad", folder / "plain.ad"
         hostile.write_text(made.text())

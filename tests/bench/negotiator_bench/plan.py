@@ -33,6 +33,7 @@ class Plan:
     unlike: tuple[int, int]  # slots and job classes of cycles over unlike slots
     hostile_slots: int  # of the pool that hostile ads are added to
     judged: bool
+    attacks: tuple[str, ...] | None = None  # by name; None: all
 
 
 FULL: Final = Plan(
@@ -89,6 +90,7 @@ QUICK: Final = Plan(
     unlike=(50, 10),
     hostile_slots=100,
     judged=False,
+    attacks=("contexts", "25 names", "random ads"),
 )
 
 #: The size at which the targets of matching are set, and the kind.
