@@ -64,6 +64,11 @@ _LOWEST = float(-np.finfo(np.float64).max)
 _EXACT = 2**52
 
 
+def _plus(ranks: RankValues, of_job: int) -> RankValues:
+    """Add an integer; -0.0 stays as it is without one."""
+    return ranks + of_job if of_job else ranks
+
+
 def _integer(expr: Expr, job: Ad) -> int | None:
     """Return the integer of a job that an expression of it is, if it is written as one."""
     if not isinstance(expr, Attr) or expr.absolute or expr.scope is not None:
@@ -227,7 +232,7 @@ class Ranks:
         plain = self.scores is None and not (further or first) and replaced is None
         if plain and (known := self._sorted_of_class.get(self._class)) is not None:
             chosen = known[0].first(among, count, self.taken)
-            return chosen, known[1][chosen] + known[2]
+            return chosen, _plus(known[1][chosen], known[2])
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
             shifted = self._shifted(read, env) if plain else None
@@ -243,7 +248,7 @@ class Ranks:
                     chosen = sorted_slots.first(among, count, self.taken)
                     if self._class >= 0:
                         self._sorted_of_class[self._class] = sorted_slots, ranks, own
-                return chosen, ranks[chosen] + own
+                return chosen, _plus(ranks[chosen], own)
             rows = np.flatnonzero(among)
             keys = tuple(each[rows] for each in (self._before(pool, read, env), ranks, *after, *further))
         else:  # the rank may be random: only the slots in question are evaluated

@@ -84,3 +84,9 @@ def test_a_rank_that_is_not_a_number_counts_as_zero():
 def test_a_slot_that_prefers_the_job_precedes_a_smaller_one():
     slots = [slot(0, Memory="1"), slot(1, Rank='TARGET.Owner == "tester"')]
     assert matched(pools.cycle(snapshot(slots, [job()]))) == [("1.0", "s1@h")]
+
+
+def test_a_rank_of_minus_zero_stays_so():
+    slots = [slot(n, LoadAvg="0.0") for n in range(3)]
+    result = pools.cycle(snapshot(slots, [job(n, Rank="-TARGET.LoadAvg") for n in range(3)]))
+    assert [str(match.rank) for match in result.matches] == ["-0.0"] * 3
