@@ -29,7 +29,7 @@ from negotiator.classad.columnar import (
     shaped_rows,
 )
 from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
-from negotiator.classad.tables import from_values
+from negotiator.classad.tables import constant, from_values
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200
@@ -72,6 +72,8 @@ class HardSlots:
 
     def values(self, expr: Expr, job: Ad, side: Side, env: Environment, rows: NDArray[np.intp]) -> Column:
         """Return the values of an expression of each of some of these slots (``Side.MY``), or of a job that is matched with it."""
+        if self._left is not None and self._left <= 0 and env.payers is not None:
+            return constant(len(rows), self.slots.pool, ERROR)
         slots = [self.slots.ad(row) for row in rows.tolist()]
         found = [
             self._value(expr, slot, *((slot, job) if side is Side.MY else (job, slot)), env) for slot in slots
