@@ -30,12 +30,14 @@ from negotiator.classad.columnar import (
 )
 from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
 from negotiator.classad.tables import constant, from_values
+from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200
 
-#: Slots that are set apart at most, in a large pool one in this many; and different sets of expressions that are looked at.
-MOST_HARD, _PART_HARD, _MOST_KINDS = 64, 64, 512
+#: Slots that are set apart at most, in a large pool one in this many.
+MOST_HARD, _PART_HARD = 64, 64
+#: All of them together may take the steps that so many machines may take beside those of each request.
 _MACHINES = 4
 #: Beyond these bounds expressions of slots are hard, and slots with more of them: those of real slots are far from them.
 _DEEPEST, _MOST_STEPS, _MOST_EXPRESSIONS = 50, 10_000, 150
@@ -62,7 +64,8 @@ class HardSlots:
     """Slots with expressions in which anything may be read, or far more than real slots have: their ``rows``, and those of all others.
 
     They are evaluated one by one, at the cost of their machines, so that they do not make what jobs and other slots share be evaluated
-    slot by slot. All of them together may take the steps of ``_MACHINES``: then their values are errors.
+    slot by slot. Beside the steps of a machine for each request, all of them together may take those of ``_MACHINES``: then their
+    values are errors.
     """
 
     slots: Table
@@ -85,7 +88,8 @@ class HardSlots:
             return evaluate(expr, my, target, env)
         machine = env.payers.rows(slot)
         if self._left is None:
-            self._left = _MACHINES * machine.steps
+            of_requests = max(0, machine.steps - STEPS_EACH_MACHINE)
+            self._left = _MACHINES * STEPS_EACH_MACHINE + len(self.rows) * of_requests
         if self._left <= 0:
             return ERROR
         before = machine.steps
@@ -102,7 +106,7 @@ class HardSlots:
 
 def hard_slots(slots: Table) -> HardSlots | None:
     """Return the hard slots of a pool; None without any, or if they are many."""
-    found = np.zeros(len(slots), np.bool_)
+    most, found = max(MOST_HARD, len(slots) // _PART_HARD), np.zeros(len(slots), np.bool_)
     for name in _SCOPES:
         found |= ~slots.column(name).where(Kind.ABSENT)
     names = [name for name in sorted(slots.names()) if slots.has_expressions(name)]
@@ -116,12 +120,23 @@ def hard_slots(slots: Table) -> HardSlots | None:
     names = [name for name in names if table.has_expressions(name)]
     if _is_hard(table, names):
         groups, first = table.group_expressions(names)
-        if len(first) > _MOST_KINDS:
-            return None
-        hard = [_is_hard(table.take(np.array([row])), names) for row in first.tolist()]
-        found[others] = np.array(hard, np.bool_)[groups]
+        counts, hard = np.bincount(groups), np.zeros(len(first), np.bool_)
+        # Halves of the kinds of slots, as long as one of them is hard. The largest kinds first: if many slots are hard, it is soon known.
+        pending = [np.argsort(-counts, kind="stable")]
+        while pending:
+            kinds = pending.pop()
+            if not _is_hard(table.take(first[kinds]), names):
+                continue
+            if len(kinds) > 1:
+                half = len(kinds) // 2
+                pending += (kinds[half:], kinds[:half])
+                continue
+            hard[kinds] = True
+            if counts[hard].sum() > most:
+                return None
+        found[others] = hard[groups]
     rows = np.flatnonzero(found)
-    if not 0 < len(rows) <= max(MOST_HARD, len(slots) // _PART_HARD) or len(rows) == len(slots):
+    if not 0 < len(rows) <= most or len(rows) == len(slots):
         return None
     return HardSlots(slots, rows, np.delete(np.arange(len(slots)), rows))
 
