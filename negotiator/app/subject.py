@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import attrs
 
 from negotiator.bundle import Bundle
-from negotiator.cycle.applications import groups_of
-from negotiator.cycle.applications import is_name as is_name
+from negotiator.cycle.group_names import groups_of
+from negotiator.cycle.group_names import is_name as is_name
 from negotiator.errors import InvalidCallError
 from negotiator.hooks.answers import HookFailure
 

@@ -1,9 +1,8 @@
-"""The applications of job ads: their users and groups, their keys in the registry, and what placement rules read of them."""
+"""The applications of job ads: their users, their keys in the registry, and what placement rules read of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import attrs
 import numpy as np
@@ -11,26 +10,11 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle, PlacementSettings
 from negotiator.classad import Ad, Environment, Expr, Table, bind, evaluate, evaluate_table, parse
+from negotiator.cycle.group_names import groups_of, is_name
 from negotiator.cycle.jobs import NO_TEXT, Strings, TextColumn, made_of, schedd_of, texts
 from negotiator.cycle.numbering import Numbers, by_appearance, combined, first_rows, numbered
 from negotiator.hooks.placement import Application
 from negotiator.queues.applications import ApplicationRegistry, Keys, keys_of
-
-_MAX_GROUPS = 1_000
-_MAX_NAME = 200
-
-
-@lru_cache(65_536)
-def groups_of(text: str) -> tuple[str, ...]:
-    """Return the groups in a string of names separated by commas, each once; invalid names are omitted."""
-    names = (name.strip() for name in text.split(",")[:_MAX_GROUPS])
-    return tuple(dict.fromkeys(filter(is_name, names)))
-
-
-def is_name(text: str) -> bool:
-    """True if a text is a valid name of a user or a group: policies quote it, so it has to be printable and short."""
-    return 0 < len(text) <= _MAX_NAME and text.isprintable()
-
 
 _CLUSTER = "ClusterId"
 _CLUSTERS = 2.0**32  # a larger number is invalid, and would wrap to a different one as an integer of 32 bits

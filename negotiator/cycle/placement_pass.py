@@ -21,11 +21,11 @@ from negotiator.cycle.applications import (
     application_keys,
     application_users,
     applications,
-    is_name,
     keys,
 )
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.gates import AdmissionFilter
+from negotiator.cycle.group_names import is_name
 from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import Strings, job_ids, made_of
 from negotiator.cycle.journal import JournalEntry

@@ -98,7 +98,8 @@ class Replay:
         here = [each for each in own if each.queue == queue]
         exact = [each for each in here if each.usage == usage]
         runs = any(queue in upwards(each.queue) for each in own)
-        if exact and remove_app is (len(here) == 1) and exact[0].running:
+        is_last = sum(each.running for each in here) == 1  # those that ended may still use something
+        if exact and remove_app is is_last and exact[0].running:
             self.ledger.release(exact[0].receipt)
             self.matches.remove(exact[0])
         elif runs or queue in self.paths("users", user):
