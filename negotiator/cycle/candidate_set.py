@@ -67,8 +67,7 @@ class CandidateSet:
     def restrict(self, truth: TrueRows) -> int:
         """Keep the slots on which a condition of all slots is true; return how many are removed."""
         before = self.rows
-        found = TrueRows.all_of((before, truth))
-        self._bits = before if found is None else found
+        self._bits = before.both(truth)
         return before.count - self._bits.count
 
     def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
@@ -155,7 +154,14 @@ def apply_conditions(
 ) -> None:
     """Remove the slots of which a condition of a job is not true, condition by condition."""
     _requirements(candidates, job, requirements, cycle.environment)
-    _constraints(candidates, job, requirements, constraints, cycle)
+    cache, of_policy = requirements.cache, for_policy(cycle).environment
+    for constraint in constraints:
+        for conjunct in constraint.conjuncts:
+            truth = cache.get(conjunct.expression, job, constraint.slot_side, of_policy)
+            if conjunct.reason.mode is not Mode.ENFORCE:
+                candidates.remove(~truth.rows, conjunct.reason)
+            elif truth.has_false:
+                candidates.require(truth, conjunct.reason)
     apply_to_hard_slots(candidates, job, requirements, cycle.environment)
 
 
@@ -187,24 +193,6 @@ def _requirements(candidates: CandidateSet, job: Ad, requirements: Requirements,
             found += candidates.require_of_slots(conjunct, truth)
     found.sort(key=itemgetter(0))
     candidates.removals += [removal for _, removal in found]
-
-
-def _constraints(
-    candidates: CandidateSet,
-    job: Ad,
-    requirements: Requirements,
-    constraints: Sequence[BoundConstraint],
-    cycle: Cycle,
-) -> None:
-    """Apply the central constraints, conjunct by conjunct."""
-    cache, environment = requirements.cache, for_policy(cycle).environment
-    for constraint in constraints:
-        for conjunct in constraint.conjuncts:
-            truth = cache.get(conjunct.expression, job, constraint.slot_side, environment)
-            if conjunct.reason.mode is not Mode.ENFORCE:
-                candidates.remove(~truth.rows, conjunct.reason)
-            elif truth.has_false:
-                candidates.require(truth, conjunct.reason)
 
 
 _NO_JOB_REQUIREMENTS = core_reason(

@@ -46,8 +46,8 @@ class CycleState:
 
     A user missing from ``groups`` is in no group. None means that the groups could not be resolved because a plugin
     failed: applications that depend on them are rejected. ``shared``: other negotiators serve the pool too, and share its limits.
-    ``overruns`` are the rules that something in use broke in the last cycle, each with the time since when. ``last_owners`` come after other
-    owners where the steps of evaluation are not enough for all (``WorkAccounts.last_owners``).
+    ``overruns`` are the rules that something in use broke in the last cycle, each with the time since when. ``costly_owners`` come after other
+    owners where the steps of evaluation are not enough for all (``WorkAccounts.costly_owners``).
     A cycle never changes a state: its result has the next one.
     """
 
@@ -59,7 +59,7 @@ class CycleState:
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)  # of allocators, by the name of the order
     shared: bool = False
     overruns: tuple[Overrun, ...] = ()
-    last_owners: tuple[str, ...] = ()
+    costly_owners: tuple[str, ...] = ()
 
     @classmethod
     def new(cls, bundle: Bundle, now: float) -> Self:
@@ -79,18 +79,18 @@ class CycleState:
         order: str,
         rows: OrderRows | None,
         overruns: tuple[Overrun, ...] = (),
-        last_owners: tuple[str, ...] = (),
+        costly_owners: tuple[str, ...] = (),
     ) -> Self:
         """Return the state with further matches in its journal, and the rows that the allocator of an order left.
 
         :param rows: None leaves them as they are; those of other orders stay.
         :param overruns: those of the cycle.
-        :param last_owners: those of the next cycle.
+        :param costly_owners: those of the next cycle.
         """
         journal = (*self.journal, *entries)
         kept = self.order_rows if rows is None else {**self.order_rows, order: rows}
         return attrs.evolve(
-            self, journal=journal, order_rows=kept, overruns=overruns, last_owners=last_owners
+            self, journal=journal, order_rows=kept, overruns=overruns, costly_owners=costly_owners
         )
 
     def encode(self) -> bytes:
@@ -111,8 +111,8 @@ class CycleState:
             values["shared"] = True
         if self.overruns:
             values["overruns"] = from_overruns(self.overruns)
-        if self.last_owners:
-            values["last_owners"] = list(self.last_owners)
+        if self.costly_owners:
+            values["costly_owners"] = list(self.costly_owners)
         text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
         return text.encode("utf-8", "surrogatepass")
 
@@ -158,5 +158,5 @@ class CycleState:
             },
             values.get("shared", False),
             to_overruns(values.get("overruns", [])),
-            tuple(map(str, values.get("last_owners", []))),
+            tuple(map(str, values.get("costly_owners", []))),
         )

@@ -83,7 +83,7 @@ def run_cycle(
     state = state or CycleState.new(bundle, cycle.now)
     watch(CycleProgress(Station.ADMIT))
     begin(Station.ADMIT)
-    work = WorkAccounts.of(snapshot.slots, snapshot.jobs, state.last_owners)
+    work = WorkAccounts.of(snapshot.slots, snapshot.jobs, state.costly_owners)
     of_jobs = work.for_ads(cycle, AdKind.JOB)
     admitted = admit(snapshot, bundle, cycle, work, state.journal)
     watch(CycleProgress(Station.PLACE))
@@ -214,7 +214,7 @@ def run_cycle(
             kind.name,
             ended.rows,
             broken.now,
-            work.last_owners(),
+            work.costly_owners(),
         ),
         ledger=in_use.ledger,
         journal=journal,

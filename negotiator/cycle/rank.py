@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
+from negotiator.cycle.hard_slots import HardSlots
 from negotiator.cycle.numbering import AlikeJobs
-from negotiator.cycle.slot_conjuncts import HardSlots
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Mask
@@ -62,20 +62,6 @@ _NO_JOB = Ad([])
 _LOWEST = float(-np.finfo(np.float64).max)
 #: The sum of two integers below it is one number of 64 bits.
 _EXACT = 2**52
-
-
-def _plus(ranks: RankValues, of_job: int) -> RankValues:
-    """Add an integer; -0.0 stays as it is without one."""
-    return ranks + of_job if of_job else ranks
-
-
-def _integer(expr: Expr, job: Ad) -> int | None:
-    """Return the integer of a job that an expression of it is, if it is written as one."""
-    if not isinstance(expr, Attr) or expr.absolute or expr.scope is not None:
-        return None
-    written = job.get(expr.name)
-    value = written.value if isinstance(written, Literal) else None
-    return value if type(value) is int and abs(value) < _EXACT else None
 
 
 class Ranks:
@@ -354,3 +340,17 @@ def _pool_rank(column: Column) -> RankValues:
 
 def _job_rank(column: Column) -> RankValues:
     return column.numbers(0.0)
+
+
+def _plus(ranks: RankValues, of_job: int) -> RankValues:
+    """Add an integer; -0.0 stays as it is without one."""
+    return ranks + of_job if of_job else ranks
+
+
+def _integer(expr: Expr, job: Ad) -> int | None:
+    """Return the integer of a job that an expression of it is, if it is written as one."""
+    if not isinstance(expr, Attr) or expr.absolute or expr.scope is not None:
+        return None
+    written = job.get(expr.name)
+    value = written.value if isinstance(written, Literal) else None
+    return value if type(value) is int and abs(value) < _EXACT else None

@@ -16,7 +16,8 @@ from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
 from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
-from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, hard_slots, slot_conjuncts, slot_layers
+from negotiator.cycle.hard_slots import hard_slots
+from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, slot_conjuncts, slot_layers
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
 MAX_KNOWN = 1000
@@ -26,7 +27,7 @@ class Requirements:
     """The Requirements of jobs and of the slots of one cycle.
 
     ``cache`` has the slots on which expressions are true, for other
-    users too, ``cache_of_easy`` those of the slots that are not ``hard``; None if all are.
+    users too, ``cache_of_easy`` the same of the slots that are not ``hard`` (None without any), which are matched one by one.
     """
 
     def __init__(self, slots: Table, env: Environment, budget: MemoryBudget) -> None:

@@ -1,7 +1,5 @@
 """The Requirements of all slots, split into conjuncts, and these in layers: slots with the same conjunct share it.
 
-A few slots are set apart before: those whose expressions would make the conditions of all others hard to evaluate.
-
 A pool of 500 kinds of machines has 500 texts of START, but few shapes of them. A layer has the conjuncts of one shape whose slots are
 disjoint; on each slot the layers come in the order of its own conjuncts, so that the first one that fails is the same.
 """
@@ -16,12 +14,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import ERROR, Ad, ClassAdValue, Column, Environment, Expr, Kind, Side, Table, evaluate
+from negotiator.classad import Expr, Kind, Side, Table
 from negotiator.classad.columnar import (
     Footprint,
     Shape,
     ShapedRows,
-    attributes_footprint,
     footprint,
     footprint_before_rows,
     reads_of_rows,
@@ -29,22 +26,14 @@ from negotiator.classad.columnar import (
     shaped_rows,
 )
 from negotiator.classad.syntax import AdRef, Attr, fold, rejoin, split, tree_key
-from negotiator.classad.tables import constant, from_values
-from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE
 
 #: Maximum of different Requirements of slots that are split; all further ones are evaluated whole.
 MAX_TEXTS = 200
 
-#: Slots that are set apart at most, in a large pool one in this many.
-MOST_HARD, _PART_HARD = 64, 64
-#: All of them together may take the steps that so many machines may take beside those of each request.
-_MACHINES = 4
-#: Beyond these bounds expressions of slots are hard, and slots with more of them: those of real slots are far from them.
-_DEEPEST, _MOST_STEPS, _MOST_EXPRESSIONS = 50, 10_000, 150
-
 #: The name of the attribute, in lower case.
 NAME = "requirements"
-_SCOPES = ("my", "target")
+#: Names of scopes; where an ad has an attribute called so, the scope means that attribute.
+SCOPES = ("my", "target")
 #: A reference to the Requirements of the ad itself. References to it inside Requirements are then circular, as in
 #: HTCondor.
 WHOLE = Attr("Requirements", AdRef(Side.MY))
@@ -57,104 +46,6 @@ class SlotConjunct:
     rows: NDArray[np.intp]
     expression: Expr
     attribute: str
-
-
-@attrs.define(eq=False)
-class HardSlots:
-    """Slots with expressions in which anything may be read, or far more than real slots have: their ``rows``, and those of all others.
-
-    They are evaluated one by one, at the cost of their machines, so that they do not make what jobs and other slots share be evaluated
-    slot by slot. Beside the steps of a machine for each request, all of them together may take those of ``_MACHINES``: then their
-    values are errors.
-    """
-
-    slots: Table
-    rows: NDArray[np.intp]
-    easy: NDArray[np.intp]
-    _left: int | None = attrs.field(default=None, init=False)  # steps of all of them
-
-    def values(self, expr: Expr, job: Ad, side: Side, env: Environment, rows: NDArray[np.intp]) -> Column:
-        """Return the values of an expression of each of some of these slots (``Side.MY``), or of a job that is matched with it."""
-        if self._left is not None and self._left <= 0 and env.payers is not None:
-            return constant(len(rows), self.slots.pool, ERROR)
-        slots = [self.slots.ad(row) for row in rows.tolist()]
-        found = [
-            self._value(expr, slot, *((slot, job) if side is Side.MY else (job, slot)), env) for slot in slots
-        ]
-        return from_values(self.slots.pool, found)
-
-    def _value(self, expr: Expr, slot: Ad, my: Ad, target: Ad, env: Environment) -> ClassAdValue:
-        if env.payers is None:
-            return evaluate(expr, my, target, env)
-        machine = env.payers.rows(slot)
-        if self._left is None:
-            of_requests = max(0, machine.steps - STEPS_EACH_MACHINE)
-            self._left = _MACHINES * STEPS_EACH_MACHINE + len(self.rows) * of_requests
-        if self._left <= 0:
-            return ERROR
-        before = machine.steps
-        found = evaluate(expr, my, target, attrs.evolve(env, payers=attrs.evolve(env.payers, other=machine)))
-        self._left -= before - machine.steps
-        return found
-
-    def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of all other slots as a column of all, (N,): NaN for these slots."""
-        found = np.full(len(self.slots), np.nan)
-        found[self.easy] = values
-        return found
-
-
-def hard_slots(slots: Table) -> HardSlots | None:
-    """Return the hard slots of a pool; None without any, or if they are many."""
-    most, found = max(MOST_HARD, len(slots) // _PART_HARD), np.zeros(len(slots), np.bool_)
-    for name in _SCOPES:
-        found |= ~slots.column(name).where(Kind.ABSENT)
-    names = [name for name in sorted(slots.names()) if slots.has_expressions(name)]
-    if len(names) > _MOST_EXPRESSIONS:
-        count = np.zeros(len(slots), np.intp)
-        for name in names:
-            count += slots.column(name).where(Kind.EXPRESSION)
-        found |= count > _MOST_EXPRESSIONS
-    others = np.flatnonzero(~found)
-    table = slots if len(others) == len(slots) else slots.take(others)
-    names = [name for name in names if table.has_expressions(name)]
-    if _is_hard(table, names):
-        groups, first = table.group_expressions(names)
-        counts, hard = np.bincount(groups), np.zeros(len(first), np.bool_)
-        # Halves of the kinds of slots, as long as one of them is hard. The largest kinds first: if many slots are hard, it is soon known.
-        pending = [np.argsort(-counts, kind="stable")]
-        while pending:
-            kinds = pending.pop()
-            if not _is_hard(table.take(first[kinds]), names):
-                continue
-            if len(kinds) > 1:
-                half = len(kinds) // 2
-                pending += (kinds[half:], kinds[:half])
-                continue
-            hard[kinds] = True
-            if counts[hard].sum() > most:
-                return None
-        found[others] = hard[groups]
-    rows = np.flatnonzero(found)
-    if not 0 < len(rows) <= most or len(rows) == len(slots):
-        return None
-    return HardSlots(slots, rows, np.delete(np.arange(len(slots)), rows))
-
-
-def _is_hard(slots: Table, names: Sequence[str]) -> bool:
-    """True if one of these attributes, in lower case, leads to something hard, or back to Requirements."""
-    found = [attributes_footprint([name for name in names if name != NAME], slots)]
-    if NAME in names:
-        shadowed = _shadowed(slots)
-        written = [part.expr for part in slots.parts(NAME)]
-        found += (footprint(each or WHOLE, slots, None, on_rows=True, shadowed=shadowed) for each in written)
-    return any(
-        _may_reach_itself(each)
-        or each.bounds is None
-        or each.bounds.depth > _DEEPEST
-        or each.bounds.steps > _MOST_STEPS
-        for each in found
-    )
 
 
 def slot_conjuncts(slots: Table) -> tuple[SlotConjunct, ...]:
@@ -200,7 +91,7 @@ def _split_slots(written: Expr, rows: NDArray[np.intp], slots: Table) -> Iterato
         # Slots with the same expression behind the name share its conjuncts; rows without one keep the name itself.
         left = np.ones(len(rows), dtype=np.bool_)
         for name, part in _named(conjunct, table):
-            reach = footprint(part.expr, part.table, None, on_rows=True, shadowed=_shadowed(table))
+            reach = footprint(part.expr, part.table, None, on_rows=True, shadowed=is_shadowed(table))
             if reach.opaque or (True, fold(name)) in reach.names:
                 continue  # it may refer to itself, and such a reference is undefined inside the attribute only
             left[part.rows] = False
@@ -217,7 +108,7 @@ class _PresentInAll:
     table: Table
 
     def __contains__(self, name: object) -> bool:
-        return bool(name) and not (_shadowed(self.table) or self.table.column(str(name)).has(Kind.ABSENT))
+        return bool(name) and not (is_shadowed(self.table) or self.table.column(str(name)).has(Kind.ABSENT))
 
 
 def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
@@ -226,25 +117,26 @@ def _named(conjunct: Expr, table: Table) -> Iterator[tuple[str, Any]]:
         yield from ((conjunct.name, part) for part in table.parts(conjunct.name) if part.expr is not None)
 
 
-def _shadowed(slots: Table) -> bool:
+def is_shadowed(slots: Table) -> bool:
     """True if a slot has an attribute named like a scope, so that the scope means that attribute."""
-    return any(slots.column(name).kind is not Kind.ABSENT for name in _SCOPES)
+    return any(slots.column(name).kind is not Kind.ABSENT for name in SCOPES)
 
 
 def _reaching_themselves(written: Expr, slots: Table) -> NDArray[np.bool_]:
     """Return in which rows Requirements may refer to Requirements, (N,): such a reference is undefined while they are evaluated."""
-    found = footprint(written, slots, None, on_rows=True, shadowed=_shadowed(slots))
-    if not _may_reach_itself(found):
+    found = footprint(written, slots, None, on_rows=True, shadowed=is_shadowed(slots))
+    if not may_reach_itself(found):
         return np.zeros(len(slots), np.bool_)
     # Perhaps in few: the expressions of one slot must not make the Requirements of all others be evaluated as a whole.
-    itself = footprint_before_rows(written, slots, None, on_rows=True, shadowed=_shadowed(slots))
-    if _may_reach_itself(itself):
+    itself = footprint_before_rows(written, slots, None, on_rows=True, shadowed=is_shadowed(slots))
+    if may_reach_itself(itself):
         return np.ones(len(slots), np.bool_)
     groups, reads = reads_of_rows(slots, itself.row_names())
-    return np.array(list(map(_may_reach_itself, reads)), np.bool_)[groups]
+    return np.array(list(map(may_reach_itself, reads)), np.bool_)[groups]
 
 
-def _may_reach_itself(found: Footprint) -> bool:
+def may_reach_itself(found: Footprint) -> bool:
+    """True if what is read may be anything, or leads to Requirements."""
     return found.opaque or any(name == NAME for _, name in found.names)
 
 

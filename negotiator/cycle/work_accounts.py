@@ -67,11 +67,11 @@ class OwnerAllowance(Allowance):
 class _SharedBudget:
     """The steps that owners may take beyond those of their plain ads, all of them together.
 
-    ``last`` are owners who come after all others: they took from it since everybody had a turn.
+    ``costly`` are owners who come after all others: they took from it since everybody had a turn.
     """
 
     left: int
-    last: frozenset[str]
+    costly: frozenset[str]
     _current: OwnerAllowance | None = attrs.field(default=None, init=False)
     _waiting: set[str] = attrs.field(factory=set, init=False)
     _took: set[str] = attrs.field(factory=set, init=False)
@@ -97,7 +97,7 @@ class _SharedBudget:
     def _limit(self, owner: OwnerAllowance) -> None:
         left = owner.steps + owner.kept_back
         plain = max(0, owner.plain - (owner.given - left))
-        may_take = 0 if owner.name in self.last else max(0, self.left)
+        may_take = 0 if owner.name in self.costly else max(0, self.left)
         owner.steps = min(left, plain + may_take)
         owner.kept_back = left - owner.steps
 
@@ -105,9 +105,9 @@ class _SharedBudget:
         """Return the owners who come after all others in the next cycle, sorted; none once nobody but them waits."""
         if self._current is not None:
             self._settle(self._current)
-        if not self._waiting - self.last:
+        if not self._waiting - self.costly:
             return ()
-        return tuple(sorted(self.last | (self._took - self._waiting)))
+        return tuple(sorted(self.costly | (self._took - self._waiting)))
 
 
 @attrs.define(eq=False)
@@ -117,7 +117,7 @@ class WorkAccounts:
     slots: int
     ads: Mapping[str, int]
     steps_each_machine: int = STEPS_EACH_MACHINE
-    last: frozenset[str] = frozenset()  # owners who come after all others, if there are many steps to take
+    costly: frozenset[str] = frozenset()  # owners who come after all others
     _owners: dict[str, OwnerAllowance] = attrs.field(factory=dict)
     _machines: dict[str, Allowance] = attrs.field(factory=dict)
     # The owner of each request of the cycle, as ``owner_of`` names them.
@@ -129,15 +129,15 @@ class WorkAccounts:
     _last: tuple[AttributeMap, OwnerAllowance] | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._budget = _SharedBudget(OWNERS_TOGETHER * self._steps_of_expressions, self.last)
+        self._budget = _SharedBudget(OWNERS_TOGETHER * self._steps_of_expressions, self.costly)
 
     @classmethod
-    def of(cls, slots: Table, jobs: Table, last: Iterable[str] = ()) -> WorkAccounts:
+    def of(cls, slots: Table, jobs: Table, costly: Iterable[str] = ()) -> WorkAccounts:
         """Return the accounts of a pool, nothing charged.
 
-        :param last: what ``last_owners`` returned in the cycle before.
+        :param costly: what ``costly_owners`` returned in the cycle before.
         """
-        return cls(len(slots), _ads_of_owners(jobs), last=frozenset(last))
+        return cls(len(slots), _ads_of_owners(jobs), costly=frozenset(costly))
 
     def for_ads(self, cycle: Cycle, kind: AdKind) -> Cycle:
         """Return the cycle for hooks that test a table of ads: each ad pays for itself."""
@@ -189,7 +189,7 @@ class WorkAccounts:
         """The steps of each owner beside those of plain ads."""
         return STEPS_EACH_SLOT * max(self.slots, LEAST_SLOTS)
 
-    def last_owners(self) -> tuple[str, ...]:
+    def costly_owners(self) -> tuple[str, ...]:
         """Return the owners who took from the budget of all owners, and come after others in the next cycle; none if nobody waits."""
         return self._budget.taken()
 

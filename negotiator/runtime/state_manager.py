@@ -56,7 +56,7 @@ class StateManager:
     journal age, as of the last cycle; ``clock_jump`` the seconds by which the wall clock moved more than it did then.
     ``damaged`` are sentences on what could not be read of the stored state, and was set aside. ``peers`` has the matches of the
     other negotiators of the pool, and the rows of orders that are shared with them; None if this is the only one. ``overruns`` are those of
-    the last cycle. ``last_owners`` (``CycleState``) are not stored: owners who wait begin anew with the process.
+    the last cycle. ``costly_owners`` (``CycleState``) are not stored: owners who wait begin anew with the process.
     """
 
     bundle: Bundle
@@ -72,7 +72,7 @@ class StateManager:
     peers: PeerMatches | None = None
     order_rows: Mapping[str, OrderRows] = attrs.field(factory=dict)
     overruns: tuple[Overrun, ...] = ()
-    last_owners: tuple[str, ...] = ()
+    costly_owners: tuple[str, ...] = ()
     _written: RegistryMark = attrs.field(factory=lambda: ApplicationRegistry().mark())
     _written_rows: Mapping[RowName, Mapping[str, Any]] = attrs.field(factory=dict)
     _last: float = 0.0  # time of the last snapshot
@@ -148,7 +148,7 @@ class StateManager:
             *(self.queues, registry, dict(self.held), self.matches, groups, self.order_rows),
             shared=self.peers is not None,
             overruns=self.overruns,
-            last_owners=self.last_owners,
+            costly_owners=self.costly_owners,
         )
         return state, failures
 
@@ -239,7 +239,7 @@ class StateManager:
         """
         if result.state is not None:
             self.queues, self.registry = result.state.queues, result.state.registry
-            self.order_rows, self.last_owners = result.state.order_rows, result.state.last_owners
+            self.order_rows, self.costly_owners = result.state.order_rows, result.state.costly_owners
         before, self.overruns = (
             self.overruns,
             self.overruns if result.state is None else result.state.overruns,

@@ -1,5 +1,7 @@
 """The rows in which a condition is true, as bits: the same rows as masks, in any combination."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,14 +36,10 @@ def test_a_condition_of_some_rows_is_extended_to_all(data, mask):
         lambda size: st.lists(st.lists(st.booleans(), min_size=size, max_size=size), min_size=1)
     )
 )
-def test_all_of_several_conditions_is_true_where_each_is(conditions):
-    found = TrueRows.all_of([TrueRows.from_mask(np.array(mask)) for mask in conditions])
+def test_both_of_several_conditions_are_true_where_each_is(conditions):
+    found = reduce(TrueRows.both, [TrueRows.from_mask(np.array(mask)) for mask in conditions])
     assert found.rows.tolist() == np.all(conditions, axis=0).tolist()
     assert found.count == np.count_nonzero(np.all(conditions, axis=0))
-
-
-def test_all_of_no_condition_is_not_known():
-    assert TrueRows.all_of([]) is None
 
 
 @given(st.binary(max_size=40))

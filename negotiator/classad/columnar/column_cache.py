@@ -273,9 +273,3 @@ class ColumnCache(Generic[T]):
         return self.convert(
             evaluate_table(expr, index.table, other, side=side, env=env, dependencies=index, owner=owner)
         )
-
-
-def _steps_left(env: Environment) -> int:
-    """Return the steps that are left to the ad that the rows are matched with; 0 if nobody pays."""
-    paying = None if env.payers is None else env.payers.other
-    return 0 if paying is None else paying.steps

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import and_
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -12,8 +10,6 @@ import numpy as np
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from negotiator.classad.tables import BoolArray, Column
@@ -66,18 +62,11 @@ class TrueRows:
         own = np.packbits(self.rows) if self.bits is None else self.bits
         return self.of_bits(self.size, own & ~others.bits)
 
-    @classmethod
-    def all_of(cls, conditions: Sequence[TrueRows]) -> TrueRows | None:
-        """Return the rows in which all of some conditions over the same rows are true; None without a condition."""
-        if not conditions:
-            return None
-        never = next((each for each in conditions if not each.count), None)
-        if never is not None:
-            return never
-        varying = [each.bits for each in conditions if each.bits is not None]
-        if len(varying) < 2:  # nothing to combine, or to count
-            return next((each for each in conditions if each.bits is not None), conditions[0])
-        return cls.of_bits(conditions[0].size, reduce(and_, varying))
+    def both(self, other: TrueRows) -> TrueRows:
+        """Return the rows in which this condition and another one over the same rows are true."""
+        if not self.count or other.bits is None:
+            return self if not self.count or other.count else other
+        return other if self.bits is None else self.of_bits(self.size, self.bits & other.bits)
 
     @classmethod
     def of_bits(cls, size: int, bits: NDArray[np.uint8]) -> TrueRows:
