@@ -60,11 +60,11 @@ class CandidateLists:
             return queued
         return attrs.evolve(queued, allowance=1)
 
-    def listed(self, queued: QueuedRequest, job: Ad, candidates: MatchCandidates, env: Environment) -> None:
+    def listed(self, queued: QueuedRequest, candidates: MatchCandidates, env: Environment) -> None:
         """Keep the candidates of a turn, if it listed them."""
         if queued.recheck is None or queued.recheck.anew is not None:
             return
-        rows, _ = candidates.choose(job, candidates.among, candidates.left, self.matcher.ranks, env)
+        rows, _ = candidates.choose(candidates.among, candidates.left, self.matcher.ranks, env)
         self._last = CandidateList(rows, candidates.preempting)
 
     def granted(self, queued: QueuedRequest, rows: Rows) -> None:
@@ -81,7 +81,7 @@ class CandidateLists:
             return recheck.requirements
         if last.preempting is None or preemption is None:
             return False
-        job, state = anew.matched().ad, last.preempting.states[row]
+        job, state = anew.ad, last.preempting.states[row]
         if recheck.requirements and state == Preemption.PRIORITY and not preemption.allowed(job, env)[row]:
             return True
         ranked = recheck.rank and state in _RANKED
@@ -97,7 +97,7 @@ class CandidateLists:
             tested.append(preemption.requirements)
         if recheck.rank:
             tested.append(preemption.rules.rank)
-        job = queued.matched().ad
+        job = queued.ad
         return any(self._reads(each, job, recheck.changing, preemption) for each in tested)
 
     @staticmethod

@@ -181,7 +181,7 @@ def charge(
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     consumption = (
-        None if matcher.divisible is None else matcher.divisible.consumption(request.ad, cycle.environment)
+        None if matcher.divisible is None else matcher.divisible.consumption(candidates.turn.ad, cycle.environment)
     )
     own_allowance = allowance
     if consumption is not None:
@@ -219,7 +219,7 @@ def charge(
             full = enforcing.unlimited(admission.copies)
             receipts = ledger.commit(full.admit(ledger, admission.rows, len(admission), Mode.ENFORCE))
         shadow = NOTHING_OBSERVED
-        if len(enforcing.sums) + len(enforcing.keys) < len(declared.records):
+        if len(enforcing) < len(declared.records):
             observed = declared.charges(request, enforcing=False)
             released = None if net is enforcing else in_use.shadow_held.with_parts(parts)
             shadow = observe(request, observed, admission, ledger, released)

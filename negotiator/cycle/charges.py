@@ -22,6 +22,7 @@ from negotiator.hooks.records import Mask, Request
 from negotiator.hooks.watched_request import ApplicationKeys
 from negotiator.ledger import (
     Admission,
+    AlikeCharges,
     CounterKey,
     Counters,
     ExceededCounter,
@@ -30,6 +31,7 @@ from negotiator.ledger import (
     Ledger,
     Receipt,
     Rows,
+    admit_alike,
 )
 from negotiator.records import Mode, Reason
 from negotiator.records.text import printable
@@ -186,10 +188,17 @@ _MOST = 1 << 50
 
 @attrs.frozen(eq=False, slots=False)
 class Charges:
-    """The charges of one mode, on the counters of the plugins that declared them."""
+    """The charges of one mode, on the counters of the plugins that declared them.
 
-    sums: tuple[Attributed[Charge], ...]
-    keys: tuple[Attributed[KeyCharge], ...]
+    :param declared_sums: of all requests that a plugin does not tell apart; so are ``declared_keys``.
+    :param request: one of them, whose amounts and applications are charged; None if they are as declared.
+    :param of_alike: those of all of these requests.
+    """
+
+    declared_sums: tuple[Attributed[Charge], ...]
+    declared_keys: tuple[Attributed[KeyCharge], ...]
+    request: Request | None = None
+    of_alike: Charges | None = None
 
     @classmethod
     def of(cls, records: Sequence[Attributed[Charge | KeyCharge]], *, enforcing: bool) -> Charges:
@@ -207,34 +216,49 @@ class Charges:
                 keys.append(_owned_keys(each, record))
         return cls(tuple(sums), tuple(keys))
 
+    def __len__(self) -> int:
+        return len(self.declared_sums) + len(self.declared_keys)
+
     def of_request(self, request: Request) -> Charges:
         """Return the charges of one of alike requests: with its amounts, and its applications as keys."""
-        if not self._depends_on_request:
-            return self
-        names, resources = request.applications, request.resources
-        return Charges(
-            tuple([_requested(each, resources) for each in self.sums]),
-            tuple(
-                [
-                    each._replace(
-                        record=KeyCharge(each.record.counter, names, each.record.limit, each.record.label)
-                    )
-                    if type(each.record.keys) is ApplicationKeys
-                    else each
-                    for each in self.keys
-                ]
-            ),
+        return Charges(self.declared_sums, self.declared_keys, request, self) if self._depends_on_request else self
+
+    @cached_property
+    def sums(self) -> tuple[Attributed[Charge], ...]:
+        """What a match adds to sums."""
+        if self.request is None:
+            return self.declared_sums
+        resources = self.request.resources
+        return tuple([_requested(each, resources) for each in self.declared_sums])
+
+    @cached_property
+    def keys(self) -> tuple[Attributed[KeyCharge], ...]:
+        """What matches add to sets of keys."""
+        if self.request is None:
+            return self.declared_keys
+        names = self.request.applications
+        return tuple(
+            [
+                each._replace(
+                    record=KeyCharge(each.record.counter, names, each.record.limit, each.record.label)
+                )
+                if type(each.record.keys) is ApplicationKeys
+                else each
+                for each in self.declared_keys
+            ]
         )
 
     @cached_property
     def _depends_on_request(self) -> bool:
-        amounts = any(type(each.record) is RequestedCharge for each in self.sums)
-        return amounts or any(type(each.record.keys) is ApplicationKeys for each in self.keys)
+        amounts = any(type(each.record) is RequestedCharge for each in self.declared_sums)
+        return amounts or any(type(each.record.keys) is ApplicationKeys for each in self.declared_keys)
 
     @cached_property
     def is_uniform(self) -> bool:
         """True if a quota that refuses one slot refuses all, so that only the best slots need to be examined."""
-        for each in self.sums:
+        if self.of_alike is not None:
+            return self.of_alike.is_uniform
+        for each in self.declared_sums:
             record = each.record
             amount, limit = record.amount, record.limit
             if type(record.counter) is Grouping or isinstance(limit, np.ndarray):
@@ -245,13 +269,45 @@ class Charges:
 
     def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
         """Return which rows and copies fit; nothing is charged."""
+        alike = self._alike(ledger, mode)
+        found = None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
+        if found is not None:
+            return found
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.admit(sums, keys, rows, copies, mode)
 
     def known_refusals(self, ledger: Ledger, copies: int) -> KnownRefusals | None:
         """Return what is refused in any order of candidates; None if that is not certain."""
+        alike = self._alike(ledger, Mode.ENFORCE)
+        if alike is not None and alike.have_room(*self._amounts, copies):
+            return None
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.known_refusals(sums, keys, copies)
+
+    def _alike(self, ledger: Ledger, mode: Mode) -> AlikeCharges | None:
+        """Return the charges of all alike requests on the counters of a mode, if they are the same on every slot."""
+        if self.of_alike is not None:
+            return self.of_alike._alike(ledger, mode)
+        counters = ledger.counters(mode)
+        known = self._known.get(mode)
+        if known is None or known[0] is not counters:
+            sums, keys = ([each.record for each in some] for some in (self.declared_sums, self.declared_keys))
+            known = self._known[mode] = counters, AlikeCharges.of(counters, sums, keys)
+        return known[1]
+
+    @cached_property
+    def _known(self) -> dict[Mode, tuple[Counters, AlikeCharges | None]]:
+        return {}
+
+    @cached_property
+    def _amounts(self) -> tuple[Sequence[int], Sequence[Sequence[str]]]:
+        """The amount of each sum, and for each set the keys of the copies."""
+        if self.request is None:
+            return [each.record.amount for each in self.sums], [each.record.keys for each in self.keys]
+        names, resources = self.request.applications, self.request.resources
+        amounts = [_amount(each.record, resources) for each in self.declared_sums]
+        keys = [each.record.keys for each in self.declared_keys]
+        return amounts, [names if type(each) is ApplicationKeys else each for each in keys]
 
     def unlimited(self, copies: Rows | None = None) -> Charges:
         """Return the same without limits, for counting; with ``copies``, only for the jobs of these numbers."""
@@ -326,13 +382,20 @@ def _requested(attributed: Attributed[Charge], resources: Mapping[str, int]) -> 
     record = attributed.record
     if not isinstance(record, RequestedCharge):
         return attributed
-    amount, limit = resources.get(record.resource, 0), record.limit
-    amount = min(amount, _MOST) if limit is None else amount
+    amount = _amount(record, resources)
     return Attributed(
-        Charge(record.counter, amount, limit, record.label, record.probes),
+        Charge(record.counter, amount, record.limit, record.label, record.probes),
         attributed.plugin,
         attributed.version,
     )
+
+
+def _amount(charge: Charge, resources: Mapping[str, int]) -> Any:
+    """Return what a request is charged, one amount or one of each slot."""
+    if type(charge) is not RequestedCharge:
+        return charge.amount
+    amount = resources.get(charge.resource, 0)
+    return min(amount, _MOST) if charge.limit is None else amount
 
 
 def _owned_keys(attributed: Attributed[Any], record: KeyCharge) -> Attributed[KeyCharge]:

@@ -112,14 +112,16 @@ class RecordedTime(CycleTime):
     recorded: Counter[TimeStop] = attrs.field(factory=Counter, converter=_counted)
 
     def _is_reached(self, limit: TimeLimit, of: _Account) -> bool:
-        if not self.recorded:
-            return False
         stop = TimeStop(limit, *of, self.turn)
         if stop not in self.recorded:
             return False
         # Each counts once: a submitter may reach the limit of a spin, and begin the next one without a turn in between.
         self.recorded -= Counter([stop])
         return True
+
+    def reached(self, submitter: str, schedd: str) -> TimeLimit | None:
+        """Return the limit that leaves a submitter no time."""
+        return super().reached(submitter, schedd) if self.recorded or self._over else None
 
 
 @attrs.define(eq=False)

@@ -101,7 +101,7 @@ class ChargeAnswers:
     def has_code(self, code: str) -> bool:
         """True if a quota with this code may refuse the requests."""
         if code not in self._codes:
-            sums = self.of_alike(enforcing=True).sums
+            sums = self.of_alike(enforcing=True).declared_sums
             self._codes[code] = any(quota_of(each).code == code for each in sums)
         return self._codes[code]
 

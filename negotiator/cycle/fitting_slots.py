@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Environment
+from negotiator.classad import Environment
 from negotiator.cycle.charges import Charges
 from negotiator.cycle.match import MatchCandidates
 from negotiator.cycle.rank import Ranks
@@ -75,11 +75,11 @@ def fitting_slots(
     Sorting all candidates would be most of the work. If all slots are charged alike, only as many are examined as there
     are jobs: if one does not fit, no other does. Otherwise a few more are examined, and again more if too few fit.
     """
-    search = _SlotSearch(charges, request.ad, candidates, ranks, ledger, cycle.environment)
+    search = _SlotSearch(charges, candidates, ranks, ledger, cycle.environment)
     copies, known = len(request.applications), None
     if candidates.copies is None and candidates.preempting is None:
         known = charges.known_refusals(ledger, copies)
-    if known is not None and not ranks.is_random(request.ad):
+    if known is not None and not ranks.is_random(candidates.turn.ad):
         return search.find_known(among, known)
     return search.find(among, copies, alike=charges.is_uniform)
 
@@ -89,7 +89,6 @@ class _SlotSearch:
     """What is sorted for a request: its charges, its candidates, and the ranks of the job."""
 
     charges: Charges
-    job: Ad
     candidates: MatchCandidates
     ranks: Ranks
     ledger: Ledger
@@ -100,7 +99,7 @@ class _SlotSearch:
         repeated = self.candidates.copies
         count = copies if alike else max(_FEW, 2 * copies)
         while True:
-            rows, own = self.candidates.choose(self.job, among, count, self.ranks, self.env)
+            rows, own = self.candidates.choose(among, count, self.ranks, self.env)
             if repeated is not None:
                 rows, own = repeated.repeated(rows, own)
             admission = self.charges.admit(self.ledger, rows, copies, Mode.ENFORCE)
@@ -148,7 +147,7 @@ class _SlotSearch:
         if len(refused) > 1:
             # The reason names the first of them: the best full slot is ahead if any is.
             full[refused[len(ahead) :]] = True
-            best = self.candidates.choose(self.job, full, 1, self.ranks, self.env)[0]
+            best = self.candidates.choose(full, 1, self.ranks, self.env)[0]
             place = int((refused == best[0]).argmax())
             refused[[0, place]] = refused[[place, 0]]
         return attrs.evolve(found, skipped=(number, refused))
@@ -164,4 +163,4 @@ class _SlotSearch:
 
     def _ahead(self, row: int, among: Mask) -> Rows:
         """Return which of some slots, (N,), the request prefers to another slot."""
-        return self.ranks.ahead(self.job, among, row, self.env, self.candidates.first)
+        return self.ranks.ahead(self.candidates.turn.ad, among, row, self.env, self.candidates.first)

@@ -161,12 +161,12 @@ def run_cycle(
         env = paid.environment
         queued = lists.current(queued, env)
         matcher.begin_turn(queued)
-        request = queued.matched()
+        request = queued.allowed()
         begin(Station.MATCH)
         candidates = match(request, matcher, bundle, paid, queued.slots, queued)
-        lists.listed(queued, request.ad, candidates, env)
+        lists.listed(queued, candidates, env)
         begin(Station.CHARGE)
-        charges = partial(declared.of, queued.allowed(), paid, queued=queued)
+        charges = partial(declared.of, request, paid, queued=queued)
         granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
         attributes = None
         if len(granted.rows):

@@ -131,18 +131,15 @@ class SlotMatcher:
             groups=groups,
         )
 
-    def filter_answers(
-        self, request: Request, bundle: Bundle, cycle: Cycle, queued: QueuedRequest | None
-    ) -> FilterAnswers:
-        """Return what the filters of plugins say about a request; ``queued`` is None if it is not one of the cycle's queue."""
+    def filter_answers(self, turn: Request | QueuedRequest, bundle: Bundle, cycle: Cycle) -> FilterAnswers:
+        """Return what the filters of plugins say about a request, at its turn if it is one of the cycle's queue."""
         hook, hooks = specs.negotiator_filter_slots, bundle.hooks
-        if self.groups is None or queued is None:
-            return _filter_answers(request, self.slots, bundle, cycle)
+        if self.groups is None or isinstance(turn, Request):
+            return _filter_answers(_with_attributes(turn), self.slots, bundle, cycle)
         if self._filters is None:
             self._filters = RequestAnswers(hook, hooks.implementations(hook), self.groups, FilterAnswers.of)
-        attributes = queued.replaced_names
         return self._filters.of(
-            hooks, queued, attributes, partial(_filter_arguments, request, self.slots, bundle, cycle)
+            hooks, turn, turn.replaced_names, lambda: _filter_arguments(turn.matched(), self.slots, bundle, cycle)
         )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
@@ -249,6 +246,7 @@ class SlotMatcher:
 class MatchCandidates:
     """The slots that a request may get, and the reasons that removed the others."""
 
+    turn: Request | QueuedRequest  # whose ad is matched
     among: Mask  # (N,) the slots that passed every reason
     left: int  # their number
     removals: tuple[Removal, ...]
@@ -271,13 +269,15 @@ class MatchCandidates:
             return values
         return (self.preempting.states == Preemption.NONE).astype(np.float64), *values
 
-    def choose(
-        self, job: Ad, among: Mask, count: int, ranks: Ranks, env: Environment
-    ) -> tuple[Rows, RankValues]:
+    def choose(self, among: Mask, count: int, ranks: Ranks, env: Environment) -> tuple[Rows, RankValues]:
         """Return the ``count`` best of some candidates, (N,), as ``Ranks.choose`` does."""
         further = () if self.preempting is None else self.preempting.ranks
         replaced = None if self.enlarged is None else self.enlarged.ranks
-        return ranks.choose(job, among, count, env, further, self.first, replaced)
+        if not (further or self.scores or replaced):
+            found = ranks.best_of_class(among, count)
+            if found is not None:
+                return found
+        return ranks.choose(self.turn.ad, among, count, env, further, self.first, replaced)
 
 
 def match(
@@ -290,23 +290,27 @@ def match(
 ) -> MatchCandidates:
     """Find the slots for a request, and count the slots that each reason removes.
 
+    :param request: without the attributes of the turn ``queued``.
     :param allowance: how much of the pool the turn may take: whether slots that run jobs are candidates.
     """
-    candidates = matcher.candidate_set(matcher.slots)
+    candidates, turn = matcher.candidate_set(matcher.slots), queued or request
     failures: tuple[HookFailure, ...] = ()
     scores: tuple[Attributed[Score], ...] = ()
     matching, enlarged = candidates.rows, None
     if not is_exceeded(cycle):
         found = None if matcher.conditions is None or queued is None else matcher.conditions.of(queued)
         if found is None:
-            apply_conditions(candidates, request.ad, matcher.requirements, bundle.constraints, cycle)
+            apply_conditions(candidates, turn.ad, matcher.requirements, bundle.constraints, cycle)
         else:
             found.apply(candidates)
-            apply_to_hard_slots(candidates, request.ad, matcher.requirements, cycle.environment)
+            if matcher.requirements.hard is not None:
+                apply_to_hard_slots(candidates, turn.ad, matcher.requirements, cycle.environment)
         matching = candidates.rows
-        failures = matcher.filter_answers(request, bundle, cycle, queued).apply(candidates)
-        scores, failed = _scores(candidates, request, bundle, cycle)
-        failures = (*failures, *failed)
+        if bundle.hooks.implements(specs.negotiator_filter_slots):
+            failures = matcher.filter_answers(turn, bundle, cycle).apply(candidates)
+        if bundle.hooks.implements(specs.negotiator_score_slots):
+            scores, failed = _scores(candidates, _with_attributes(turn), bundle, cycle)
+            failures = (*failures, *failed)
     # Perhaps it was exceeded by this match: the reasons that were found until then are not the decisive one.
     if is_exceeded(cycle):
         candidates = matcher.candidate_set(matcher.slots)
@@ -316,6 +320,7 @@ def match(
     matcher.withdraw(candidates, request.schedd, preempt=preemption is not None)
     preempting, protected = None, 0
     if preemption is not None and claimed is not None:
+        request = _with_attributes(turn)
         preempting, protected = preemption.apply(candidates, request, cycle.environment, claimed)
         matches = partial(_matches, request=request, bundle=bundle, cycle=cycle)
         listing = None if queued is None or not queued.attributes else queued.attributes
@@ -337,10 +342,15 @@ def match(
     left = candidates.left
     removals, warnings = tuple(candidates.removals), tuple(candidates.warnings)
     return MatchCandidates(
-        *(candidates.keep, left, removals, warnings, failures, preempting, protected),
+        *(turn, candidates.keep, left, removals, warnings, failures, preempting, protected),
         scores=scores,
         enlarged=enlarged,
     )
+
+
+def _with_attributes(turn: Request | QueuedRequest) -> Request:
+    """Return the request of a turn with the attributes that the order adds, as plugins get it."""
+    return turn if isinstance(turn, Request) else turn.matched()
 
 
 def _matches(slots: Table, *, request: Request, bundle: Bundle, cycle: Cycle) -> Mask:

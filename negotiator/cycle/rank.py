@@ -197,6 +197,14 @@ class Ranks:
             found[rows] = _pool_rank(self._hard.values(rank, job, Side.MY, env, rows))
         return found
 
+    def best_of_class(self, among: Mask, count: int) -> tuple[NDArray[np.intp], RankValues] | None:
+        """Return what ``choose`` returns for the job of the turn, if the slots are sorted for alike ones."""
+        known = self._sorted_of_class.get(self._class)
+        if known is None or self.scores is not None or self._hard is not None:
+            return None
+        chosen = known[0].first(among, count, self.taken)
+        return chosen, _plus(known[1][chosen], known[2])
+
     def choose(
         self,
         job: Ad,
@@ -216,9 +224,6 @@ class Ranks:
         if replaced is None:
             replaced = self._of_hard(job, among, env, further)
         plain = self.scores is None and not (further or first) and replaced is None
-        if plain and (known := self._sorted_of_class.get(self._class)) is not None:
-            chosen = known[0].first(among, count, self.taken)
-            return chosen, _plus(known[1][chosen], known[2])
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
             shifted = self._shifted(read, env) if plain else None

@@ -9,14 +9,14 @@ from __future__ import annotations
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Table
+from negotiator.classad import Ad, Table
 from negotiator.hooks.charges import Quota
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.records import Cycle, Mask, Request
@@ -131,24 +131,26 @@ class QueuedRequest:
             return self.request
         return attrs.evolve(self.request, applications=self.request.applications[: self.allowance])
 
+    @cached_property
+    def ad(self) -> Ad:
+        """The ad of the job, with the attributes that the order adds; few turns read it."""
+        return self.request.ad.replaced(self.attributes) if self.attributes else self.request.ad
+
     def matched(self) -> Request:
         """Return the request of the jobs that may be matched now, with the attributes that the order adds."""
-        request = self.allowed()
-        if not self.attributes:
-            return request
-        return attrs.evolve(request, ad=request.ad.replaced(self.attributes))
+        return attrs.evolve(self.allowed(), ad=self.ad) if self.attributes else self.allowed()
 
     def without(self, copies: RowNumbers, allowance: int) -> QueuedRequest | None:
         """Return the request of the other jobs with a new allowance; None without other jobs.
 
         :param copies: the numbers of the jobs that are served, places in ``rows``.
         """
-        left = np.ones(len(self.rows), np.bool_)
-        left[copies] = False
-        if not left.any():
+        if len(copies) == len(self.rows):
             return None
         if not len(copies):
             return QueuedRequest(self.number, self.request, self.rows, allowance, self.ads, kind=self.kind)
+        left = np.ones(len(self.rows), np.bool_)
+        left[copies] = False
         names = tuple(self.request.applications[copy] for copy in np.flatnonzero(left).tolist())
         rest = attrs.evolve(self.request, applications=names, count=self.request.count - len(copies))
         ads = self.ads_without(copies)

@@ -2,6 +2,8 @@
 
 from negotiator.ledger.admission import Admission as Admission
 from negotiator.ledger.admission import KnownRefusals as KnownRefusals
+from negotiator.ledger.admission import admit_alike as admit_alike
+from negotiator.ledger.charges import AlikeCharges as AlikeCharges
 from negotiator.ledger.charges import Charge as Charge
 from negotiator.ledger.charges import ChargeReader as ChargeReader
 from negotiator.ledger.charges import KeyCharge as KeyCharge

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import attrs
 import numpy as np
 
-from negotiator.ledger.charges import Charge, KeyCharge, has_shared_counters
+from negotiator.ledger.charges import AlikeCharges, Charge, KeyCharge, has_shared_counters
 from negotiator.ledger.columnar_admission import GRANTED, Stops, find_stops
-from negotiator.ledger.counters import ChargeBatch, Counters
+from negotiator.ledger.counters import ChargeBatch, Counters, MatchEntry
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import LARGEST, Grouping, Ints, Mask, Rows
 from negotiator.ledger.scalar_admission import FEW, MatchCharges, grant_sets, grant_sums
@@ -36,7 +37,8 @@ class Admission:
     key_charges: Sequence[KeyCharge]
     counters: Counters
     version: int  # of the counters
-    matches: MatchCharges | None = None  # if the admission was in plain integers
+    #: Returns the entries of the matches, each with the number of matches in a row that have it; None for those of ``batch``.
+    entries: Callable[[], Sequence[tuple[MatchEntry, int]]] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,9 +79,6 @@ def admit(
     served = fitting_copies(counters, key_charges, copies, len(rows)) if sets is None else None
     wanted = most if served is None else len(served.fitting)
     found = grant_sums(counters, charges, rows, wanted) if wanted and rows.ndim == 1 else None
-    if found is not None and sets is not None and len(found.stops) == len(found.granted):
-        matches = MatchCharges(found.granted, found.fresh, sets)
-        return _without_refusals(counters, charges, key_charges, rows, matches)
     served = served or FittingCopies(range(most), [GRANTED] * most)
     stops = find_stops(counters, charges, rows, wanted) if found is None else np.array(found.stops, np.int32)
     positions = np.flatnonzero(stops == GRANTED)
@@ -97,7 +96,9 @@ def admit(
         tuple(key_charges),
         counters,
         counters.version,
-        None if found is None or sets is None else MatchCharges(found.granted, found.fresh, sets),
+        None
+        if found is None or sets is None or len(positions) > FEW  # many matches are charged in columns
+        else partial(MatchCharges(found.granted, found.fresh, sets).entries, counters),
     )
 
 
@@ -106,20 +107,22 @@ for _array in (_ROWS, _FITS):
     _array.setflags(write=False)
 
 
-def _without_refusals(
-    counters: Counters,
-    charges: Sequence[Charge],
-    key_charges: Sequence[KeyCharge],
-    rows: Rows,
-    matches: MatchCharges,
-) -> Admission:
-    """Return the admission of the first candidates: nearly always, quotas leave room for all copies."""
-    size = len(matches.sums)
+def admit_alike(
+    alike: AlikeCharges, amounts: Sequence[int], members: Sequence[Sequence[str]], rows: Rows, copies: int
+) -> Admission | None:
+    """Grant the first candidates to the copies of a request, as ``admit`` does; None if it is not certain that all fit.
+
+    :param amounts: see ``AlikeCharges``, as for ``members``.
+    :raises LedgerError: ``wrong_sort``.
+    """
+    size = min(copies, len(rows))
+    if size <= 0 or not alike.have_room(amounts, members, size):
+        return None
     first = _ROWS[:size] if size <= FEW else np.arange(size)
     fits = _FITS[:size] if size <= FEW else np.full(size, GRANTED, np.int32)
     return Admission(
-        *(first, rows[:size], first, fits, fits, (0,) * len(charges), (0,) * len(key_charges)),
-        *(tuple(charges), tuple(key_charges), counters, counters.version, matches),
+        *(first, rows[:size], first, fits, fits, (), (), (), (), alike.counters, alike.counters.version),
+        entries=partial(alike.entries, amounts, members, size),
     )
 
 

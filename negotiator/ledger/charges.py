@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import NoReturn
+from typing import NoReturn, Self
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.ledger.counters import Counters
+from negotiator.ledger.counters import Counters, MatchEntry
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import LARGEST, CounterKey, Grouping, Ints, Mask, Rows
 
@@ -62,6 +62,97 @@ def has_shared_counters(charges: Sequence[Charge]) -> bool:
         )
         or any(_overlap(one, other) for one, other in combinations(groupings, 2))
     )
+
+
+@attrs.define(eq=False)
+class AlikeCharges:
+    """Charges that are the same on every slot, each on a counter of its own: nearly always, there is room for all matches of a request.
+
+    They are those of many requests, which differ in ``amounts``, one for each sum, and in ``members``, for each set the key of
+    each copy.
+    """
+
+    counters: Counters
+    sums: Sequence[CounterKey]
+    limits: Sequence[int]
+    sets: Sequence[CounterKey]
+    set_limits: Sequence[int | None]
+    _indexes: list[int] = attrs.field(init=False)  # of the counters, 0 if it was never charged
+    _set_indexes: list[int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._indexes, self._set_indexes = [0] * len(self.sums), [0] * len(self.sets)
+
+    @classmethod
+    def of(
+        cls, counters: Counters, charges: Sequence[Charge], key_charges: Sequence[KeyCharge]
+    ) -> Self | None:
+        """Return charges; None if one of them depends on the slot or probes, or two are on one counter."""
+        limits: list[int] = []
+        for each in charges:
+            limit = LARGEST if each.limit is None else each.limit
+            if type(each.counter) is not tuple or not each.counter or each.probes or type(limit) is not int:
+                return None
+            limits.append(min(limit, LARGEST))
+        sums, sets = [each.counter for each in charges], [each.counter for each in key_charges]
+        if len({*sums}) < len(sums) or len({*sets}) < len(sets):
+            return None
+        return cls(counters, sums, limits, sets, [each.limit for each in key_charges])  # type: ignore[arg-type]
+
+    def have_room(self, amounts: Sequence[int], members: Sequence[Sequence[str]], copies: int) -> bool:
+        """True if it is certain that the first copies fit, on any slots.
+
+        :raises LedgerError: ``wrong_sort``.
+        """
+        cells, indexes = self.counters.cells, self._indexes
+        if not all(indexes):
+            find = self.counters.index_of
+            indexes[:] = [index or find(key) for index, key in zip(indexes, self.sums, strict=True)]
+        for index, amount, limit in zip(indexes, amounts, self.limits, strict=True):
+            if type(amount) is not int or amount < 0 or (amount and amount * copies > limit - cells[index]):
+                return False
+        contents, found = self.counters.contents, self._set_indexes
+        if not all(found):
+            find = self.counters.set_index_of
+            found[:] = [index or find(key) for index, key in zip(found, self.sets, strict=True)]
+        for index, keys, most in zip(found, members, self.set_limits, strict=True):
+            if len(keys) < copies:
+                return False
+            if most is not None and len(inside := contents[index]) + copies > most:
+                # The copies may have few keys, or some that are in the set already.
+                if len(inside) + len({*keys[:copies]}.difference(inside)) > most:
+                    return False
+        return True
+
+    def entries(
+        self, amounts: Sequence[int], members: Sequence[Sequence[str]], copies: int
+    ) -> list[tuple[MatchEntry, int]]:
+        """Return the entries of the first copies in their order, each with the number of copies in a row that have it.
+
+        Counters that were never charged get their indexes: those of several copies also if they are charged 0.
+
+        :raises LedgerError: ``bad_key``, ``wrong_sort``.
+        """
+        indexes = self._indexes
+        if not all(indexes):
+            for place, (key, amount) in enumerate(zip(self.sums, amounts, strict=True)):
+                if not indexes[place] and (amount or copies > 1):
+                    indexes[place] = self.counters.open_sum(key)
+        if not all(self._set_indexes):
+            self._set_indexes = [*map(self.counters.open_set, self.sets)]
+        if all(amounts):
+            sums = tuple(indexes), tuple(amounts)
+        else:
+            charged = [(index, each) for index, each in zip(indexes, amounts, strict=True) if each]
+            sums = tuple([index for index, _ in charged]), tuple([each for _, each in charged])
+        sets, found = tuple(self._set_indexes), list[tuple[MatchEntry, int]]()
+        for copy in range(copies):
+            own = tuple([keys[copy] for keys in members])
+            if found and own == found[-1][0][3]:
+                found[-1] = found[-1][0], found[-1][1] + 1
+            else:
+                found.append(((*sums, sets, own), 1))
+        return found
 
 
 def _overlap(one: Grouping, other: Grouping) -> bool:

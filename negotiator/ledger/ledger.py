@@ -17,7 +17,6 @@ from negotiator.ledger.charges import Charge, KeyCharge
 from negotiator.ledger.counters import ChargeBatch, Counters, MatchEntry
 from negotiator.ledger.errors import LedgerError
 from negotiator.ledger.keys import CounterKey, Ints, Mask, Rows, key_text
-from negotiator.ledger.scalar_admission import FEW
 from negotiator.records import Mode
 
 _ENFORCE = Mode.ENFORCE  # reading an attribute of an enumeration is slow
@@ -93,9 +92,8 @@ class Ledger:
         if counters.version != admission.version:
             raise LedgerError("stale", "counters have changed since the admission: admit again")
         first, size = self._next, len(admission)
-        matches = admission.matches
-        if matches is not None and size <= FEW:  # few matches need no columns
-            for entry, times in matches.entries(counters) if size else ():
+        if admission.entries is not None:  # few matches, or alike ones, need no columns
+            for entry, times in admission.entries() if size else ():
                 counters.add(entry, times)
                 single = counters is self._pair[1], entry
                 for receipt in range(self._next, self._next + times):

@@ -26,6 +26,7 @@ def millionths(value: float) -> int:
     return int(f"{stored(value):.6f}".replace(".", ""))
 
 
+@lru_cache(maxsize=4096)
 def from_millionths(count: int) -> float:
     """Return the stored number of so many millionths."""
     return stored(min(count, int(LARGEST) * MILLIONTHS) / MILLIONTHS)

@@ -31,19 +31,27 @@ class UseCounter:
     _slots: Counter[str] = attrs.field(factory=Counter, init=False)
     _weighted: Counter[str] = attrs.field(factory=Counter, init=False)
     _hierarchical: Counter[str] = attrs.field(factory=Counter, init=False)
+    _names: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = attrs.field(factory=dict, init=False)
 
     def add(self, user: str, weight: float, count: int = 1) -> None:
         """Add ``count`` slots, each of this weight.
 
         :raises ValueError: the weight is not a number.
         """
-        each = millionths(weight)
-        group = self.group_of(user)
-        for name in {user, group}:  # a user may have the name of the group
+        each = millionths(weight) * count
+        names, above = self._names.get(user) or self._find_names(user)
+        for name in names:
             self._slots[name] += count
-            self._weighted[name] += each * count
-        for name in subtree_names(group):
-            self._hierarchical[name] += each * count
+            self._weighted[name] += each
+        for name in above:
+            self._hierarchical[name] += each
+
+    def _find_names(self, user: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the names that a slot of a user counts for: of the user and its group, and of the subtrees of groups."""
+        group = self.group_of(user)
+        # A user may have the name of the group.
+        found = self._names[user] = tuple(dict.fromkeys((user, group))), tuple(subtree_names(group))
+        return found
 
     def names(self) -> Iterator[str]:
         """Iterate over the names of users and groups that have slots of this negotiator, each once."""
