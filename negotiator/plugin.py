@@ -97,6 +97,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import QuotaQuery as QuotaQuery
     from negotiator.hooks.order import QuotaRefusal as QuotaRefusal
     from negotiator.hooks.order import RequestOrder as RequestOrder
+    from negotiator.hooks.order import RequestRun as RequestRun
+    from negotiator.hooks.order import ServedRun as ServedRun
     from negotiator.hooks.order import ShareUse as ShareUse
     from negotiator.hooks.order import SlotAllowance as SlotAllowance
     from negotiator.hooks.order import StopCause as StopCause
@@ -247,7 +249,7 @@ else:
         "negotiator.hooks.known_settings": "KnownSetting",
         "negotiator.hooks.order": (
             "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult OrderRows QueuedRequest QuotaQuery "
-            "QuotaRefusal RequestOrder ShareUse SlotAllowance StopCause WaitReason Weights"
+            "QuotaRefusal RequestOrder RequestRun ServedRun ShareUse SlotAllowance StopCause WaitReason Weights"
         ),
         "negotiator.hooks.order_type": "RequestOrderType RowsChange",
         "negotiator.hooks.placement": (

@@ -266,7 +266,7 @@ def _admit_claimable(
         if not len(missing):
             return chosen, unclaimable
         lost = np.unique(chosen.admission.rows[missing])
-        matcher.unclaimable[lost] = True
+        matcher.lose(lost)
         unclaimable += len(lost)
         candidates = _without(candidates, lost, np.delete(chosen.admission.rows, missing))
 

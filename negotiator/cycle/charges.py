@@ -269,12 +269,18 @@ class Charges:
 
     def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
         """Return which rows and copies fit; nothing is charged."""
-        alike = self._alike(ledger, mode)
-        found = None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
+        found = self.admit_alike(ledger, rows, copies, mode)
         if found is not None:
             return found
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.admit(sums, keys, rows, copies, mode)
+
+    def admit_alike(
+        self, ledger: Ledger, rows: Rows, copies: int, mode: Mode = Mode.ENFORCE
+    ) -> Admission | None:
+        """Return the first rows for all copies; None if it is not certain that they fit, whatever the slots."""
+        alike = self._alike(ledger, mode)
+        return None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
 
     def known_refusals(self, ledger: Ledger, copies: int) -> KnownRefusals | None:
         """Return what is refused in any order of candidates; None if that is not certain."""

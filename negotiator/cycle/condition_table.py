@@ -162,6 +162,11 @@ class ConditionTable:
     def __attrs_post_init__(self) -> None:
         self.bits = _TrueBits(len(self.slots), self.requirements.budget)
 
+    @property
+    def read(self) -> frozenset[str]:
+        """The attributes of jobs, in lower case, that conditions of alike requests read."""
+        return self._reads if self._of_requests else frozenset()
+
     def of(self, queued: QueuedRequest) -> FoundConditions | None:
         """Return what the conditions of a request leave; None if it shares none with others."""
         combination = self._of_requests[queued.number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import attrs
@@ -24,6 +24,8 @@ from negotiator.hooks.order import (
     OrderResult,
     QueuedRequest,
     RequestOrder,
+    RequestRun,
+    ServedRun,
     ShareUse,
     WaitReason,
     Weights,
@@ -94,6 +96,14 @@ class GuardedOrder(RequestOrder):
         """Give the outcome of a turn."""
         self.caller(self.order.feedback, feedback)
 
+    def run(self) -> RequestRun | None:
+        """Return the requests of the next turns."""
+        return self.caller(self._run, of=self.order.run)
+
+    def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        """Give the outcome of a run."""
+        return self.caller(self._served, run, of=self.order.served)
+
     def offer(self) -> SlotOffer | None:
         """Return the slots of the cycle."""
         return self.caller(self._offer, of=self.order.offer)
@@ -114,6 +124,22 @@ class GuardedOrder(RequestOrder):
             if queued.recheck is not None:
                 self._check_recheck(queued.recheck)
         return queued
+
+    def _run(self) -> RequestRun | None:
+        run = self.order.run()
+        if run is not None:
+            check_exactly(run, RequestRun, "a RequestRun or None")
+            for queued in run.requests:
+                check_exactly(queued, QueuedRequest, "QueuedRequest in the requests of a RequestRun")
+        return run
+
+    def _served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        turns = self.order.served(run)
+        for queued in turns:
+            check_exactly(queued, QueuedRequest, "QueuedRequest of the turns of a run")
+        if len(turns) != len(run.slots):
+            raise WrongAnswerError(f"expected {len(run.slots)} turns of a run, got {len(turns)}")
+        return turns
 
     def _check_turn(self, queued: QueuedRequest) -> None:
         if queued.scores is not None:

@@ -18,10 +18,8 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
-from negotiator.cycle.candidate_lists import CandidateLists
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.capacity import slot_amounts
-from negotiator.cycle.charge import charge
 from negotiator.cycle.claim_amounts import ClaimAmounts
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.condition_table import ConditionTable
@@ -31,11 +29,11 @@ from negotiator.cycle.cycle_time import CycleTime, ReachedLimit, RecordedTime, t
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.guarded_order import GuardedOrder
-from negotiator.cycle.match import SlotMatcher, match
+from negotiator.cycle.match import SlotMatcher
 from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.numbering import AlikeJobs
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.order import BY_NAME, feedback_of, feedback_without_time
+from negotiator.cycle.order import BY_NAME
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place
@@ -45,8 +43,9 @@ from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.recount import recount
 from negotiator.cycle.request_answers import RequestGroups
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
+from negotiator.cycle.turns import Turns
 from negotiator.cycle.wait_reasons import WaitReasons
-from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, owners_of, work_reason
+from negotiator.cycle.work_accounts import WorkAccounts, owners_of
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.order import OrderContext, OrderMaker, RequestOrder
@@ -142,7 +141,6 @@ def run_cycle(
     matched = MatchedAttributes(
         *(admitted.slots, placed.idle.jobs, amounts, bundle.job_attributes, alike, first),
     )
-    lists = CandidateLists(matcher)
     available = matcher.available
     outcomes = Outcomes(cycle, placed.idle.jobs, admitted.slots, offered, matcher.claim_ids.offline, matched)
     if candidate_set is CandidateSet:  # who notes more than counts needs each condition by itself
@@ -150,39 +148,11 @@ def run_cycle(
             *(requests, alike, matcher.slots, matcher.requirements),
             *(bundle.constraints, cycle, work, conjuncts),
         )
-    while (queued := order.next()) is not None and not time.ends_cycle():
-        watch(CycleProgress(Station.MATCH, len(requests), outcomes.requests, outcomes.matched))
-        time.begin_turn()
-        if time.reached(queued.request.submitter, queued.request.schedd) is not None:
-            order.feedback(feedback_without_time(queued))
-            time.end_turn(queued.request)
-            continue
-        paid = work.for_request(cycle, queued)
-        env = paid.environment
-        queued = lists.current(queued, env)
-        matcher.begin_turn(queued)
-        request = queued.allowed()
-        begin(Station.MATCH)
-        candidates = match(request, matcher, bundle, paid, queued.slots, queued)
-        lists.listed(queued, candidates, env)
-        begin(Station.CHARGE)
-        charges = partial(declared.of, request, paid, queued=queued)
-        granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
-        attributes = None
-        if len(granted.rows):
-            attributes = None if matched.is_constant(queued) else matched.of(queued, granted.rows, env)
-            if is_exceeded(paid):  # a later cycle would count the claims for too little
-                granted = granted.withdrawn(in_use.ledger, work_reason(paid))
-        in_use.end_claims(granted.ended)
-        withdrawn = matcher.take(granted.rows, granted.consumption)
-        if granted.enlarged is not None:
-            matcher.end_jobs(granted.enlarged.ended_by(granted.rows))
-        lists.granted(queued, granted.rows)
-        feedback = feedback_of(queued, candidates, granted, withdrawn)
-        outcomes.add(queued, candidates, granted, attributes, feedback.cause)
-        begin(Station.ORDER)
-        order.feedback(feedback)
-        time.end_turn(request)
+    turns = Turns(
+        *(bundle, cycle, len(requests), matcher, in_use, declared, matched, outcomes, work),
+        *(time, watch, begin),
+    )
+    turns.serve(order)
     limits, reasons = bundle.time_limits, WaitReasons(matcher, order, offered.plugin)
     for queued in requests:
         late = time.reached_last(queued.request)

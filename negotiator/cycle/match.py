@@ -6,7 +6,7 @@ All work is on columns: no Python runs per slot, nor per job where jobs are alik
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import attrs
@@ -69,9 +69,8 @@ class SlotMatcher:
     conditions: ConditionTable | None = None  # None: each request is evaluated by itself
     groups: RequestGroups | None = None  # of requests that are alike for plugins
     _filters: RequestAnswers[Filter, FilterAnswers] | None = attrs.field(default=None, init=False)
-    #: The same slots as ``taken``, and by the identity of their masks those that do not change in a cycle.
-    _taken_rows: PackedMask = attrs.field(init=False)
-    _constant_rows: dict[int, TrueRows] = attrs.field(factory=dict, init=False)
+    _taken_rows: PackedMask = attrs.field(init=False)  # the same slots as ``taken``
+    _any_unclaimable: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._taken_rows = PackedMask(len(self.slots))
@@ -142,6 +141,43 @@ class SlotMatcher:
             hooks, turn, turn.replaced_names, lambda: _filter_arguments(turn.matched(), self.slots, bundle, cycle)
         )
 
+    @property
+    def has_plain_slots(self) -> bool:
+        """True if each slot is matched at most once, and a match ends no job."""
+        return (
+            self.conditions is not None
+            and self.preemption is None
+            and self.divisible is None
+            and self.requirements.hard is None
+            and not len(self.claimed.rows)
+            and not self.claim_ids.any_stays
+        )
+
+    def are_read(self, names: frozenset[str]) -> bool:
+        """True if some request of the cycle may be matched by one of these attributes of its job, in lower case."""
+        read = frozenset[str]() if self.conditions is None else self.conditions.read
+        return not names.isdisjoint(read | self.ranks.read)
+
+    def plain_candidates(
+        self, queued: QueuedRequest, replaced_names: frozenset[str], *, filtered: bool
+    ) -> CandidateSet | None:
+        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise.
+
+        :param replaced_names: of the attributes of its turn, in lower case, which conditions do not read.
+        :param filtered: plugins filter slots.
+        """
+        found = None if self.conditions is None else self.conditions.of(queued)
+        if found is None or found.warnings:
+            return None
+        candidates = CandidateSet(self.slots)
+        found.apply(candidates)
+        if filtered:
+            answers = None if self._filters is None else self._filters.prepared(queued, replaced_names)
+            if answers is None or answers.apply(candidates):
+                return None
+        self.withdraw(candidates, queued.request.schedd, preempt=False)
+        return None if candidates.warnings else candidates
+
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
         """Yield the slots, (N,), that no request gets any more, with their reasons."""
         yield self.in_use, _IN_USE_REASON
@@ -151,24 +187,21 @@ class SlotMatcher:
 
     def withdraw(self, candidates: CandidateSet, schedd: str, *, preempt: bool) -> None:
         """Remove the slots that a request of a schedd does not get; ``preempt``: it may get those whose jobs a match may end."""
-        running = self.in_use if preempt or self.preemption is None else self.running
-        candidates.remove_rows(self._constant(running), _IN_USE_REASON)
+        in_use, running, withheld = self._constant_rows
+        candidates.remove_rows(in_use if preempt or self.preemption is None else running, _IN_USE_REASON)
         if len(self.claimed.rows):
             candidates.remove(self.claimed.of_others(schedd), _OTHER_SCHEDD)
         candidates.remove_rows(self._taken_rows.rows, _TAKEN_REASON)
-        if self.unclaimable.any():
+        if self._any_unclaimable:
             candidates.remove(self.unclaimable, NO_CLAIM_ID)
-        for mask, reason in self.withheld:
-            candidates.remove_rows(self._constant(mask), reason)
+        for rows, reason in withheld:
+            candidates.remove_rows(rows, reason)
 
-    def _constant(self, mask: Mask) -> TrueRows:
-        """Return the rows of a mask that does not change in a cycle."""
-        if mask is not self.in_use and not any(mask is each for each, _ in self.withheld):
-            return TrueRows.from_mask(mask)
-        known = self._constant_rows.get(id(mask))
-        if known is None:
-            known = self._constant_rows[id(mask)] = TrueRows.from_mask(mask)
-        return known
+    @cached_property
+    def _constant_rows(self) -> tuple[TrueRows, TrueRows, list[tuple[TrueRows, Reason]]]:
+        """The slots in use, those that have a job, and those withheld, which do not change in a cycle."""
+        withheld = [(TrueRows.from_mask(mask), reason) for mask, reason in self.withheld if mask.any()]
+        return TrueRows.from_mask(self.in_use), TrueRows.from_mask(self.running), withheld
 
     @property
     def available(self) -> int:
@@ -202,6 +235,10 @@ class SlotMatcher:
         if consumption is not None and (slots := consumption.divisible.take(consumption, rows)) is not None:
             self._change(slots)
         return len(gone)
+
+    def lose(self, rows: Rows) -> None:
+        """Withdraw slots of which no claim id is left."""
+        self.unclaimable[rows] = self._any_unclaimable = True
 
     def end_jobs(self, rows: NDArray[np.intp]) -> None:
         """Withdraw dynamic slots whose jobs end for a match with their partitionable slot."""

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 import attrs
 import numpy as np
 
-from negotiator.classad import Ad, Environment, Kind, Table, evaluate_table
-from negotiator.classad.syntax import Literal, NameIndex, Side
+from negotiator.classad import Ad, Environment, Expr, Kind, Table, evaluate, evaluate_table
+from negotiator.classad.syntax import Literal, NameIndex, ReferenceScan, Side, scan
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
 from negotiator.cycle.journal import PlainValue, plain_value
 from negotiator.cycle.numbering import AlikeJobs, combined
@@ -38,6 +38,7 @@ class MatchedAttributes:
     read: frozenset[str] | None
     alike: AlikeJobs
     first: Rows
+    _scans: dict[int, tuple[Expr, ReferenceScan]] = attrs.field(factory=dict, init=False)
     _names_of: dict[NameIndex, list[str]] = attrs.field(factory=dict, init=False)
     _columns: dict[str, list[PlainValue | _Unknown]] = attrs.field(factory=dict, init=False)
     _names_of_first: list[list[str] | None] = attrs.field(factory=list, init=False)
@@ -110,8 +111,13 @@ class MatchedAttributes:
         for name, value in zip(names, values, strict=True):
             if value is _UNKNOWN:
                 job = self.jobs.ad(row) if job is None else job
-                slots = self.slots.take(rows) if slots is None else slots
-                found = _values(job, name, slots, env)
+                expression = job.folded(name)
+                if expression is not None and self._is_of_job(expression, job):
+                    payer = None if env.payers is None else env.payers.other
+                    found = [plain_value(evaluate(expression, job, None, env, payer))]
+                else:
+                    slots = self.slots.take(rows) if slots is None else slots
+                    found = _values(job, name, slots, env)
             else:
                 found = [value]
             columns.append(self._within(name, found, rows))
@@ -119,6 +125,24 @@ class MatchedAttributes:
             return [tuple([(name, value) for name, (value,) in zip(names, columns, strict=True)])] * len(rows)
         each = zip(*(_repeated(column, len(rows)) for column in columns), strict=True)
         return [tuple(zip(names, found, strict=True)) for found in each]
+
+    def _is_of_job(self, expression: Expr, job: Ad) -> bool:
+        """True if an expression of a job reads constants of its own ad alone."""
+        known = self._scans.get(id(expression))
+        if known is None:  # with the expression itself, so that its identity stays its own
+            known = self._scans[id(expression)] = expression, scan(expression)
+        names, found = known[1].names, known[1]
+        if found.opaque or found.moves_scope or names[Side.TARGET] or {"my", "target"} & names[None].keys():
+            return False
+        for name in (*names[None], *names[Side.MY]):
+            own = job.folded(name)
+            if not (isinstance(own, Literal) or (own is None and name not in self._names_of_slots)):
+                return False
+        return True
+
+    @cached_property
+    def _names_of_slots(self) -> frozenset[str]:
+        return self.slots.names()
 
     def _first_names(self) -> list[list[str] | None]:
         """Return the names to read of the first job of each request; None if they are not found by columns."""

@@ -14,7 +14,15 @@ import numpy as np
 from negotiator.bundle.model import NAMES
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.match import MatchCandidates
-from negotiator.hooks.order import Feedback, OrderContext, QueuedRequest, RequestOrder, StopCause
+from negotiator.hooks.order import (
+    Feedback,
+    OrderContext,
+    QueuedRequest,
+    RequestOrder,
+    RequestRun,
+    ServedRun,
+    StopCause,
+)
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.records import Verdict
 
@@ -79,6 +87,15 @@ class SubmitterNameOrder(RequestOrder):
             return None
         self._served += 1
         return self.requests[self._served - 1]
+
+    def run(self) -> RequestRun | None:
+        """Return all requests that had no turn."""
+        return RequestRun(self.requests[self._served :]) if self._served < len(self.requests) else None
+
+    def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        """Return the requests as they were queued."""
+        first, self._served = self._served, self._served + len(run.slots)
+        return self.requests[first : self._served]
 
     def feedback(self, feedback: Feedback) -> None:
         """Ignore the outcome: no request has a second turn."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice, repeat
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -69,6 +70,10 @@ def _slots(offered: OfferedSlots, rules: PreemptionRules, rows: Rows) -> tuple[E
 
 
 _NO_JOBS = JobRanges()
+#: Of the matches of a turn: their warnings, the jobs that they end, and their scores; None if there are none.
+_MatchNotes: TypeAlias = tuple[
+    list[tuple[Reason, ...]] | None, list[PreemptedJob | None] | None, list[tuple[SlotScore, ...]] | None
+]
 
 
 @attrs.frozen(eq=False)
@@ -144,19 +149,29 @@ class Outcomes:
         if cause is StopCause.ALLOWANCE:
             refused = candidates.left - len(granted.rows)
             removals += (Removal(ALLOWANCE_USED, refused, refused),)
+        notes = _warnings(candidates, granted), self._ended_jobs(queued, granted), _scores(candidates, granted)
+        self.add_granted(queued, granted, candidates.left, removals, attributes, notes)
+
+    def add_granted(
+        self,
+        queued: QueuedRequest,
+        granted: GrantedSlots,
+        candidates: int,
+        removals: Sequence[Removal],
+        attributes: Sequence[Attributes] | None,
+        notes: _MatchNotes = (None, None, None),
+    ) -> None:
+        """Add what a turn granted of so many candidates, and what removed the others."""
         found = self._by_number.get(queued.number)
         if found is None:
             merged = merged_removals((), removals)
-            found = _OpenOutcome(queued.request, queued, granted.copies, candidates.left, merged)
+            found = _OpenOutcome(queued.request, queued, granted.copies, candidates, merged)
             self._by_number[queued.number] = found
         else:
-            found.queued, found.copies, found.candidates = queued, granted.copies, candidates.left
+            found.queued, found.copies, found.candidates = queued, granted.copies, candidates
             found.removals = merged_removals(found.removals, removals)
         if len(granted.rows):
-            turn = _GrantingTurn(
-                *(queued, granted, self.matched + 1, attributes, _warnings(candidates, granted)),
-                *(self._ended_jobs(queued, granted), _scores(candidates, granted)),
-            )
+            turn = _GrantingTurn(queued, granted, self.matched + 1, attributes, *notes)
             found.turns.append(turn)
             self._turns.append(turn)
             found.granted += len(granted.rows)

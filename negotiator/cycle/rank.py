@@ -6,7 +6,8 @@ not numbers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ class _JobRanks(NamedTuple):
     rank: CacheKey[RankValues]
     after: CacheKey[RankValues] | None
     cacheable: bool
+
+
+#: The keys of the pool's ranks before and after the job's.
+_PoolKeys: TypeAlias = tuple[CacheKey[PoolOrder], CacheKey[RankValues] | None]
 
 
 class _ShiftedRank(NamedTuple):
@@ -91,11 +96,11 @@ class Ranks:
         self._latest: tuple[Ad, _JobRanks] | None = None
         #: The first job of each request of the cycle; None if they are not known.
         self.alike: AlikeJobs | None = None
-        self._classes: tuple[list[int], frozenset[str]] | None = None
         self._by_class: dict[int, _JobRanks] = {}
         self._uses_of_class: list[int] = []
         self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues, int]] = {}
         self._class = -1
+        self._pool_keys: _PoolKeys | None = None
         #: Whether all slots have an integer of exact size in an attribute.
         self._integers: dict[str, bool] = {}
 
@@ -114,15 +119,18 @@ class Ranks:
     def begin_turn(self, queued: QueuedRequest) -> None:
         """Look up the ranks of a request by those of alike ones until the next turn."""
         self._class, self._latest = -1, None
+        numbers, read = self._classes
+        if numbers and read.isdisjoint(queued.replaced_names):
+            self._class = numbers[queued.number]
+
+    @cached_property
+    def _classes(self) -> tuple[list[int], frozenset[str]]:
+        """The number of each request, those with equal ranks share it; and the attributes of jobs by which ranks are shared."""
         if self.alike is None:
-            return
-        if self._classes is None:
-            numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
-            self._classes = numbers.tolist(), read
-            self._uses_of_class = np.bincount(numbers[numbers >= 0]).tolist()
-        numbers_of, read = self._classes
-        if read.isdisjoint(queued.replaced_names):
-            self._class = numbers_of[queued.number]
+            return [], frozenset()
+        numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
+        self._uses_of_class = np.bincount(numbers[numbers >= 0]).tolist()
+        return numbers.tolist(), read
 
     def _reads(self, job: Ad) -> frozenset[str] | None:
         """Return what the ranks read of a job; None if one of them may be random."""
@@ -148,13 +156,21 @@ class Ranks:
 
     def _of_job(self, job: Ad, env: Environment | None) -> _JobRanks:
         job, written = self._read(job)
-        pool = self._pool.key(self._of_pool.before, job, Side.MY, env)
         rank = self._job.key(written, job, Side.TARGET, env)
-        after = (
-            None if self._of_pool.after is None else self._after.key(self._of_pool.after, job, Side.MY, env)
-        )
+        pool, after = self._pool_keys or self._find_pool_keys(job, env)
         cacheable = all(key is None or key.dependencies.cacheable for key in (pool, rank, after))
         return _JobRanks(job, pool, rank, after, cacheable)
+
+    def _find_pool_keys(self, job: Ad, env: Environment | None) -> _PoolKeys:
+        """Return the keys of the pool's ranks for a job; those that read nothing of it are the same for all jobs."""
+        pool = self._pool.key(self._of_pool.before, job, Side.MY, env)
+        last = self._of_pool.after
+        after = None if last is None else self._after.key(last, job, Side.MY, env)
+        read = [key.dependencies for key in (pool, after) if key is not None]
+        shadowing = any(self.alike.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target")) if self.alike else True
+        if not shadowing and all(each.cacheable and not each.names for each in read):
+            self._pool_keys = pool, after
+        return pool, after
 
     def of(self, rows: NDArray[np.intp], job: Ad, env: Environment) -> tuple[RankValues, ...]:
         """Return the ranks of some slots for a job, by row, most significant first; (K,) each.
@@ -196,6 +212,11 @@ class Ranks:
             found, rows = found.copy(), self._hard.rows
             found[rows] = _pool_rank(self._hard.values(rank, job, Side.MY, env, rows))
         return found
+
+    @property
+    def read(self) -> frozenset[str]:
+        """The attributes of jobs, in lower case, by which alike requests share their ranks."""
+        return self._classes[1]
 
     def best_of_class(self, among: Mask, count: int) -> tuple[NDArray[np.intp], RankValues] | None:
         """Return what ``choose`` returns for the job of the turn, if the slots are sorted for alike ones."""

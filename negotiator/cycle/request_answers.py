@@ -115,19 +115,27 @@ class RequestAnswers(Generic[R, T]):
         :param attributes: those of the turn, in lower case, which replace attributes of its job.
         :param arguments: returns those of the hook; ``cycle`` has the account of the request's owner.
         """
-        if self._numbers is None:
-            self._number_requests()
-        number = -1 if self._numbers is None else self._numbers[queued.number]
-        is_shared = number >= 0 and self._read.isdisjoint(attributes)
-        if is_shared and number in self._prepared:
+        number = self._shared_number(queued, attributes)
+        if number in self._prepared:
             return self._prepared[number]
         given = arguments()
         self._number, self._attributes, self._cycle = queued.number, attributes, given["cycle"]
         answers = hooks.ask_of_request(self.hook, self, **given)
         prepared = self.prepare(answers)
-        if is_shared and self._numbers is not None and self._is_known():
+        if number >= 0 and self._numbers is not None and self._is_known():
             self._prepared[number] = prepared
         return prepared
+
+    def prepared(self, queued: QueuedRequest, attributes: frozenset[str]) -> T | None:
+        """Return the prepared answers about a request if they were found for an alike one, as ``of`` returns them."""
+        return self._prepared.get(self._shared_number(queued, attributes))
+
+    def _shared_number(self, queued: QueuedRequest, attributes: frozenset[str]) -> int:
+        """Return a number that requests of one answer share; -1 for one that shares it with no other."""
+        if self._numbers is None:
+            self._number_requests()
+        number = -1 if self._numbers is None else self._numbers[queued.number]
+        return number if self._read.isdisjoint(attributes) else -1
 
     def known(self, place: int) -> tuple[Attributed[R], ...] | None:
         """Return the answer of an implementation, by its place, about the current request; None if it is not known."""

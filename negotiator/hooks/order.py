@@ -1,7 +1,8 @@
 """The contract of the station *order*: allocators, their turns and the feedback, and what an allocator is made of.
 
 Each turn goes ``next`` -> match -> charge -> ``feedback``, until ``next`` returns None. An allocator may give the same
-request several turns, each with an allowance: that is how fair share spins, floors and ceilings are built.
+request several turns, each with an allowance: that is how fair share spins, floors and ceilings are built. An order may give several requests
+at once (``RequestOrder.run``): most turns need nothing but the best slots, and are then served many at a time.
 """
 
 from __future__ import annotations
@@ -220,6 +221,33 @@ class Feedback:
 
 
 @attrs.frozen(eq=False)
+class RequestRun:
+    """Requests that have their turns one after the other, as long as each of their jobs gets a slot.
+
+    Each is allowed all of its jobs, with the slots that ``slots`` allows at the first turn: with each match the weight of its slot
+    is added to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests
+    are matched by one of them, they have a turn each.
+    """
+
+    requests: Sequence[QueuedRequest]
+    slots: SlotAllowance | None = None
+    replaced_names: frozenset[str] = frozenset()
+
+
+@attrs.frozen(eq=False)
+class ServedRun:
+    """The first requests of a run, whose jobs all got a slot; the others had no turn.
+
+    ``slots`` has the rows of the granted slots of each request, (G,), and ``withdrawn`` how many of these no request may have any
+    more. ``candidate_slots`` (S,) are those of the last of the turns, as ``Feedback`` has them.
+    """
+
+    slots: Sequence[RowNumbers]
+    withdrawn: Sequence[int]
+    candidate_slots: Mask
+
+
+@attrs.frozen(eq=False)
 class QuotaRefusal:
     """A quota that refuses another job of a request now, on some slots, (S,), or on all slots (None)."""
 
@@ -310,6 +338,18 @@ class RequestOrder(ABC):
     @abstractmethod
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of the turn that ``next`` returned last."""
+
+    def run(self) -> RequestRun | None:
+        """Return the requests of the next turns, if they follow each other whatever slots they get; None: ask for one by ``next``.
+
+        Called before each ``next``, so that requests which need nothing else are served many at a time. If the first request cannot be
+        served so, ``next`` is called instead of ``served``.
+        """
+        return None
+
+    def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        """Learn the outcome of a run, of one request at least; return these requests as they were at their turns."""
+        raise NotImplementedError
 
     def offer(self) -> SlotOffer | None:
         """Return the slots of the cycle; called once, before the first turn. None offers all that are free."""

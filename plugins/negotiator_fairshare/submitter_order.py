@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Self
 
@@ -19,6 +19,8 @@ from negotiator.plugin import (
     Preemption,
     QueuedRequest,
     RequestOrder,
+    RequestRun,
+    ServedRun,
     SlotOffer,
     Table,
     WaitReason,
@@ -166,6 +168,17 @@ class SubmitterOrder(RequestOrder):
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
         return self.pie.next()
+
+    def run(self) -> RequestRun | None:
+        """Return the requests of the next turns."""
+        return self.pie.run()
+
+    def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        """Learn the outcome of a run."""
+        turns = self.pie.served(run)
+        name, weights = self.name_of(turns[0].request.submitter), self.pie.cycle.weights
+        self._granted += [(name, rows, weights[rows].tolist()) for rows in run.slots]
+        return turns
 
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of a turn."""

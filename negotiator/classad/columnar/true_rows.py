@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _FEW: Final = 8
 """So many rows are added one by one."""
 
+_MANY: Final = 4096
+"""So many bytes are counted word by word."""
+
 
 @attrs.define(eq=False)
 class TrueRows:
@@ -106,7 +109,9 @@ class TrueRows:
 
 
 def number_of_bits(bits: NDArray[np.uint8]) -> int:
-    """Return how many bits are set; word by word, which takes an eighth of the time of byte by byte."""
+    """Return how many bits are set; of many word by word, which takes an eighth of the time of byte by byte."""
+    if len(bits) < _MANY:
+        return int(np.add.reduce(np.bitwise_count(bits), dtype=np.int64))
     whole = len(bits) // 8 * 8
     words = np.bitwise_count(bits[:whole].view(np.uint64))
     return int(words.sum(dtype=np.int64)) + int(np.bitwise_count(bits[whole:]).sum())

@@ -75,12 +75,16 @@ class PieCycle:
 
     def take(self, name: str, feedback: Feedback) -> list[float]:
         """Count the matches of a submitter, one after the other, and return their weights."""
-        self.free -= feedback.withdrawn
-        self.served.add(feedback.queued.number)
         own = self.weights[feedback.slots] if feedback.weights is None else feedback.weights
         weights: list[float] = own.tolist()
+        self.count(name, feedback.queued.number, weights, feedback.withdrawn)
+        return weights
+
+    def count(self, name: str, request: int, weights: list[float], withdrawn: int) -> None:
+        """Count the matches of a submitter by the weights of their slots, one after the other."""
+        self.free -= withdrawn
+        self.served.add(request)
         for weight, count in Counter(weights).items():
             self.use.add(name, weight, count)
         for weight in weights:
             self.pie_left -= weight
-        return weights

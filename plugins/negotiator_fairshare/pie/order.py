@@ -1,6 +1,6 @@
 """The allocator of fair share: spins over submitters.
 
-It runs as one generator: a turn is yielded, and its feedback is what the yield returns.
+It runs as one generator: a turn, or a run of them, is yielded, and its outcome is what the yield returns.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import attrs
 
-from negotiator.plugin import Feedback, QueuedRequest
+from negotiator.plugin import Feedback, QueuedRequest, RequestRun, ServedRun
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.job_priorities import joined
 from negotiator_fairshare.pie.settings import PieQuirks
 from negotiator_fairshare.pie.shares import LARGEST, Accounts, GroupLimit, ShareAccount, Shares, divide
-from negotiator_fairshare.pie.submitter_turn import SubmitterTurn, Turns
+from negotiator_fairshare.pie.submitter_turn import OfferedRun, Outcome, SubmitterTurn, Turns
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import PieHalt, PieRecord, SpinRecord, TurnEnd, TurnRecord, TurnSkip
 
@@ -27,9 +27,9 @@ _HEARD_PERIOD = 1009
 _DUST = 1e-6
 
 #: Yields turns, is sent their outcomes, and returns the submitters that are left.
-PieTurns: TypeAlias = Generator[QueuedRequest, Feedback, list[SubmitterAd]]
+PieTurns: TypeAlias = Generator[QueuedRequest | OfferedRun, Outcome, list[SubmitterAd]]
 #: The same for one spin: returns its turns.
-SpinTurns: TypeAlias = Generator[QueuedRequest, Feedback, list[TurnRecord]]
+SpinTurns: TypeAlias = Generator[QueuedRequest | OfferedRun, Outcome, list[TurnRecord]]
 #: Calls the pie of a cycle.
 PieCalls: TypeAlias = "Callable[[FairShareOrder], Turns]"
 
@@ -50,21 +50,46 @@ class FairShareOrder:
     calls: PieCalls
     pies: list[PieRecord] = attrs.field(factory=list, init=False)
     _turns: Turns = attrs.field(init=False)
-    _feedback: Feedback | None = attrs.field(default=None, init=False)
+    _given: QueuedRequest | OfferedRun | None = attrs.field(default=None, init=False)
+    #: What became of it; the turns go on with it when the next one is asked for.
+    _outcome: Outcome = attrs.field(default=None, init=False)
+    _is_known: bool = attrs.field(default=True, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._turns = self.calls(self)
 
+    def run(self) -> RequestRun | None:
+        """Return the requests of the next turns, if they follow each other."""
+        given = self._current()
+        return given.run if isinstance(given, OfferedRun) else None
+
+    def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
+        """Learn the outcome of a run, and return its turns."""
+        if not isinstance(self._given, OfferedRun):
+            raise TypeError("the last turns were not a run")
+        turns = self._given.count(run)
+        self._outcome, self._is_known = run, True
+        return turns
+
     def next(self) -> QueuedRequest | None:
         """Return the request of the next turn."""
-        try:
-            return next(self._turns) if self._feedback is None else self._turns.send(self._feedback)
-        except StopIteration:
-            return None
+        while isinstance(given := self._current(), OfferedRun):
+            self._outcome, self._is_known = None, True
+        return given
 
     def feedback(self, feedback: Feedback) -> None:
         """Learn the outcome of the turn."""
-        self._feedback = feedback
+        self._outcome, self._is_known = feedback, True
+
+    def _current(self) -> QueuedRequest | OfferedRun | None:
+        """Return the next turn, or the next ones; None after the last."""
+        if self._is_known:
+            self._is_known = False
+            try:
+                self._given = self._turns.send(self._outcome)
+            except StopIteration:
+                self._given = None
+        return self._given
 
     def divide_among(self, submitters: Sequence[SubmitterAd], group: GroupLimit) -> PieTurns:
         """Divide the pie, after a round up to the floors; return the submitters that are left.
@@ -173,7 +198,7 @@ class FairShareOrder:
 
     def _turn(
         self, submitter: SubmitterAd, shares: Shares, *, first: bool, floor_round: bool
-    ) -> Generator[QueuedRequest, Feedback, TurnRecord]:
+    ) -> Generator[QueuedRequest | OfferedRun, Outcome, TurnRecord]:
         if not submitter.idle:
             return TurnRecord(submitter.name, submitter.schedd, TurnEnd.DONE, skip=TurnSkip.NO_IDLE_JOBS)
         account, share = self.accounts(submitter.name), shares.of[submitter.name]

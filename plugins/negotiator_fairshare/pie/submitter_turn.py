@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TypeAlias
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 import attrs
+import numpy as np
 
 from negotiator.plugin import (
     CandidateRecheck,
@@ -13,22 +16,37 @@ from negotiator.plugin import (
     Feedback,
     Preemption,
     QueuedRequest,
+    RequestRun,
+    ServedRun,
     SlotAllowance,
+    StopCause,
 )
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.candidate_listing import CandidateListing
 from negotiator_fairshare.pie.cycle import PieCycle
 from negotiator_fairshare.pie.depth_first import JobCounts
-from negotiator_fairshare.pie.limit_marks import LimitMarks
+from negotiator_fairshare.pie.limit_marks import CODE, LimitMarks
 from negotiator_fairshare.pie.settings import USE_OF_REQUESTS
 from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
 from negotiator_fairshare.pie.submitters import SubmitterAd
 from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
 
-#: Yields turns of requests, and is sent their outcomes.
-Turns: TypeAlias = Generator[QueuedRequest, Feedback, None]
+
+class OfferedRun(NamedTuple):
+    """Requests that follow each other; ``count`` takes into account those that were served, and returns their turns."""
+
+    run: RequestRun
+    count: Callable[[ServedRun], Sequence[QueuedRequest]]
+
+
+#: Of a run None if no request of it was served.
+Outcome: TypeAlias = Feedback | ServedRun | None
+#: Yields turns of requests, or runs of them, and is sent their outcomes.
+Turns: TypeAlias = Generator[QueuedRequest | OfferedRun, Outcome, None]
 #: The same for one request: returns the rest of it.
 RequestTurns: TypeAlias = Generator[QueuedRequest, Feedback, QueuedRequest | None]
+#: Requests of a run: some of them are looked at again if an earlier one does not get a slot for each job.
+_MOST_OF_RUN = 64
 
 
 @attrs.define(eq=False)
@@ -61,6 +79,7 @@ class SubmitterTurn:
     _filled: dict[int, int] = attrs.field(factory=dict, init=False)
     _passed_over: set[int] = attrs.field(factory=set, init=False)  # kinds of requests that were rejected
     _marks: LimitMarks = attrs.field(init=False)
+    _in_runs: bool = attrs.field(default=True, init=False)  # the last request got a slot for each job
 
     def __attrs_post_init__(self) -> None:
         settings = self.cycle.settings
@@ -81,6 +100,14 @@ class SubmitterTurn:
             if place == len(queue):
                 self.end = TurnEnd.RESUME if self.used >= self.limit or self._limited else TurnEnd.DONE
                 return
+            run = self._run_from(queue, place)
+            if run is not None:
+                served = yield OfferedRun(run, partial(self._count_run, run))
+                count = len(served.slots) if isinstance(served, ServedRun) else 0
+                del queue[place : place + count]
+                self._in_runs = count > 0
+                if count == len(run.requests) or self._is_over():
+                    continue
             queued = queue[place]
             self._marks.begin(queued)
             jobs = self._jobs_left(queued)
@@ -97,6 +124,57 @@ class SubmitterTurn:
             else:
                 rest = yield from self._match(queued, jobs)
                 queue[place : place + 1] = [] if rest is None else [rest]
+                self._in_runs = rest is None
+
+    def _run_from(self, queue: Sequence[QueuedRequest], place: int) -> RequestRun | None:
+        """Return the requests from a place on that have their turns whatever slots those before them get."""
+        settings, cycle = self.cycle.settings, self.cycle
+        lists_once = settings.keep_candidates and settings.requirements_stable and settings.rank_stable
+        if not (self._in_runs and lists_once) or cycle.any_claimed or cycle.depth_first or self._only_by_rank:
+            return None
+        found: list[QueuedRequest] = []
+        kind = None if self._listing is None else self._listing.kind
+        for queued in islice(queue, place, place + _MOST_OF_RUN):
+            # Alike jobs use the candidates that were listed for the first of them.
+            if queued.kind == kind or queued.kind in self._passed_over or self._key(queued) in cycle.hopeless:
+                break
+            if self._jobs_left(queued) < len(queued.rows) or cycle.quotas(queued, CODE):
+                break
+            found.append(queued)
+            kind = queued.kind
+        names = frozenset(map(str.lower, self._submitter_attributes()))
+        return RequestRun(found, self._slots(), names) if found else None
+
+    def _count_run(self, run: RequestRun, served: ServedRun) -> Sequence[QueuedRequest]:
+        """Count the matches of a run, and return its turns."""
+        turns, weights, last = list[QueuedRequest](), self.cycle.weights, len(served.slots) - 1
+        weights_of = np.split(weights[np.concatenate(served.slots)], np.cumsum([*map(len, served.slots)])[:-1])
+        each_request = zip(run.requests, served.slots, weights_of, served.withdrawn, strict=False)
+        for number, (queued, rows, own_weights, withdrawn) in enumerate(each_request):
+            attributes = self._submitter_attributes()
+            turns.append(
+                QueuedRequest(
+                    *(queued.number, queued.request, queued.rows, len(queued.rows), queued.ads),
+                    slots=run.slots,
+                    kind=queued.kind,
+                    attributes=attributes,
+                )
+            )
+            if number == last:
+                slots, listed = self._slots(), served.candidate_slots
+                self._listing = CandidateListing(queued.kind, False, self.used, attributes)
+                feedback = Feedback(
+                    *(turns[-1], rows, np.arange(len(rows)), 0, StopCause.SERVED, ()), candidate_slots=listed
+                )
+                self._marks.begin(queued)
+                self._marks.looked_at(feedback, slots, ())
+            own = own_weights.tolist()
+            self.cycle.count(self.submitter.name, queued.number, own, withdrawn)
+            for weight in own:
+                self.used += weight
+                self.used_free += weight
+            self.matched += len(own)
+        return turns
 
     def _match(self, queued: QueuedRequest, jobs: int) -> RequestTurns:
         """Match at most this many jobs of a request; return the rest of it, None if no job is left."""

@@ -1,0 +1,224 @@
+"""The turns of a cycle: what a request has to pass from its turn to its matches, with the steps in their order.
+
+A request is matched, charged, and taken into account. Most need nothing but the best slots that their conditions leave: such requests
+are served many at a time (``Turns.run``), each from arrays that alike requests share. ``Turns.turn`` serves a request of any kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, Self
+
+import attrs
+
+from negotiator.bundle.model import Bundle
+from negotiator.classad import Environment
+from negotiator.cycle.candidate_lists import CandidateLists
+from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.charge import GrantedSlots, charge
+from negotiator.cycle.cycle_time import CycleTime
+from negotiator.cycle.declared_charges import DeclaredCharges
+from negotiator.cycle.match import SlotMatcher, match
+from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
+from negotiator.cycle.order import feedback_of, feedback_without_time
+from negotiator.cycle.outcomes import Outcomes
+from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher
+from negotiator.cycle.recount import Recount
+from negotiator.cycle.result import Removal
+from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
+from negotiator.hooks import specs
+from negotiator.hooks.order import (
+    Feedback,
+    QueuedRequest,
+    RequestOrder,
+    RequestRun,
+    RowNumbers,
+    ServedRun,
+    SlotAllowance,
+)
+from negotiator.hooks.records import Cycle
+from negotiator.ledger import LedgerError
+from negotiator.records import Station
+
+
+class _ServedRequest(NamedTuple):
+    """A request of a run: its slots, the number of its candidates, and what removed others; attributes as in ``Outcomes.add``."""
+
+    granted: GrantedSlots
+    candidates: int
+    removals: Sequence[Removal]
+    attributes: Sequence[Attributes] | None
+    withdrawn: int
+
+
+@attrs.define(eq=False)
+class Turns:
+    """Serves the requests of one cycle; ``requests`` is their number."""
+
+    bundle: Bundle
+    cycle: Cycle
+    requests: int
+    matcher: SlotMatcher
+    in_use: Recount
+    declared: DeclaredCharges
+    attributes: MatchedAttributes
+    outcomes: Outcomes
+    work: WorkAccounts
+    time: CycleTime
+    watch: ProgressWatcher
+    begin: StationWatcher
+    _lists: CandidateLists = attrs.field(init=False)
+    _has_runs: bool = attrs.field(init=False)
+    _filtered: bool = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._lists = CandidateLists(self.matcher)
+        hooks = self.bundle.hooks
+        self._has_runs = self.matcher.has_plain_slots and not hooks.implements(specs.negotiator_score_slots)
+        self._filtered = hooks.implements(specs.negotiator_filter_slots)
+
+    def serve(self, order: RequestOrder) -> None:
+        """Serve requests until the order has no more, or the time of the cycle is over."""
+        while True:
+            run = order.run() if self._has_runs else None
+            if run is not None and self._run(order, run):
+                continue
+            queued = order.next()
+            if queued is None or self.time.ends_cycle():
+                return
+            order.feedback(self._turn(queued))
+            self.time.end_turn(queued.request)
+
+    def _turn(self, queued: QueuedRequest) -> Feedback:
+        """Serve a request of any kind."""
+        cycle, matcher, in_use, begin = self.cycle, self.matcher, self.in_use, self.begin
+        self._begin_turn()
+        if self.time.reached(queued.request.submitter, queued.request.schedd) is not None:
+            return feedback_without_time(queued)
+        paid = self.work.for_request(cycle, queued)
+        env = paid.environment
+        queued = self._lists.current(queued, env)
+        matcher.begin_turn(queued)
+        request = queued.allowed()
+        begin(Station.MATCH)
+        candidates = match(request, matcher, self.bundle, paid, queued.slots, queued)
+        self._lists.listed(queued, candidates, env)
+        begin(Station.CHARGE)
+        charges = partial(self.declared.of, request, paid, queued=queued)
+        granted = charge(*(request, candidates, matcher, in_use, charges, paid), allowance=queued.slots)
+        attributes = None
+        if len(granted.rows):
+            attributes = self._attributes(queued, granted, env)
+            if is_exceeded(paid):  # a later cycle would count the claims for too little
+                granted = granted.withdrawn(in_use.ledger, work_reason(paid))
+        in_use.end_claims(granted.ended)
+        withdrawn = matcher.take(granted.rows, granted.consumption)
+        if granted.enlarged is not None:
+            matcher.end_jobs(granted.enlarged.ended_by(granted.rows))
+        self._lists.granted(queued, granted.rows)
+        feedback = feedback_of(queued, candidates, granted, withdrawn)
+        self.outcomes.add(queued, candidates, granted, attributes, feedback.cause)
+        begin(Station.ORDER)
+        return feedback
+
+    def _run(self, order: RequestOrder, run: RequestRun) -> bool:
+        """Serve the first requests of a run, as long as each of their jobs gets a slot; False if the first one has to wait for ``next``."""
+        if self.matcher.are_read(run.replaced_names):
+            return False
+        served: list[_ServedRequest] = []
+        allowance, candidates = _RunAllowance.of(run), None
+        for queued in run.requests:
+            self._begin_turn(len(served), sum(len(each.granted.rows) for each in served))
+            if self.time.ends_cycle() or self.time.reached(queued.request.submitter, queued.request.schedd):
+                break
+            self.matcher.begin_turn(queued)
+            self.begin(Station.MATCH)
+            found = self.matcher.plain_candidates(queued, run.replaced_names, filtered=self._filtered)
+            self.begin(Station.CHARGE)
+            granted = None if found is None else self._granted_at_once(queued, found, allowance)
+            self.begin(Station.ORDER)
+            if found is None or granted is None:
+                break
+            candidates = found
+            served.append(granted)
+            self.time.end_turn(queued.request)
+        if candidates is None:
+            return False
+        slots, withdrawn = [each.granted.rows for each in served], [each.withdrawn for each in served]
+        turns = order.served(ServedRun(slots, withdrawn, candidates.keep))
+        for queued, each in zip(turns, served, strict=True):
+            self.outcomes.add_granted(queued, each.granted, each.candidates, each.removals, each.attributes)
+        return True
+
+    def _granted_at_once(
+        self, queued: QueuedRequest, candidates: CandidateSet, allowance: _RunAllowance
+    ) -> _ServedRequest | None:
+        """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if anything is in the way."""
+        request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
+        copies = len(request.applications)
+        if not copies or candidates.left < copies or request.unknown or request.user in self.in_use.uncertain:
+            return None
+        paid = self.work.for_request(self.cycle, queued)
+        declared = self.declared.of(request, paid, queued=queued)
+        if declared.failures or is_exceeded(paid):
+            return None
+        charges = declared.charges(request, enforcing=True)
+        if len(charges) < len(declared.records):
+            return None
+        env, among, ranks = paid.environment, candidates.keep, matcher.ranks
+        rows, values = ranks.best_of_class(among, copies) or ranks.choose(queued.ad, among, copies, env)
+        try:
+            admission = charges.admit_alike(ledger, rows, copies)
+            if admission is None or len(matcher.claim_ids.missing(rows)):
+                return None
+            granted = GrantedSlots(rows, values, admission.copies)
+            attributes = self._attributes(queued, granted, env)
+            if is_exceeded(paid) or not allowance.take(rows):
+                return None
+            ledger.commit(admission)
+        except LedgerError:
+            return None
+        withdrawn = matcher.take(rows)
+        return _ServedRequest(granted, candidates.left, candidates.removals, attributes, withdrawn)
+
+    def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
+        """Begin a turn; ``requests`` and ``matches`` are of a run that goes on."""
+        outcomes = self.outcomes
+        self.watch(
+            CycleProgress(
+                Station.MATCH, self.requests, outcomes.requests + requests, outcomes.matched + matches
+            )
+        )
+        self.time.begin_turn()
+
+    def _attributes(
+        self, queued: QueuedRequest, granted: GrantedSlots, env: Environment
+    ) -> Sequence[Attributes] | None:
+        return None if self.attributes.is_constant(queued) else self.attributes.of(queued, granted.rows, env)
+
+
+@attrs.define(eq=False)
+class _RunAllowance:
+    """What the matches of a run have taken, in the weights of slots: of free slots, and of all slots."""
+
+    slots: SlotAllowance | None
+    free: float
+    every: float
+
+    @classmethod
+    def of(cls, run: RequestRun) -> Self:
+        slots = run.slots
+        return cls(slots, *((0.0, 0.0) if slots is None else (slots.used, slots.used_in_all)))
+
+    def take(self, rows: RowNumbers) -> bool:
+        """Take free slots one after the other (``SlotAllowance``); False, and nothing is taken, if one is not admitted."""
+        if self.slots is None:
+            return True
+        before, free, every = self.every, self.free, self.every
+        for weight in self.slots.weights[rows].tolist():
+            before, free, every = every, free + weight, every + weight
+        is_admitted = free <= self.slots.limit and before < self.slots.stop
+        if is_admitted:
+            self.free, self.every = free, every
+        return is_admitted
