@@ -132,14 +132,22 @@ class SlotMatcher:
 
     def filter_answers(self, turn: Request | QueuedRequest, bundle: Bundle, cycle: Cycle) -> FilterAnswers:
         """Return what the filters of plugins say about a request, at its turn if it is one of the cycle's queue."""
-        hook, hooks = specs.negotiator_filter_slots, bundle.hooks
-        if self.groups is None or isinstance(turn, Request):
+        filters = self._answers_of_filters(bundle)
+        if filters is None or isinstance(turn, Request):
             return _filter_answers(_with_attributes(turn), self.slots, bundle, cycle)
-        if self._filters is None:
-            self._filters = RequestAnswers(hook, hooks.implementations(hook), self.groups, FilterAnswers.of)
-        return self._filters.of(
-            hooks, turn, turn.replaced_names, lambda: _filter_arguments(turn.matched(), self.slots, bundle, cycle)
+        return filters.of(
+            *(bundle.hooks, turn, turn.replaced_names),
+            lambda: _filter_arguments(turn.matched(), self.slots, bundle, cycle),
         )
+
+    def _answers_of_filters(self, bundle: Bundle) -> RequestAnswers[Filter, FilterAnswers] | None:
+        """Return the answers about requests of the cycle's queue; None if it is not known which of them are alike."""
+        if self._filters is None and self.groups is not None:
+            hook = specs.negotiator_filter_slots
+            self._filters = RequestAnswers(
+                hook, bundle.hooks.implementations(hook), self.groups, FilterAnswers.of
+            )
+        return self._filters
 
     @property
     def has_plain_slots(self) -> bool:
@@ -153,28 +161,25 @@ class SlotMatcher:
             and not self.claim_ids.any_stays
         )
 
-    def are_read(self, names: frozenset[str]) -> bool:
+    def are_read(self, names: frozenset[str], bundle: Bundle) -> bool:
         """True if some request of the cycle may be matched by one of these attributes of its job, in lower case."""
         read = frozenset[str]() if self.conditions is None else self.conditions.read
-        return not names.isdisjoint(read | self.ranks.read)
+        if not names.isdisjoint(read | self.ranks.read):
+            return True
+        filters = self._answers_of_filters(bundle)
+        return filters is not None and filters.may_read(names)
 
-    def plain_candidates(
-        self, queued: QueuedRequest, replaced_names: frozenset[str], *, filtered: bool
-    ) -> CandidateSet | None:
-        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise.
-
-        :param replaced_names: of the attributes of its turn, in lower case, which conditions do not read.
-        :param filtered: plugins filter slots.
-        """
+    def plain_candidates(self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle) -> CandidateSet | None:
+        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise."""
         found = None if self.conditions is None else self.conditions.of(queued)
         if found is None or found.warnings:
             return None
         candidates = CandidateSet(self.slots)
         found.apply(candidates)
-        if filtered:
-            answers = None if self._filters is None else self._filters.prepared(queued, replaced_names)
-            if answers is None or answers.apply(candidates):
-                return None
+        if bundle.hooks.implements(specs.negotiator_filter_slots) and self.filter_answers(
+            queued, bundle, cycle
+        ).apply(candidates):
+            return None
         self.withdraw(candidates, queued.request.schedd, preempt=False)
         return None if candidates.warnings else candidates
 

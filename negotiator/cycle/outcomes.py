@@ -157,7 +157,7 @@ class Outcomes:
         queued: QueuedRequest,
         granted: GrantedSlots,
         candidates: int,
-        removals: Sequence[Removal],
+        removals: tuple[Removal, ...],
         attributes: Sequence[Attributes] | None,
         notes: _MatchNotes = (None, None, None),
     ) -> None:

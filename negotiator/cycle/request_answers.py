@@ -126,9 +126,12 @@ class RequestAnswers(Generic[R, T]):
             self._prepared[number] = prepared
         return prepared
 
-    def prepared(self, queued: QueuedRequest, attributes: frozenset[str]) -> T | None:
-        """Return the prepared answers about a request if they were found for an alike one, as ``of`` returns them."""
-        return self._prepared.get(self._shared_number(queued, attributes))
+    def may_read(self, attributes: frozenset[str]) -> bool:
+        """True if an answer may depend on some attributes of jobs, in lower case."""
+        for place, implementation in enumerate(self.implementations):
+            if implementation.reads is None or not self._column(place, "ad")[1].isdisjoint(attributes):
+                return True
+        return False
 
     def _shared_number(self, queued: QueuedRequest, attributes: frozenset[str]) -> int:
         """Return a number that requests of one answer share; -1 for one that shares it with no other."""

@@ -47,7 +47,7 @@ class _ServedRequest(NamedTuple):
 
     granted: GrantedSlots
     candidates: int
-    removals: Sequence[Removal]
+    removals: tuple[Removal, ...]
     attributes: Sequence[Attributes] | None
     withdrawn: int
 
@@ -70,13 +70,11 @@ class Turns:
     begin: StationWatcher
     _lists: CandidateLists = attrs.field(init=False)
     _has_runs: bool = attrs.field(init=False)
-    _filtered: bool = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._lists = CandidateLists(self.matcher)
-        hooks = self.bundle.hooks
-        self._has_runs = self.matcher.has_plain_slots and not hooks.implements(specs.negotiator_score_slots)
-        self._filtered = hooks.implements(specs.negotiator_filter_slots)
+        scored = self.bundle.hooks.implements(specs.negotiator_score_slots)
+        self._has_runs = self.matcher.has_plain_slots and not scored
 
     def serve(self, order: RequestOrder) -> None:
         """Serve requests until the order has no more, or the time of the cycle is over."""
@@ -124,7 +122,7 @@ class Turns:
 
     def _run(self, order: RequestOrder, run: RequestRun) -> bool:
         """Serve the first requests of a run, as long as each of their jobs gets a slot; False if the first one has to wait for ``next``."""
-        if self.matcher.are_read(run.replaced_names):
+        if self.matcher.are_read(run.replaced_names, self.bundle):
             return False
         served: list[_ServedRequest] = []
         allowance, candidates = _RunAllowance.of(run), None
@@ -134,9 +132,10 @@ class Turns:
                 break
             self.matcher.begin_turn(queued)
             self.begin(Station.MATCH)
-            found = self.matcher.plain_candidates(queued, run.replaced_names, filtered=self._filtered)
+            paid = self.work.for_request(self.cycle, queued)
+            found = self.matcher.plain_candidates(queued, self.bundle, paid)
             self.begin(Station.CHARGE)
-            granted = None if found is None else self._granted_at_once(queued, found, allowance)
+            granted = None if found is None else self._granted_at_once(queued, found, allowance, paid)
             self.begin(Station.ORDER)
             if found is None or granted is None:
                 break
@@ -152,14 +151,13 @@ class Turns:
         return True
 
     def _granted_at_once(
-        self, queued: QueuedRequest, candidates: CandidateSet, allowance: _RunAllowance
+        self, queued: QueuedRequest, candidates: CandidateSet, allowance: _RunAllowance, paid: Cycle
     ) -> _ServedRequest | None:
         """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if anything is in the way."""
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
         copies = len(request.applications)
         if not copies or candidates.left < copies or request.unknown or request.user in self.in_use.uncertain:
             return None
-        paid = self.work.for_request(self.cycle, queued)
         declared = self.declared.of(request, paid, queued=queued)
         if declared.failures or is_exceeded(paid):
             return None
@@ -180,7 +178,7 @@ class Turns:
         except LedgerError:
             return None
         withdrawn = matcher.take(rows)
-        return _ServedRequest(granted, candidates.left, candidates.removals, attributes, withdrawn)
+        return _ServedRequest(granted, candidates.left, tuple(candidates.removals), attributes, withdrawn)
 
     def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
         """Begin a turn; ``requests`` and ``matches`` are of a run that goes on."""

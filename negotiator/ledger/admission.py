@@ -121,7 +121,8 @@ def admit_alike(
     first = _ROWS[:size] if size <= FEW else np.arange(size)
     fits = _FITS[:size] if size <= FEW else np.full(size, GRANTED, np.int32)
     return Admission(
-        *(first, rows[:size], first, fits, fits, (), (), (), (), alike.counters, alike.counters.version),
+        *(first, rows[:size], first, fits, fits, (0,) * len(alike.sums), (0,) * len(alike.sets), (), ()),
+        *(alike.counters, alike.counters.version),
         entries=partial(alike.entries, amounts, members, size),
     )
 

@@ -97,9 +97,9 @@ def test_no_slot_is_ranked_for_a_user_who_has_reached_a_limit(tmp_path, monkeypa
     """Of nine processors four jobs of two leave one: the second request is refused on all slots alike."""
     ranked, choose = [], MatchCandidates.choose
 
-    def counted(self, job, *given):
-        ranked.append(str(job.get("RequestMemory")))
-        return choose(self, job, *given)
+    def counted(self, *given):
+        ranked.append(str(self.turn.ad.get("RequestMemory")))
+        return choose(self, *given)
 
     monkeypatch.setattr(MatchCandidates, "choose", counted)
     requests = [("alice", 8, 2, 0), ("alice", 3, 2, 0)]

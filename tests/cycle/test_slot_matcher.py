@@ -50,10 +50,10 @@ def candidates(matcher, ad, bundle):
 
 def chosen(matcher, ad, among, count, bundle):
     """Return the slots that the station *charge* grants to so many jobs, and the job's Rank of them."""
-    found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
+    asked = request(ad, count)
+    found = MatchCandidates(asked, among, int(np.count_nonzero(among)), (), (), ())
     in_use = Recount(Ledger(), ClaimReceipts(), {}, np.zeros(0, np.intp))
     declared = DeclaredCharges(matcher.slots, QueueTree.of(bundle.partition.root, pools.NOW), bundle)
-    asked = request(ad, count)
     granted = charge(asked, found, matcher, in_use, partial(declared.of, asked, CYCLE), CYCLE)
     return granted.rows, granted.ranks
 

@@ -3,11 +3,13 @@
 import tempfile
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import condor_cycle
+from negotiator.plugin import RequestOrder
 from random_pools import CONTENT, after, pools, runs, unstable_pools
 from simple_negotiator import Negotiator
 from simple_negotiator.accounts import MISSING
@@ -63,6 +65,71 @@ def test_a_random_pool_with_groups_is_decided_as_the_simple_negotiator_does(pool
 def test_preemption_that_is_tested_again_for_each_match_is_decided_as_the_simple_negotiator_does(pool):
     """Candidates are listed anew where PREEMPTION_REQUIREMENTS_STABLE or PREEMPTION_RANK_STABLE say so."""
     assert [*differences(pool)] == []
+
+
+class TurnByTurn(RequestOrder):
+    """An allocator whose requests are asked for one by one; ``runs`` counts those that were served many at a time without it."""
+
+    def __init__(self, order, *, splits):
+        self.order, self.splits, self.runs = order, splits, 0
+
+    def run(self):
+        """Return a run if they are not to be split."""
+        return None if self.splits else self.order.run()
+
+    def served(self, run):
+        """Count the requests of a run."""
+        self.runs += len(run.slots)
+        return self.order.served(run)
+
+    def __getattribute__(self, name):
+        """Ask the other allocator for everything else."""
+        own = ("order", "splits", "runs", "run", "served")
+        return object.__getattribute__(self, name) if name in own else getattr(self.order, name)
+
+    def next(self):
+        """Return the next turn."""
+        raise NotImplementedError
+
+    def feedback(self, feedback):
+        """Learn the outcome of a turn."""
+        raise NotImplementedError
+
+
+@st.composite
+def free_pools(draw):
+    """Return a pool, mostly with free slots only, and many jobs that differ in what nothing reads."""
+    pool = draw(pools(grouped=draw(st.booleans())))
+    if draw(st.integers(0, 3)):
+        claims = {"RemoteUser", "RemoteOwner", "State", "Activity"}
+        pool["slots"] = [
+            {key: value for key, value in slot.items() if key not in claims} | {"name": f"slot1@m{number}"}
+            for number, slot in enumerate(pool["slots"] * 4)
+        ]
+    return pool
+
+
+def decided(pool, *, splits):
+    """Return what a cycle decides, turn by turn or not, and how many requests were served in runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        replay = condor_cycle.Replay(CONTENT, pool, Path(folder) / "bundle")
+        orders, made = [], replay._order
+        replay._order = lambda context: orders.append(TurnByTurn(made(context), splits=splits)) or orders[-1]
+        result = replay.decide(pool)
+    outcomes = [(each.removals, each.candidates, each.first_unmatched) for each in result.outcomes]
+    matches = [attrs.evolve(each, job_ad=None, slot_ad=None) for each in result.matches]
+    happened = repr(result.order)  # it may have NaN
+    return (outcomes, matches, result.journal, happened, result.state.order_rows), orders[-1].runs
+
+
+@settings(SLOW, max_examples=EVERY * 2 // 5)
+@given(free_pools())
+def test_requests_that_are_served_many_at_a_time_are_decided_as_turn_by_turn(pool):
+    """Matches with their attributes, reasons with their counts, rejections, spins and accounts agree."""
+    together, _ = decided(pool, splits=False)
+    apart, none = decided(pool, splits=True)
+    assert together == apart
+    assert none == 0
 
 
 @settings(SLOW, max_examples=EVERY // 5)

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from fair_share import FAIR, jobs_of, run, shares, submitter
-from negotiator.cycle import loop
+from negotiator.cycle import turns
 from negotiator.errors import BundleError
 from negotiator.runtime.state import StateStore
 from negotiator.runtime.state_manager import StateManager
@@ -118,9 +118,9 @@ def test_accounts_survive_cycles_under_another_order(fair, tmp_path):
 def test_a_request_without_a_slot_is_matched_once_however_many_spins_there_are(fair, monkeypatch):
     """Ann's large jobs fit nowhere, and the others take turns in several spins."""
     calls = []
-    before = loop.match
+    before = turns.match
     monkeypatch.setattr(
-        loop, "match", lambda request, *rest: calls.append(request.submitter) or before(request, *rest)
+        turns, "match", lambda request, *rest: calls.append(request.submitter) or before(request, *rest)
     )
     large = jobs_of("ann", 3, 1, Requirements="TARGET.Memory > 99999")
     found = snapshot(
