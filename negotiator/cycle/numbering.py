@@ -144,7 +144,7 @@ class AlikeJobs:
         """
         groups, found = np.full(len(rows), -1), set(names)
         looked_at, last, pending = 0, 0, [(np.arange(len(rows)), frozenset[str](), frozenset(names), 0)]
-        while pending:
+        while pending and len(rows):
             members, known, more, turn = pending.pop()
             if turn > _MOST_TURNS:
                 continue

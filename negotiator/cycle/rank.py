@@ -7,12 +7,12 @@ not numbers.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, evaluate_table
+from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
 from negotiator.cycle.hard_slots import HardSlots
@@ -42,6 +42,28 @@ class _ShiftedRank(NamedTuple):
 
     of_slots: RankValues
     of_job: int
+
+
+class _RankSum(NamedTuple):
+    """A Rank that adds an attribute of the job, of this name in lower case and with this sign, to an expression of slots."""
+
+    of_job: str
+    of_slots: Expr
+    sign: int
+
+
+class _RankClasses(NamedTuple):
+    """Which requests have equal ranks, (R,).
+
+    ``numbers`` has the class of each, -1 for one that shares it with no other, ``shifts`` what the job adds to the Rank of each slot
+    in a class of sums (``_RankSum``), None in others. ``uses`` counts the requests of each class, and ``read`` are the attributes of
+    jobs by which they are told apart.
+    """
+
+    numbers: list[int]
+    shifts: list[int | None]
+    uses: list[int]
+    read: frozenset[str]
 
 
 class ReplacedRanks(NamedTuple):
@@ -97,9 +119,8 @@ class Ranks:
         #: The first job of each request of the cycle; None if they are not known.
         self.alike: AlikeJobs | None = None
         self._by_class: dict[int, _JobRanks] = {}
-        self._uses_of_class: list[int] = []
         self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues, int]] = {}
-        self._class = -1
+        self._class, self._shift = -1, None
         self._pool_keys: _PoolKeys | None = None
         #: Whether all slots have an integer of exact size in an attribute.
         self._integers: dict[str, bool] = {}
@@ -118,19 +139,52 @@ class Ranks:
 
     def begin_turn(self, queued: QueuedRequest) -> None:
         """Look up the ranks of a request by those of alike ones until the next turn."""
-        self._class, self._latest = -1, None
-        numbers, read = self._classes
-        if numbers and read.isdisjoint(queued.replaced_names):
-            self._class = numbers[queued.number]
+        self._class, self._shift, self._latest = -1, None, None
+        if self.alike is not None and self._classes.read.isdisjoint(queued.replaced_names):
+            self._class = self._classes.numbers[queued.number]
+            self._shift = self._classes.shifts[queued.number]
 
     @cached_property
-    def _classes(self) -> tuple[list[int], frozenset[str]]:
-        """The number of each request, those with equal ranks share it; and the attributes of jobs by which ranks are shared."""
+    def _classes(self) -> _RankClasses:
+        """The classes of the requests of the cycle; none where it is not known which are alike."""
         if self.alike is None:
-            return [], frozenset()
-        numbers, read = self.alike.refined(np.arange(len(self.alike.jobs)), ("rank",), self._reads)
-        self._uses_of_class = np.bincount(numbers[numbers >= 0]).tolist()
-        return numbers.tolist(), read
+            return _RankClasses([], [], [], frozenset())
+        jobs = self.alike.jobs
+        shifted, shifts, sums = self._sums_of_classes(jobs)
+        rows = np.flatnonzero(shifted < 0)
+        numbers, read = np.empty(len(jobs), np.intp), frozenset({"rank"}).union(each.of_job for each in sums)
+        numbers[rows], further = self.alike.refined(rows, ("rank",), self._reads)
+        rows = np.flatnonzero(shifted >= 0)
+        numbers[rows] = shifted[rows] + 1 + numbers.max(initial=-1, where=shifted < 0)
+        uses = np.bincount(numbers[numbers >= 0]).tolist()
+        return _RankClasses(numbers.tolist(), shifts, uses, read | further)
+
+    def _sums_of_classes(self, jobs: Table) -> tuple[NDArray[np.intp], list[int | None], list[_RankSum]]:
+        """Return which Rank each job has that is a sum (``_RankSum``) of an integer that it has written, -1 for none; (N,).
+
+        Return also these integers, and the sums.
+        """
+        shifted, shifts, sums = np.full(len(jobs), -1, np.intp), [None] * len(jobs), list[_RankSum]()
+        if not self._of_pool.of_job or self._is_shadowed(jobs):
+            return shifted, shifts, sums
+        groups, first = jobs.group(["Rank"])
+        for number, rank in enumerate(jobs.take(first).expressions("Rank")):
+            found = None if rank is None else self._sum_of(rank)
+            if found is None:
+                continue
+            column = jobs.column(found.of_job)
+            is_exact = column.where(Kind.INTEGER) & (np.abs(column.numbers()) < _EXACT)
+            rows = np.flatnonzero(is_exact & (groups == number))
+            shifted[rows] = len(sums)
+            for row, value in zip(rows.tolist(), column.numbers()[rows].tolist(), strict=True):
+                shifts[row] = found.sign * int(value)
+            sums.append(found)
+        return shifted, shifts, sums
+
+    def _is_shadowed(self, jobs: Table) -> bool:
+        """True if MY or TARGET may be an attribute of an ad."""
+        names = {"my", "target"}
+        return not names.isdisjoint(jobs.names()) or self._pool.dependencies.shadowed(_NO_JOB)
 
     def _reads(self, job: Ad) -> frozenset[str] | None:
         """Return what the ranks read of a job; None if one of them may be random."""
@@ -146,11 +200,12 @@ class Ranks:
 
     def _read_ranks(self, job: Ad, env: Environment | None) -> _JobRanks:
         """Return the ranks of a job; those of the latest one are kept, since a turn asks several times."""
-        if self._class >= 0 and self._class in self._by_class:
+        shared = self._class >= 0 and self._shift is None
+        if shared and self._class in self._by_class:
             return self._by_class[self._class]
         if self._latest is None or self._latest[0] is not job:
             self._latest = job, self._of_job(job, env)
-            if self._class >= 0:
+            if shared:
                 self._by_class[self._class] = self._latest[1]
         return self._latest[1]
 
@@ -167,8 +222,8 @@ class Ranks:
         last = self._of_pool.after
         after = None if last is None else self._after.key(last, job, Side.MY, env)
         read = [key.dependencies for key in (pool, after) if key is not None]
-        shadowing = any(self.alike.jobs.column(name).kind is not Kind.ABSENT for name in ("my", "target")) if self.alike else True
-        if not shadowing and all(each.cacheable and not each.names for each in read):
+        shadowed = self.alike is None or self._is_shadowed(self.alike.jobs)
+        if not shadowed and all(each.cacheable and not each.names for each in read):
             self._pool_keys = pool, after
         return pool, after
 
@@ -216,7 +271,7 @@ class Ranks:
     @property
     def read(self) -> frozenset[str]:
         """The attributes of jobs, in lower case, by which alike requests share their ranks."""
-        return self._classes[1]
+        return self._classes.read
 
     def best_of_class(self, among: Mask, count: int) -> tuple[NDArray[np.intp], RankValues] | None:
         """Return what ``choose`` returns for the job of the turn, if the slots are sorted for alike ones."""
@@ -224,7 +279,7 @@ class Ranks:
         if known is None or self.scores is not None or self._hard is not None:
             return None
         chosen = known[0].first(among, count, self.taken)
-        return chosen, _plus(known[1][chosen], known[2])
+        return chosen, _plus(known[1][chosen], known[2] if self._shift is None else self._shift)
 
     def choose(
         self,
@@ -252,7 +307,7 @@ class Ranks:
             after = () if last is None else (self._after.get_by_key(last, read, env),)
             if self.scores is None and not first and replaced is None:
                 order = self._pool.get_by_key(pool, read, env)
-                uses = self._uses_of_class[self._class] if self._class >= 0 else 0
+                uses = self._classes.uses[self._class] if self._class >= 0 else 0
                 sorted_slots = None if further else self._sorted.of(order, ranks, *after, uses=uses)
                 if sorted_slots is None:
                     chosen = order.best(among, (ranks, *after, *further), count)
@@ -300,20 +355,27 @@ class Ranks:
 
     def _shifted(self, job: Ad, env: Environment) -> _ShiftedRank | None:
         """Return the Rank of a job if it is ``JOB - SLOT``, or a sum of the two, of integers that are written as such."""
-        rank = self._read(job)[1]
+        found = None if self._pool.dependencies.shadowed(job) else self._sum_of(self._read(job)[1])
+        written = None if found is None else job.folded(found.of_job)
+        own = written.value if isinstance(written, Literal) else None
+        if found is None or type(own) is not int or abs(own) >= _EXACT:
+            return None
+        key = self._job.key(found.of_slots, _NO_JOB, Side.TARGET, env)
+        return _ShiftedRank(self._job.get_by_key(key, _NO_JOB, env), found.sign * own)
+
+    def _sum_of(self, rank: Expr) -> _RankSum | None:
+        """Return a Rank as the sum of an attribute of the job and one of its slot, of which all slots have an integer."""
         while isinstance(rank, Paren):
             rank = rank.inner
-        if not isinstance(rank, Binary) or rank.op not in ("+", "-") or self._pool.dependencies.shadowed(job):
+        if not isinstance(rank, Binary) or rank.op not in ("+", "-"):
             return None
-        sides = (rank.left, rank.right)
-        own = next((value for each in sides if (value := _integer(each, job)) is not None), None)
-        of_slots = next((each for each in sides if self._has_integers(each)), None)
-        if own is None or of_slots is None:
-            return None
-        if rank.op == "-":
-            own, of_slots = (own, Unary("-", of_slots)) if of_slots is rank.right else (-own, of_slots)
-        key = self._job.key(of_slots, _NO_JOB, Side.TARGET, env)
-        return _ShiftedRank(self._job.get_by_key(key, _NO_JOB, env), own)
+        is_minus = rank.op == "-"
+        if _is_own(rank.left) and self._has_integers(rank.right):
+            of_slots = Unary("-", rank.right) if is_minus else rank.right
+            return _RankSum(rank.left.name.lower(), of_slots, 1)
+        if _is_own(rank.right) and self._has_integers(rank.left):
+            return _RankSum(rank.right.name.lower(), rank.left, -1 if is_minus else 1)
+        return None
 
     def _has_integers(self, expr: Expr) -> bool:
         """True if an expression of a job is an attribute of its slot, and all slots have an integer there."""
@@ -373,10 +435,6 @@ def _plus(ranks: RankValues, of_job: int) -> RankValues:
     return ranks + of_job if of_job else ranks
 
 
-def _integer(expr: Expr, job: Ad) -> int | None:
-    """Return the integer of a job that an expression of it is, if it is written as one."""
-    if not isinstance(expr, Attr) or expr.absolute or expr.scope is not None:
-        return None
-    written = job.get(expr.name)
-    value = written.value if isinstance(written, Literal) else None
-    return value if type(value) is int and abs(value) < _EXACT else None
+def _is_own(expr: Expr) -> TypeGuard[Attr]:
+    """True if an expression of a job is an attribute that the job may have."""
+    return isinstance(expr, Attr) and not expr.absolute and expr.scope is None
