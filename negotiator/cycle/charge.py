@@ -201,9 +201,9 @@ def charge(
     if is_exceeded(cycle):  # an expression that was cut short may have hidden a charge
         return _nothing(left, work_reason(cycle))
     enforcing = declared.charges(request, enforcing=True)
-    unspecified = _unspecified(request, enforcing)
-    if unspecified is not None:
-        return _nothing(left, unspecified)
+    missing = unspecified(request, enforcing)
+    if missing is not None:
+        return _nothing(left, missing)
     ledger, net = in_use.ledger, enforcing
     states = None if candidates.preempting is None else candidates.preempting.states
     parts = None if enlarged is None else (enlarged.ended, enlarged.rows[enlarged.of])
@@ -334,7 +334,7 @@ def _divided(candidates: MatchCandidates, consumption: Consumption) -> MatchCand
     return attrs.evolve(candidates, among=among, copies=copies, left=int(copies.counts[among].sum()))
 
 
-def _unspecified(request: Request, charges: Charges) -> Reason | None:
+def unspecified(request: Request, charges: Charges) -> Reason | None:
     """Return the reason for a job that does not specify its amount of a limited resource; None if it does."""
     if not request.unknown:
         return None

@@ -71,6 +71,8 @@ class SlotMatcher:
     _filters: RequestAnswers[Filter, FilterAnswers] | None = attrs.field(default=None, init=False)
     _taken_rows: PackedMask = attrs.field(init=False)  # the same slots as ``taken``
     _any_unclaimable: bool = attrs.field(default=False, init=False)
+    #: What filters say about a request that could not be served in a run: it has a turn by itself.
+    _latest_answers: tuple[Request, FilterAnswers] | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._taken_rows = PackedMask(len(self.slots))
@@ -135,6 +137,8 @@ class SlotMatcher:
         filters = self._answers_of_filters(bundle)
         if filters is None or isinstance(turn, Request):
             return _filter_answers(_with_attributes(turn), self.slots, bundle, cycle)
+        if self._latest_answers is not None and self._latest_answers[0] is turn.request:
+            return self._latest_answers[1]
         return filters.of(
             *(bundle.hooks, turn, turn.replaced_names),
             lambda: _filter_arguments(turn.matched(), self.slots, bundle, cycle),
@@ -176,10 +180,11 @@ class SlotMatcher:
             return None
         candidates = CandidateSet(self.slots)
         found.apply(candidates)
-        if bundle.hooks.implements(specs.negotiator_filter_slots) and self.filter_answers(
-            queued, bundle, cycle
-        ).apply(candidates):
-            return None
+        if bundle.hooks.implements(specs.negotiator_filter_slots):
+            answers = self.filter_answers(queued, bundle, cycle)
+            self._latest_answers = queued.request, answers
+            if answers.apply(candidates):
+                return None
         self.withdraw(candidates, queued.request.schedd, preempt=False)
         return None if candidates.warnings else candidates
 
@@ -275,7 +280,7 @@ class SlotMatcher:
     def _change(self, slots: Table) -> None:
         """Evaluate anew over slots of which a part was taken."""
         budget = MemoryBudget.of(len(slots))
-        self.slots, self.conditions, self._filters = slots, None, None
+        self.slots, self.conditions, self._filters, self._latest_answers = slots, None, None, None
         self.requirements = Requirements(slots, self.environment, budget)
         easy = self.requirements.cache_of_easy.dependencies
         self.ranks = self.ranks.over(easy, self.environment, budget, self.requirements.hard)

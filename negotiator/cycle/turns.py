@@ -16,7 +16,7 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment
 from negotiator.cycle.candidate_lists import CandidateLists
 from negotiator.cycle.candidate_set import CandidateSet
-from negotiator.cycle.charge import GrantedSlots, charge
+from negotiator.cycle.charge import GrantedSlots, charge, unspecified
 from negotiator.cycle.cycle_time import CycleTime
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import SlotMatcher, match
@@ -37,7 +37,7 @@ from negotiator.hooks.order import (
     ServedRun,
     SlotAllowance,
 )
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import LedgerError
 from negotiator.records import Station
 
@@ -70,6 +70,7 @@ class Turns:
     begin: StationWatcher
     _lists: CandidateLists = attrs.field(init=False)
     _has_runs: bool = attrs.field(init=False)
+    _began: bool = attrs.field(default=False, init=False)  # a turn
 
     def __attrs_post_init__(self) -> None:
         self._lists = CandidateLists(self.matcher)
@@ -86,7 +87,7 @@ class Turns:
             if queued is None or self.time.ends_cycle():
                 return
             order.feedback(self._turn(queued))
-            self.time.end_turn(queued.request)
+            self._end_turn(queued.request)
 
     def _turn(self, queued: QueuedRequest) -> Feedback:
         """Serve a request of any kind."""
@@ -124,10 +125,10 @@ class Turns:
         """Serve the first requests of a run, as long as each of their jobs gets a slot; False if the first one has to wait for ``next``."""
         if self.matcher.are_read(run.replaced_names, self.bundle):
             return False
-        served: list[_ServedRequest] = []
+        served, matches = list[_ServedRequest](), 0
         allowance, candidates = _RunAllowance.of(run), None
         for queued in run.requests:
-            self._begin_turn(len(served), sum(len(each.granted.rows) for each in served))
+            self._begin_turn(len(served), matches)
             if self.time.ends_cycle() or self.time.reached(queued.request.submitter, queued.request.schedd):
                 break
             self.matcher.begin_turn(queued)
@@ -141,7 +142,8 @@ class Turns:
                 break
             candidates = found
             served.append(granted)
-            self.time.end_turn(queued.request)
+            matches += len(granted.granted.rows)
+            self._end_turn(queued.request)
         if candidates is None:
             return False
         slots, withdrawn = [each.granted.rows for each in served], [each.withdrawn for each in served]
@@ -156,13 +158,13 @@ class Turns:
         """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if anything is in the way."""
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
         copies = len(request.applications)
-        if not copies or candidates.left < copies or request.unknown or request.user in self.in_use.uncertain:
+        if not copies or candidates.left < copies or request.user in self.in_use.uncertain:
             return None
         declared = self.declared.of(request, paid, queued=queued)
         if declared.failures or is_exceeded(paid):
             return None
         charges = declared.charges(request, enforcing=True)
-        if len(charges) < len(declared.records):
+        if len(charges) < len(declared.records) or unspecified(request, charges) is not None:
             return None
         env, among, ranks = paid.environment, candidates.keep, matcher.ranks
         rows, values = ranks.best_of_class(among, copies) or ranks.choose(queued.ad, among, copies, env)
@@ -181,14 +183,16 @@ class Turns:
         return _ServedRequest(granted, candidates.left, tuple(candidates.removals), attributes, withdrawn)
 
     def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
-        """Begin a turn; ``requests`` and ``matches`` are of a run that goes on."""
-        outcomes = self.outcomes
-        self.watch(
-            CycleProgress(
-                Station.MATCH, self.requests, outcomes.requests + requests, outcomes.matched + matches
-            )
-        )
-        self.time.begin_turn()
+        """Begin a turn, unless it began in a run; ``requests`` and ``matches`` are of a run that goes on."""
+        if not self._began:
+            served, matched = self.outcomes.requests + requests, self.outcomes.matched + matches
+            self.watch(CycleProgress(Station.MATCH, self.requests, served, matched))
+            self.time.begin_turn()
+            self._began = True
+
+    def _end_turn(self, request: Request) -> None:
+        self.time.end_turn(request)
+        self._began = False
 
     def _attributes(
         self, queued: QueuedRequest, granted: GrantedSlots, env: Environment

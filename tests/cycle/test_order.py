@@ -138,6 +138,8 @@ def causes(bundle, slots, jobs):
     feedbacks = []
 
     class Recorded(SubmitterNameOrder):
+        run = RequestOrder.run
+
         def feedback(self, feedback):
             feedbacks.append(feedback)
 
@@ -282,6 +284,8 @@ def test_an_outcome_has_the_reasons_of_all_turns_with_their_largest_counts(tmp_p
 
 class Scored(SubmitterNameOrder):
     """Prefers the last slots."""
+
+    run = RequestOrder.run
 
     def next(self):
         queued = super().next()
