@@ -228,7 +228,7 @@ def charge(
         for receipt in receipts:
             ledger.release(receipt)
         return _nothing(left, _invalid_charge(error))
-    removals = tuple(_removals(enforcing, chosen, ledger, left, uniform=net.is_uniform))
+    removals = tuple(refusals(enforcing, chosen, ledger, left, uniform=net.is_uniform))
     if unclaimable:
         removals += (Removal(NO_CLAIM_ID, unclaimable, unclaimable),)
     return GrantedSlots(
@@ -356,7 +356,7 @@ def _invalid_charge(error: LedgerError) -> Reason:
     return core_reason(Station.CHARGE, Verdict.BROKEN_PLUGIN, "plugin_error", text)
 
 
-def _removals(
+def refusals(
     charges: Charges, chosen: FittingSlots, ledger: Ledger, left: int, *, uniform: bool
 ) -> Iterator[Removal]:
     """Yield the reasons that refused slots or jobs; used amounts include the matches just granted."""

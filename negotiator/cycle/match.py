@@ -173,7 +173,7 @@ class SlotMatcher:
         filters = self._answers_of_filters(bundle)
         return filters is not None and filters.may_read(names)
 
-    def plain_candidates(self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle) -> CandidateSet | None:
+    def plain_candidates(self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle) -> MatchCandidates | None:
         """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise."""
         found = None if self.conditions is None else self.conditions.of(queued)
         if found is None or found.warnings:
@@ -186,7 +186,10 @@ class SlotMatcher:
             if answers.apply(candidates):
                 return None
         self.withdraw(candidates, queued.request.schedd, preempt=False)
-        return None if candidates.warnings else candidates
+        if candidates.warnings:
+            return None
+        left = candidates.left
+        return MatchCandidates(queued, candidates.keep, left, tuple(candidates.removals), (), ())
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
         """Yield the slots, (N,), that no request gets any more, with their reasons."""

@@ -15,11 +15,11 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment
 from negotiator.cycle.candidate_lists import CandidateLists
-from negotiator.cycle.candidate_set import CandidateSet
-from negotiator.cycle.charge import GrantedSlots, charge, unspecified
+from negotiator.cycle.charge import GrantedSlots, charge, refusals, unspecified
 from negotiator.cycle.cycle_time import CycleTime
 from negotiator.cycle.declared_charges import DeclaredCharges
-from negotiator.cycle.match import SlotMatcher, match
+from negotiator.cycle.fitting_slots import fitting_slots
+from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
 from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
 from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
@@ -147,15 +147,15 @@ class Turns:
         if candidates is None:
             return False
         slots, withdrawn = [each.granted.rows for each in served], [each.withdrawn for each in served]
-        turns = order.served(ServedRun(slots, withdrawn, candidates.keep))
+        turns = order.served(ServedRun(slots, withdrawn, candidates.among))
         for queued, each in zip(turns, served, strict=True):
             self.outcomes.add_granted(queued, each.granted, each.candidates, each.removals, each.attributes)
         return True
 
     def _granted_at_once(
-        self, queued: QueuedRequest, candidates: CandidateSet, allowance: _RunAllowance, paid: Cycle
+        self, queued: QueuedRequest, candidates: MatchCandidates, allowance: _RunAllowance, paid: Cycle
     ) -> _ServedRequest | None:
-        """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if anything is in the way."""
+        """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if one gets none."""
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
         copies = len(request.applications)
         if not copies or candidates.left < copies or request.user in self.in_use.uncertain:
@@ -166,21 +166,22 @@ class Turns:
         charges = declared.charges(request, enforcing=True)
         if len(charges) < len(declared.records) or unspecified(request, charges) is not None:
             return None
-        env, among, ranks = paid.environment, candidates.keep, matcher.ranks
-        rows, values = ranks.best_of_class(among, copies) or ranks.choose(queued.ad, among, copies, env)
         try:
-            admission = charges.admit_alike(ledger, rows, copies)
-            if admission is None or len(matcher.claim_ids.missing(rows)):
+            chosen = fitting_slots(charges, request, candidates, candidates.among, matcher.ranks, ledger, paid)
+            admission = chosen.admission
+            rows = admission.rows
+            if len(rows) < copies or len(matcher.claim_ids.missing(rows)):
                 return None
-            granted = GrantedSlots(rows, values, admission.copies)
-            attributes = self._attributes(queued, granted, env)
+            granted = GrantedSlots(rows, chosen.ranks[admission.positions], admission.copies)
+            attributes = self._attributes(queued, granted, paid.environment)
             if is_exceeded(paid) or not allowance.take(rows):
                 return None
             ledger.commit(admission)
         except LedgerError:
             return None
+        refused = refusals(charges, chosen, ledger, candidates.left, uniform=charges.is_uniform)
         withdrawn = matcher.take(rows)
-        return _ServedRequest(granted, candidates.left, tuple(candidates.removals), attributes, withdrawn)
+        return _ServedRequest(granted, candidates.left, (*candidates.removals, *refused), attributes, withdrawn)
 
     def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
         """Begin a turn, unless it began in a run; ``requests`` and ``matches`` are of a run that goes on."""
