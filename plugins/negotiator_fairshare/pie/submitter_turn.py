@@ -47,6 +47,8 @@ Turns: TypeAlias = Generator[QueuedRequest | OfferedRun, Outcome, None]
 RequestTurns: TypeAlias = Generator[QueuedRequest, Feedback, QueuedRequest | None]
 #: Requests of a run: some of them are looked at again if an earlier one does not get a slot for each job.
 _MOST_OF_RUN = 64
+#: So many runs are offered in vain where hardly a slot is left.
+_MOST_DECLINED = 2
 
 
 @attrs.define(eq=False)
@@ -79,7 +81,8 @@ class SubmitterTurn:
     _filled: dict[int, int] = attrs.field(factory=dict, init=False)
     _passed_over: set[int] = attrs.field(factory=set, init=False)  # kinds of requests that were rejected
     _marks: LimitMarks = attrs.field(init=False)
-    _in_runs: bool = attrs.field(default=True, init=False)  # the last request got a slot for each job
+    #: Runs of which no request was served, since one was, or a request at its turn got a slot for each job.
+    _declined: int = attrs.field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         settings = self.cycle.settings
@@ -105,7 +108,7 @@ class SubmitterTurn:
                 served = yield OfferedRun(run, partial(self._count_run, run))
                 count = len(served.slots) if isinstance(served, ServedRun) else 0
                 del queue[place : place + count]
-                self._in_runs = count > 0
+                self._declined = 0 if count else self._declined + 1
                 if count == len(run.requests) or self._is_over():
                     continue
             queued = queue[place]
@@ -124,13 +127,13 @@ class SubmitterTurn:
             else:
                 rest = yield from self._match(queued, jobs)
                 queue[place : place + 1] = [] if rest is None else [rest]
-                self._in_runs = rest is None
+                self._declined = 0 if rest is None else self._declined
 
     def _run_from(self, queue: Sequence[QueuedRequest], place: int) -> RequestRun | None:
         """Return the requests from a place on that have their turns whatever slots those before them get."""
         settings, cycle = self.cycle.settings, self.cycle
         lists_once = settings.keep_candidates and settings.requirements_stable and settings.rank_stable
-        if not (self._in_runs and lists_once) or cycle.any_claimed or cycle.depth_first or self._only_by_rank:
+        if self._declined == _MOST_DECLINED or not lists_once or cycle.any_claimed or cycle.depth_first or self._only_by_rank:
             return None
         found: list[QueuedRequest] = []
         kind = None if self._listing is None else self._listing.kind
