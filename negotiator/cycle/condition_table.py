@@ -63,6 +63,8 @@ class _Row:
     rule: Reason | None = None
     bits: int = -1
     rejected: list[int] = attrs.field(factory=list)
+    #: False for a row of one request as long as it is not known what it reads.
+    is_followed: bool = True
     #: Combinations that are not known before the row is.
     waiting: list[_Combination] = attrs.field(factory=list)
 
@@ -84,10 +86,12 @@ class _Combination:
     """The rows of alike requests in the order in which they are applied, those of the slots' Requirements in ``of_slots``.
 
     ``missing`` of the rows have to be evaluated before they can be combined. ``requests`` have it and no turn yet.
+    ``is_followed``: it is known what all of them read.
     """
 
     rows: list[_Row]
     of_slots: range
+    is_followed: bool
     missing: int = 0
     found: FoundConditions | None = None
     requests: int = 0
@@ -158,6 +162,7 @@ class ConditionTable:
     _served: deque[_Combination] = attrs.field(factory=deque, init=False)
     _had_turns: set[int] = attrs.field(factory=set, init=False)
     _reads: frozenset[str] = attrs.field(default=frozenset(), init=False)  # of all rows
+    _read_by_alike: frozenset[str] = attrs.field(default=frozenset(), init=False)
 
     def __attrs_post_init__(self) -> None:
         self.bits = _TrueBits(len(self.slots), self.requirements.budget)
@@ -165,14 +170,16 @@ class ConditionTable:
     @property
     def read(self) -> frozenset[str]:
         """The attributes of jobs, in lower case, that conditions of alike requests read."""
-        return self._reads if self._of_requests else frozenset()
+        return self._read_by_alike if self._of_requests else frozenset()
 
-    def of(self, queued: QueuedRequest) -> FoundConditions | None:
-        """Return what the conditions of a request leave; None if it shares none with others."""
+    def of(self, queued: QueuedRequest, replaced: frozenset[str]) -> FoundConditions | None:
+        """Return what the conditions of a request leave; None if it is to be evaluated by itself.
+
+        :param replaced: the attributes that the order adds at its turn, in lower case.
+        """
         combination = self._of_requests[queued.number]
-        if combination is None:
+        if combination is None or not (combination.is_followed or self._follow(combination, queued)):
             return None
-        replaced = queued.replaced_names
         if not self._reads.isdisjoint(replaced) and not all(
             row.reads.isdisjoint(replaced) for row in combination.rows
         ):
@@ -184,6 +191,26 @@ class ConditionTable:
             if not combination.requests:
                 self._served.append(combination)
         return found
+
+    def _follow(self, combination: _Combination, queued: QueuedRequest) -> bool:
+        """Find what the rows of one request alone read; False if it is to be evaluated by itself, or its owner has no steps left."""
+        job = queued.request.ad
+        env = self.work.for_job(self.cycle, job).environment
+        for row in combination.rows:
+            if row.is_followed:
+                continue
+            key = row.conjunct.key(job, env)
+            if env.payers is not None and env.payers.exhausted:
+                return False
+            if key is not None:
+                if not (key.dependencies.cacheable and row.conjunct.is_independent(key)):
+                    self._of_requests[queued.number] = None
+                    return False
+                row.reads = frozenset(key.dependencies.names)
+                self._reads |= row.reads
+            row.is_followed = True
+        combination.is_followed = True
+        return True
 
     def _evaluate(self, combination: _Combination, job: Ad) -> FoundConditions | None:
         """Evaluate the rows of a combination that are not known yet, and combine them; None if the owner has no steps left.
@@ -326,7 +353,7 @@ class ConditionTable:
         """The combination of each request; None for one that is evaluated by itself."""
         columns = _ConditionColumns(self, self.alike)
         found = columns.combinations()
-        self._reads = frozenset[str]().union(*{row.reads for row in columns.rows})
+        self._reads = self._read_by_alike = frozenset[str]().union(*{row.reads for row in columns.rows})
         for each in found:
             if each is not None:
                 each.requests += 1
@@ -447,7 +474,10 @@ class _ConditionColumns:
         """Add a row for each of few requests: users may write any number of conjuncts, and to compare them costs more than they share."""
         if not self._is_simple(conjunct.expression):
             # What it leads to is followed at the turn, as long as the owner can pay.
-            self.alone[requests] = True
+            self._found.append((requests, places, np.arange(len(requests)) + len(self.rows)))
+            self.rows += [
+                _Row(conjunct, frozenset(), rule=rule, is_followed=False) for _ in range(len(requests))
+            ]
             return
         dependencies = conjunct.cache.dependencies_of(conjunct.expression, conjunct.side)
         shared = dependencies.cacheable and conjunct.is_independent_with(dependencies, direct=True)
@@ -483,9 +513,12 @@ class _ConditionColumns:
             return np.full(len(requests), 0 if direct else -1), reads, None
         found = self._comparisons.of(conjunct, dependencies) if direct else None
         compared, last = None, 0
+        if found is None and direct:
+            found, last = self._comparisons.by_values(conjunct, dependencies), len(self.alone)
         if found is not None:
-            places, compared = found
-            numbers, last = places[requests], len(compared.values) + 1
+            numbers, reads = found.numbers[requests], reads | found.read
+            compared = found.slots
+            last = last if compared is None else len(compared.values) + 1
         of_constants = self.alike.with_constants(names)[requests]
         if direct:
             rest = of_constants & (numbers < 0)
@@ -549,7 +582,7 @@ class _ConditionColumns:
             if present is not None:
                 own.insert(begin_of_slots, present)
                 of_slots = range(begin_of_slots + 1, end_of_slots + 1)
-            made.append(_Combination(own, of_slots))
+            made.append(_Combination(own, of_slots, all(row.is_followed for row in own)))
         alone = self.alone.tolist()
         return [
             None if by_itself else made[number]

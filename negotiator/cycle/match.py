@@ -173,9 +173,14 @@ class SlotMatcher:
         filters = self._answers_of_filters(bundle)
         return filters is not None and filters.may_read(names)
 
-    def plain_candidates(self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle) -> MatchCandidates | None:
-        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise."""
-        found = None if self.conditions is None else self.conditions.of(queued)
+    def plain_candidates(
+        self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle, replaced: frozenset[str]
+    ) -> MatchCandidates | None:
+        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise.
+
+        :param replaced: the attributes that the order adds at its turn, in lower case: they are not read.
+        """
+        found = None if self.conditions is None else self.conditions.of(queued, replaced)
         if found is None or found.warnings:
             return None
         candidates = CandidateSet(self.slots)
@@ -348,7 +353,7 @@ def match(
     scores: tuple[Attributed[Score], ...] = ()
     matching, enlarged = candidates.rows, None
     if not is_exceeded(cycle):
-        found = None if matcher.conditions is None or queued is None else matcher.conditions.of(queued)
+        found = None if matcher.conditions is None or queued is None else matcher.conditions.of(queued, queued.replaced_names)
         if found is None:
             apply_conditions(candidates, turn.ad, matcher.requirements, bundle.constraints, cycle)
         else:

@@ -1,19 +1,37 @@
-"""Comparisons of a number of the slots with one of the job: jobs between the same two values of the slots are alike."""
+"""Requests that are alike in what a conjunct makes of their jobs, found by columns.
+
+Of a comparison of a number of the slots with one of the job, jobs between the same two values of the slots are alike. Of any other
+conjunct, those for which its parts that read nothing but the job have equal values: ``TARGET.RequestMemory <= 8192 ||
+stringListMember(TARGET.Owner, "a,b")`` makes four kinds of any number of jobs.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from itertools import chain
+from typing import Literal as Words
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Environment, Kind, Side, evaluate_table
+from negotiator.classad import Ad, Column, Environment, Kind, Side, evaluate_table
 from negotiator.classad.columnar import Dependencies, DependencyIndex, TrueRows
-from negotiator.classad.syntax import Binary, Expr, Paren, tree_key
+from negotiator.classad.syntax import (
+    AdRef,
+    Attr,
+    Binary,
+    Expr,
+    Literal,
+    Paren,
+    children,
+    scan,
+    scope_side,
+    tree_key,
+)
 from negotiator.classad.tables import AttributeTable
 from negotiator.cycle.conjunct import Conjunct
-from negotiator.cycle.numbering import AlikeJobs, Numbers
+from negotiator.cycle.numbering import AlikeJobs, Numbers, combined
 from negotiator.ledger import Rows
 
 #: Comparisons that are true of the slots before a job's place.
@@ -21,6 +39,8 @@ _BEFORE = frozenset({"<", "<="})
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 #: Integers from here on are not exact as real numbers.
 _EXACT = 2.0**53
+#: Expressions of slots that a conjunct may lead to, so that its parts are looked for.
+_MOST_TREES = 64
 _NO_AD = Ad([])
 
 
@@ -47,7 +67,7 @@ class ComparedSlots:
 
     def places(self, numbers: NDArray[np.float64]) -> Numbers:
         """Return the place of each finite number; -1 for others."""
-        side: Literal["left", "right"] = "left" if self.comparison in {"<", ">="} else "right"
+        side: Words["left", "right"] = "left" if self.comparison in {"<", ">="} else "right"
         places = self.values.searchsorted(numbers, side=side)
         return np.where(np.isfinite(numbers), places, -1)
 
@@ -56,6 +76,19 @@ class ComparedSlots:
         return TrueRows.from_mask(
             self.place_of < place if self.comparison in _BEFORE else self.place_of >= place
         )
+
+
+@attrs.frozen(eq=False)
+class AlikeRequests:
+    """A number for each request, (R,): alike ones share it, -1 for one of which it is not known.
+
+    ``read`` are the attributes of jobs that are read for it, also by their expressions, in lower case. In a comparison with
+    ``slots`` the numbers are places among them.
+    """
+
+    numbers: Numbers
+    read: frozenset[str]
+    slots: ComparedSlots | None = None
 
 
 @attrs.define(eq=False)
@@ -72,12 +105,15 @@ class SlotComparisons:
     _indexes: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(
         factory=dict, init=False
     )
+    _known_values: dict[tuple[str, Side, int], tuple[DependencyIndex, list[Numbers] | None]] = attrs.field(
+        factory=dict, init=False
+    )
     _known: dict[tuple[str, Side, int], tuple[DependencyIndex, NDArray[np.float64] | None]] = attrs.field(
         factory=dict, init=False
     )
 
-    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> tuple[Numbers, ComparedSlots] | None:
-        """Return the place of each request among the slots, (R,), -1 where its expression is no number; None for other conjuncts."""
+    def of(self, conjunct: Conjunct, dependencies: Dependencies) -> AlikeRequests | None:
+        """Return which requests are alike in a comparison: their places among the slots; None for other conjuncts."""
         written = _inner(dependencies.expr)
         if not isinstance(written, Binary) or written.op not in _FLIPPED:
             return None
@@ -92,14 +128,48 @@ class SlotComparisons:
                 if values is None or np.isinf(values).any():
                     return None
                 slots = ComparedSlots.of(values, comparison)
-                places = np.full(len(self.alike.jobs), -1)
+                places, read = np.full(len(self.alike.jobs), -1), set[str]()
                 for rows, part in self._parts(dependencies.names):
                     if _reads_only(job, of_job, part, index.table):
                         numbers = self._numbers(job, of_job, part, self.of_jobs)
                         if numbers is not None:
                             places[rows] = slots.places(numbers)
-                return places, slots
+                            read |= _names_of(job, of_job, part)
+                return AlikeRequests(places, frozenset(read), slots)
         return None
+
+    def by_values(self, conjunct: Conjunct, dependencies: Dependencies) -> AlikeRequests | None:
+        """Return which requests are alike as the parts of a conjunct that read the job only have equal values; -1 for others.
+
+        None for a conjunct that moves the scope, or in which it is not certain what reads the job.
+        """
+        trees = _trees(dependencies, conjunct.cache.dependencies.table)
+        if trees is None or not dependencies.keeps_scope:
+            return None
+        found, last, read = np.full(len(self.alike.jobs), -1), 0, set[str]()
+        slots = conjunct.cache.dependencies.table
+        for rows, index in self._parts(dependencies.names):
+            parts = _parts_of_jobs(trees, index, slots)
+            if not parts:
+                continue
+            codes = [self._values(part, side, index) for part, side in parts]
+            if any(each is None for each in codes):
+                continue
+            numbers, count = combined(*chain.from_iterable(each for each in codes if each is not None))
+            found[rows], last = numbers + last, last + count
+            read |= {name for part, side in parts for name in _names_of(part, side, index)}
+        return AlikeRequests(found, frozenset(read))
+
+    def _values(self, part: Expr, side: Side, index: DependencyIndex) -> list[Numbers] | None:
+        """Return arrays, (K,) each, in which jobs for which a part has equal values of one type are equal; None for lists and ads."""
+        key = tree_key(part), side, id(index)
+        if key not in self._known_values:  # the entry holds the index, so that its id stays its own
+            other = None if side is Side.MY else _NO_AD
+            column = evaluate_table(
+                part, index.table, other, side=side, env=self.of_jobs, dependencies=index
+            )
+            self._known_values[key] = index, _codes_of(column)
+        return self._known_values[key][1]
 
     def _parts(self, names: tuple[str, ...]) -> list[tuple[Rows, DependencyIndex]]:
         """Return the jobs that have the same expressions in some attributes, with what expressions read of them."""
@@ -143,6 +213,78 @@ def _reads_only(expression: Expr, side: Side, index: DependencyIndex, others: At
         and found.within_limits
         and all(others.column(name).kind is Kind.ABSENT for name in found.names)
     )
+
+
+def _names_of(expression: Expr, side: Side, index: DependencyIndex) -> frozenset[str]:
+    """Return the attributes that an expression may read, its own and those that these lead to."""
+    found = index.without_other_ad(expression, on_rows=side is Side.MY, shadowed=False)
+    return frozenset(found.names).union(name for _, name in found.footprint.names)
+
+
+def _trees(dependencies: Dependencies, slots: AttributeTable) -> list[tuple[Expr, Side]] | None:
+    """Return a conjunct and the expressions of slots that it leads to, each with the side of the job in it.
+
+    Those of an attribute that has many are left out if they read nothing of jobs. None if there are many others.
+    """
+    top = scan(dependencies.expr)
+    found = [(dependencies.expr, Side.TARGET if dependencies.on_rows else Side.MY)]
+    pending = [*top.names[None], *top.names[Side.MY if dependencies.on_rows else Side.TARGET]]
+    seen = set(pending)
+    while pending:
+        name = pending.pop()
+        if not slots.has_expressions(name):
+            continue
+        scans, parts = slots.scans(name), slots.parts(name)
+        is_few = len(parts) + len(found) <= _MOST_TREES and all(part.expr is not None for part in parts)
+        for each in scans:
+            if not is_few and (each.names[Side.TARGET] or not each.names[None].keys().isdisjoint(dependencies.names)):
+                return None
+            further = {*each.names[None], *each.names[Side.MY]} - seen
+            seen |= further
+            pending += further
+        if is_few:
+            found += [(part.expr, Side.TARGET) for part in parts if part.expr is not None]
+    return found
+
+
+def _parts_of_jobs(
+    trees: Sequence[tuple[Expr, Side]], index: DependencyIndex, slots: AttributeTable
+) -> list[tuple[Expr, Side]]:
+    """Return the largest parts of some expressions that read the jobs only, with their side; none if something else reads a job."""
+    found: list[tuple[Expr, Side]] = []
+    for tree, of_job in trees:
+        pending = [tree]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, Literal | AdRef):
+                continue
+            if _reads_only(node, of_job, index, slots):
+                found.append((node, of_job))
+            elif not isinstance(node, Attr):
+                pending += children(node)
+            elif not _is_of_slots(node, of_job, slots):
+                return []
+    return found
+
+
+def _is_of_slots(node: Attr, of_job: Side, slots: AttributeTable) -> bool:
+    """True if a reference in an expression is to an attribute of the slots."""
+    side = scope_side(node.scope)
+    if node.absolute or (node.scope is not None and side is None) or side is of_job:
+        return False
+    return side is not None or not slots.column(node.name).has(Kind.ABSENT)
+
+
+def _codes_of(column: Column) -> list[Numbers] | None:
+    """Return arrays in which rows with equal values of one type are equal; None for lists and ads."""
+    if column.has(Kind.OTHER) or column.has(Kind.EXPRESSION):
+        return None
+    codes: list[Numbers] = [np.broadcast_to(column.kinds, (len(column),)).astype(np.int64)]
+    for kind, values in column.data.items():
+        # A real by its bits: -0.0 and NaN are values like others.
+        plain = values.view(np.int64) if kind is Kind.REAL else values.astype(np.int64)
+        codes.append(np.broadcast_to(np.where(column.where(kind), plain, 0), (len(column),)))
+    return codes
 
 
 def _inner(expression: Expr) -> Expr:

@@ -134,7 +134,7 @@ class Turns:
             self.matcher.begin_turn(queued)
             self.begin(Station.MATCH)
             paid = self.work.for_request(self.cycle, queued)
-            found = self.matcher.plain_candidates(queued, self.bundle, paid)
+            found = self.matcher.plain_candidates(queued, self.bundle, paid, run.replaced_names)
             self.begin(Station.CHARGE)
             granted = None if found is None else self._granted_at_once(queued, found, allowance, paid)
             self.begin(Station.ORDER)

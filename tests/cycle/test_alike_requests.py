@@ -39,6 +39,8 @@ OF_JOBS = (
 OF_SLOTS = (
     *("TARGET.RequestMemory <= MY.Memory", "TARGET.Colour =?= MY.Kind", "true", "Within", "Owner != Banned"),
     *("TARGET.Wanted > Memory / 2", "MY.Requirements || true", "TARGET.Extra =!= false"),
+    *("TARGET.RequestMemory <= 1500 || TARGET.Colour == \"red\"", "Image > 950 ?: true", "Limited"),
+    *("(TARGET.RequestMemory > 1500) == (Odd > 1)", "TARGET.Wanted + 1 > 2000 || Kind == TARGET.Colour"),
 )
 NUMBERS = ("1000", "2000.0", "2000", "3000", "true", '"many"', "undefined", "9007199254740993", 'real("NaN")')
 PLAIN = ("1000", "2000", "2000.0", "3000", "undefined", '"many"')
@@ -64,6 +66,7 @@ def pool_ads(draw):
             Kind=draw(st.sampled_from(COLOURS)),
             Odd=draw(st.sampled_from(("1500", '"x"', "1", None))),
             Within="TARGET.RequestMemory > 0",
+            Limited=f"TARGET.RequestMemory * 2 > {draw(st.sampled_from((2000, 3000)))} || Memory > 1500",
         )
         for number in range(draw(st.sampled_from((8, 4, 0))))
     ]
