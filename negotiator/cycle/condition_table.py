@@ -65,6 +65,8 @@ class _Row:
     rejected: list[int] = attrs.field(factory=list)
     #: False for a row of one request as long as it is not known what it reads.
     is_followed: bool = True
+    #: What each written conjunct removes, with its place, where no slot is left for it to remove.
+    none_removed: list[tuple[int, Removal]] = attrs.field(factory=list)
     #: Combinations that are not known before the row is.
     waiting: list[_Combination] = attrs.field(factory=list)
 
@@ -74,9 +76,14 @@ class _Row:
 
     def removals(self, removed: Sequence[int]) -> list[tuple[int, Removal]]:
         """Return what each written conjunct removes, (W,), with its place among those of the slots."""
+        if not self.none_removed:
+            self.none_removed = [
+                (written.place, Removal(self.rule or written.reason(), 0, rejected))
+                for written, rejected in zip(self.conjunct.written, self.rejected, strict=True)
+            ]
         return [
-            (written.place, Removal(self.rule or written.reason(), count, rejected))
-            for written, count, rejected in zip(self.conjunct.written, removed, self.rejected, strict=True)
+            (none[0], Removal(none[1].reason, count, rejected)) if count else none
+            for none, count, rejected in zip(self.none_removed, removed, self.rejected, strict=True)
             if rejected
         ]
 

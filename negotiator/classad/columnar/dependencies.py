@@ -7,7 +7,7 @@ expression, and once more for each set of expressions that the other ad has in t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import attrs
 
@@ -31,7 +31,7 @@ from negotiator.classad.values import Kind
 if TYPE_CHECKING:
     from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
     from negotiator.classad.context import Allowance
-    from negotiator.classad.tables import AttributeTable, ExpressionRows
+    from negotiator.classad.tables import AttributeTable, Column, ExpressionRows
 
 MAX_BYTES: Final = 64 << 20
 """Approximate memory of an index; beyond it the index is emptied, and a new epoch begins."""
@@ -93,6 +93,19 @@ class Dependencies:
     """The dependencies with further expressions of the other ad followed."""
 
 
+class KnownCall(NamedTuple):
+    """What a function returned for some columns, in so many ``calls``: the ``steps`` of all of them, and the ``most`` of one.
+
+    ``args`` are held so that their identities stay their own.
+    """
+
+    args: tuple[Column, ...]
+    result: Column
+    calls: int
+    steps: int
+    most: int
+
+
 class DependencyIndex:
     """The dependencies of expressions over one table.
 
@@ -108,6 +121,7 @@ class DependencyIndex:
         "_shadowed",
         "_shaped",
         "_size",
+        "calls",
         "epoch",
         "evaluated",
         "paying",
@@ -121,6 +135,8 @@ class DependencyIndex:
         self.values = values or AdValues()
         self._shadowed = any(table.column(name).kind is not Kind.ABSENT for name in _SHADOWS)
         self.epoch = 0
+        #: Calls of functions with columns of the table, by the function and its arguments.
+        self.calls: dict[tuple[Any, ...], KnownCall] = {}
         #: Attributes of the rows that are the same for all other ads, by name in lower case.
         self.evaluated: dict[str, EvaluatedAttribute] = {}
         self.paying = PayingRows(table)

@@ -21,6 +21,7 @@ from negotiator.classad.columnar.batch import (
     WorkCounter,
     constant_column,
 )
+from negotiator.classad.columnar.dependencies import KnownCall
 from negotiator.classad.columnar.footprints import footprint_before_rows
 from negotiator.classad.columnar.row_classes import is_easy
 from negotiator.classad.context import (
@@ -53,6 +54,12 @@ from negotiator.classad.syntax import (
 )
 from negotiator.classad.tables import bits, group_values, scatter
 from negotiator.classad.values import ERROR, Kind
+
+_FEW_CALLS: Final = 8
+"""So many calls of a function are not kept for other ads."""
+
+_KEPT_VALUES: Final = 1 << 22
+"""Values of calls that are kept for one table."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -303,22 +310,47 @@ def _apply(batch: RowBatch, function: Function, expr: Call, *, on_rows: bool, de
         args.append(batch.value(arg, on_rows=on_rows, depth=depth + 1))
         if args[-1].has(Kind.OTHER):
             return batch.scalar(expr, on_rows=on_rows, depth=depth)
+    key = _key_of_call(function, args)
+    known = None if key is None or batch.dependencies is None else batch.dependencies.calls.get(key)
+    if known is not None:
+        with batch.metered(known.calls) as meter:
+            if meter.steps > known.steps:
+                meter.charge(known.steps)
+                batch.work.steps += known.most
+                batch.work.check()
+                return known.result
     # ``first`` is one row of each group of equal arguments: a function never runs once a row if rows are alike.
     groups, first = group_values(args, len(batch.table))
     with batch.metered(len(first)) as meter:
+        granted = meter.steps
         calls = zip(*(arg.values(first) for arg in args), strict=True) if args else [()] * len(first)
         values, most = [], 0
         for call in calls:
             before = meter.steps
             values.append(_called(batch, function, call, meter))
             most = max(most, before - meter.steps)
+        used, has_steps = granted - meter.steps, meter.steps > 0
     # Long strings: each use of the value costs the scalar evaluator these steps again, until its limit.
     batch.work.steps += most
     batch.work.check()
     # Lists and ads refer to the scope they were made in, which a group of rows does not have.
     if any(isinstance(value, ListValue | AdValue) for value in values):
         return batch.scalar(expr, on_rows=on_rows, depth=depth)
-    return batch.spread(values, groups)
+    result = batch.spread(values, groups)
+    if key is not None and has_steps and batch.dependencies is not None and len(first) > _FEW_CALLS:
+        kept = batch.dependencies.calls
+        if len(kept) < _KEPT_VALUES // max(1, len(result)):
+            kept[key] = KnownCall(tuple(args), result, len(first), used, most)
+    return result
+
+
+def _key_of_call(function: Function, args: Sequence[Column]) -> tuple[Any, ...] | None:
+    """Return what identifies a call with the same columns, or constants in place of them; None if it has no column."""
+    if not function.deterministic or function.draws or all(arg.is_constant for arg in args):
+        return None
+    one_row = np.zeros(1, np.intp)
+    parts = ((arg.kind, arg.values(one_row)[0]) if arg.is_constant else id(arg) for arg in args)
+    return function.call, *parts
 
 
 def _called(
