@@ -298,6 +298,7 @@ class ConditionTable:
         keeps[there] = [row.is_enforced for row in each_row]
         coded = np.zeros(there.shape, np.bool_)
         coded[there] = [row.conjunct.codes is not None for row in each_row]
+        any_coded = coded.any()
         words = self.bits.words
         left = np.broadcast_to(words[0], (len(block), words.shape[1]))
         found = np.full(len(block), self.bits.size)
@@ -307,14 +308,15 @@ class ConditionTable:
             more = left & words[numbers[:, place]]
             own = np.bitwise_count(more).sum(axis=1, dtype=np.intp)
             removed[:, place] = found - own
-            for number in np.flatnonzero(coded[:, place] & (removed[:, place] > 0)).tolist():
+            for number in np.flatnonzero(coded[:, place] & (removed[:, place] > 0)).tolist() if any_coded else ():
                 gone = left[number] & ~more[number]
                 of_codes[number, place] = self._by_code(rows[number][place].conjunct, gone)
             kept = keeps[:, place]
             left = more if kept.all() else np.where(kept[:, None], more, left)
             found = np.where(kept, own, found)
-        for number, combination in enumerate(block):
-            own_removed = removed[number].tolist()
+        for number, (combination, own_removed, kept) in enumerate(
+            zip(block, removed.tolist(), found.tolist(), strict=True)
+        ):
             of_rows = [
                 row.removals(
                     (own_removed[place],)
@@ -323,27 +325,29 @@ class ConditionTable:
                 )
                 for place, row in enumerate(rows[number])
             ]
-            yield self._found(combination, self.bits.rows(left[number], int(found[number])), iter(of_rows))
+            yield self._found(combination, self.bits.rows(left[number], kept), iter(of_rows))
 
     def _found(
         self, combination: _Combination, kept: TrueRows, of_rows: Iterator[list[tuple[int, Removal]]]
     ) -> FoundConditions:
         """Return what a combination leaves; ``of_rows`` are the removals of its rows that are not true of all slots."""
         rows, of_slots = combination.rows, combination.of_slots
-        found = [next(of_rows) if row.bits else [] for row in rows]
-        by_place = sorted(chain.from_iterable(found[of_slots.start : of_slots.stop]), key=itemgetter(0))
-        removals = chain(
+        found = [next(of_rows) if row.bits else () for row in rows]
+        by_place = [*chain.from_iterable(found[of_slots.start : of_slots.stop])]
+        by_place.sort(key=itemgetter(0))
+        in_order = chain(
             chain.from_iterable(found[: of_slots.start]),
             by_place,
             chain.from_iterable(found[of_slots.stop :]),
         )
-        warnings = [row for row in rows if row.rule is not None and row.bits and not row.is_enforced]
-        all_slots = TrueRows(len(self.slots), len(self.slots), None)
-        return FoundConditions(
-            kept,
-            tuple([removal for _, removal in removals]),
-            tuple([(row.rule, all_slots.without(self.bits.of(row.bits))) for row in warnings if row.rule]),
-        )
+        warnings: tuple[tuple[Reason, TrueRows], ...] = ()
+        if self.constraints:
+            all_slots = TrueRows(len(self.slots), len(self.slots), None)
+            shown = [row for row in rows if row.rule is not None and row.bits and not row.is_enforced]
+            warnings = tuple(
+                [(row.rule, all_slots.without(self.bits.of(row.bits))) for row in shown if row.rule]
+            )
+        return FoundConditions(kept, tuple([removal for _, removal in in_order]), warnings)
 
     def _by_code(self, conjunct: Conjunct, gone: NDArray[np.uint64]) -> list[int]:
         """Return how many of some slots each written conjunct applies to, (W,)."""

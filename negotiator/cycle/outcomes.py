@@ -192,7 +192,7 @@ class Outcomes:
             nothing, removals = np.zeros(0, np.intp), reasons.of(queued, late)
             self._by_number[queued.number] = _OpenOutcome(queued.request, queued, nothing, 0, removals)
         elif late is not None and found.removals and found.removals[-1].reason is ALLOWANCE_USED:
-            last = attrs.evolve(found.removals[-1], reason=late)
+            last = found.removals[-1]._replace(reason=late)
             found.removals = (*found.removals[:-1], last)
         elif found.removals:
             found.removals = reasons.of_allowance(queued, found.removals)

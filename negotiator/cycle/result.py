@@ -6,6 +6,7 @@ Sizes do not depend on the pool's: reasons are counted per request, never listed
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -63,8 +64,7 @@ NO_SLOTS = core_reason(
 )
 
 
-@attrs.frozen
-class Removal:
+class Removal(NamedTuple):
     """How many slots one reason took from one request.
 
     ``removed`` counts the slots that were still candidates when the reason was applied. ``rejected`` counts the admitted

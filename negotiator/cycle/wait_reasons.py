@@ -46,7 +46,7 @@ class WaitReasons:
             return removals
         reason = self._reason(found)
         return tuple(
-            attrs.evolve(each, reason=reason) if each.reason in OF_ALLOWANCE else each for each in removals
+            each._replace(reason=reason) if each.reason in OF_ALLOWANCE else each for each in removals
         )
 
     def _reason(self, found: WaitReason) -> Reason:
