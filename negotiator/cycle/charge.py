@@ -294,6 +294,12 @@ def _admit(
     A slot that is too heavy leaves room in the quotas for another one: the quotas are then tried without it.
     """
     among, copies, too_heavy = candidates.among, len(request.applications), 0
+    if allowance is not None and candidates.preempting is None:
+        # As it would turn out slot by slot: the turn has ended, or each candidate is too heavy for what is left of it.
+        if allowance.used_in_all >= allowance.stop:
+            among = np.zeros_like(among)
+        elif _are_too_heavy(allowance, among) and charges.have_room(ledger, copies):
+            among, too_heavy = np.zeros_like(among), candidates.left
     while True:
         chosen = fitting_slots(charges, request, candidates, among, matcher.ranks, ledger, cycle)
         if allowance is None:
@@ -314,6 +320,14 @@ def _admit(
         if candidates.copies is not None:
             copies_left = candidates.copies.at_most(granted[found.places])
             candidates = attrs.evolve(candidates, copies=copies_left)
+
+
+def _are_too_heavy(allowance: SlotAllowance, among: Mask) -> bool:
+    """True if a turn may take none of some free slots, (N,): their weights are looked at where they may be too heavy."""
+    weights = allowance.weights
+    if allowance.admits(float(weights.max(initial=0.0))):
+        return False
+    return not allowance.admits(float(weights[among].min(initial=np.inf)))
 
 
 def _as_heavy(allowance: SlotAllowance, rows: Rows, states: PreemptionStates | None) -> Mask:

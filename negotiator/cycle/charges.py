@@ -282,10 +282,14 @@ class Charges:
         alike = self._alike(ledger, mode)
         return None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
 
+    def have_room(self, ledger: Ledger, copies: int) -> bool:
+        """True if it is certain that so many jobs fit, on any slots."""
+        alike = self._alike(ledger, Mode.ENFORCE)
+        return alike is not None and alike.have_room(*self._amounts, copies)
+
     def known_refusals(self, ledger: Ledger, copies: int) -> KnownRefusals | None:
         """Return what is refused in any order of candidates; None if that is not certain."""
-        alike = self._alike(ledger, Mode.ENFORCE)
-        if alike is not None and alike.have_room(*self._amounts, copies):
+        if self.have_room(ledger, copies):
             return None
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.known_refusals(sums, keys, copies)
