@@ -181,7 +181,9 @@ def charge(
     :param allowance: how much of the pool the turn may take; None for as much as there are jobs.
     """
     consumption = (
-        None if matcher.divisible is None else matcher.divisible.consumption(candidates.turn.ad, cycle.environment)
+        None
+        if matcher.divisible is None
+        else matcher.divisible.consumption(candidates.turn.ad, cycle.environment)
     )
     own_allowance = allowance
     if consumption is not None:

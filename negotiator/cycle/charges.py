@@ -221,7 +221,11 @@ class Charges:
 
     def of_request(self, request: Request) -> Charges:
         """Return the charges of one of alike requests: with its amounts, and its applications as keys."""
-        return Charges(self.declared_sums, self.declared_keys, request, self) if self._depends_on_request else self
+        return (
+            Charges(self.declared_sums, self.declared_keys, request, self)
+            if self._depends_on_request
+            else self
+        )
 
     @cached_property
     def sums(self) -> tuple[Attributed[Charge], ...]:
@@ -279,12 +283,12 @@ class Charges:
         self, ledger: Ledger, rows: Rows, copies: int, mode: Mode = Mode.ENFORCE
     ) -> Admission | None:
         """Return the first rows for all copies; None if it is not certain that they fit, whatever the slots."""
-        alike = self._alike(ledger, mode)
+        alike = self.alike(ledger, mode)
         return None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
 
     def have_room(self, ledger: Ledger, copies: int) -> bool:
         """True if it is certain that so many jobs fit, on any slots."""
-        alike = self._alike(ledger, Mode.ENFORCE)
+        alike = self.alike(ledger, Mode.ENFORCE)
         return alike is not None and alike.have_room(*self._amounts, copies)
 
     def known_refusals(self, ledger: Ledger, copies: int) -> KnownRefusals | None:
@@ -294,14 +298,17 @@ class Charges:
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.known_refusals(sums, keys, copies)
 
-    def _alike(self, ledger: Ledger, mode: Mode) -> AlikeCharges | None:
+    def alike(self, ledger: Ledger, mode: Mode) -> AlikeCharges | None:
         """Return the charges of all alike requests on the counters of a mode, if they are the same on every slot."""
         if self.of_alike is not None:
-            return self.of_alike._alike(ledger, mode)
+            return self.of_alike.alike(ledger, mode)
         counters = ledger.counters(mode)
         known = self._known.get(mode)
         if known is None or known[0] is not counters:
-            sums, keys = ([each.record for each in some] for some in (self.declared_sums, self.declared_keys))
+            sums, keys = (
+                [each.record for each in self.declared_sums],
+                [each.record for each in self.declared_keys],
+            )
             known = self._known[mode] = counters, AlikeCharges.of(counters, sums, keys)
         return known[1]
 
@@ -310,7 +317,7 @@ class Charges:
         return {}
 
     @cached_property
-    def _amounts(self) -> tuple[Sequence[int], Sequence[Sequence[str]]]:
+    def _amounts(self) -> tuple[Sequence[Any], Sequence[Sequence[str]]]:
         """The amount of each sum, and for each set the keys of the copies."""
         if self.request is None:
             return [each.record.amount for each in self.sums], [each.record.keys for each in self.keys]

@@ -308,24 +308,26 @@ class ConditionTable:
             more = left & words[numbers[:, place]]
             own = np.bitwise_count(more).sum(axis=1, dtype=np.intp)
             removed[:, place] = found - own
-            for number in np.flatnonzero(coded[:, place] & (removed[:, place] > 0)).tolist() if any_coded else ():
+            for number in (
+                np.flatnonzero(coded[:, place] & (removed[:, place] > 0)).tolist() if any_coded else ()
+            ):
                 gone = left[number] & ~more[number]
                 of_codes[number, place] = self._by_code(rows[number][place].conjunct, gone)
             kept = keeps[:, place]
             left = more if kept.all() else np.where(kept[:, None], more, left)
             found = np.where(kept, own, found)
-        for number, (combination, own_removed, kept) in enumerate(
-            zip(block, removed.tolist(), found.tolist(), strict=True)
-        ):
+        each_removed: list[list[int]] = [*map(np.ndarray.tolist, removed)]
+        sizes: list[int] = [*found.tolist()]
+        for number, combination in enumerate(block):
             of_rows = [
                 row.removals(
-                    (own_removed[place],)
+                    (each_removed[number][place],)
                     if row.conjunct.codes is None
                     else of_codes.get((number, place), [0] * len(row.rejected))
                 )
                 for place, row in enumerate(rows[number])
             ]
-            yield self._found(combination, self.bits.rows(left[number], kept), iter(of_rows))
+            yield self._found(combination, self.bits.rows(left[number], sizes[number]), iter(of_rows))
 
     def _found(
         self, combination: _Combination, kept: TrueRows, of_rows: Iterator[list[tuple[int, Removal]]]

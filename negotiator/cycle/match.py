@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
-from negotiator.classad import Ad, Environment, Kind, Table
+from negotiator.classad import Environment, Kind, Table
 from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet, apply_conditions, apply_to_hard_slots
 from negotiator.cycle.claim_ids import ClaimIds
@@ -353,7 +353,11 @@ def match(
     scores: tuple[Attributed[Score], ...] = ()
     matching, enlarged = candidates.rows, None
     if not is_exceeded(cycle):
-        found = None if matcher.conditions is None or queued is None else matcher.conditions.of(queued, queued.replaced_names)
+        found = (
+            None
+            if matcher.conditions is None or queued is None
+            else matcher.conditions.of(queued, queued.replaced_names)
+        )
         if found is None:
             apply_conditions(candidates, turn.ad, matcher.requirements, bundle.constraints, cycle)
         else:

@@ -149,7 +149,11 @@ class Outcomes:
         if cause is StopCause.ALLOWANCE:
             refused = candidates.left - len(granted.rows)
             removals += (Removal(ALLOWANCE_USED, refused, refused),)
-        notes = _warnings(candidates, granted), self._ended_jobs(queued, granted), _scores(candidates, granted)
+        notes = (
+            _warnings(candidates, granted),
+            self._ended_jobs(queued, granted),
+            _scores(candidates, granted),
+        )
         self.add_granted(queued, granted, candidates.left, removals, attributes, notes)
 
     def add_granted(

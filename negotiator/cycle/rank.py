@@ -120,7 +120,8 @@ class Ranks:
         self.alike: AlikeJobs | None = None
         self._by_class: dict[int, _JobRanks] = {}
         self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues, int]] = {}
-        self._class, self._shift = -1, None
+        self._class = -1
+        self._shift: int | None = None
         self._pool_keys: _PoolKeys | None = None
         #: Whether all slots have an integer of exact size in an attribute.
         self._integers: dict[str, bool] = {}
@@ -164,7 +165,8 @@ class Ranks:
 
         Return also these integers, and the sums.
         """
-        shifted, shifts, sums = np.full(len(jobs), -1, np.intp), [None] * len(jobs), list[_RankSum]()
+        shifted, sums = np.full(len(jobs), -1, np.intp), list[_RankSum]()
+        shifts: list[int | None] = [None] * len(jobs)
         if not self._of_pool.of_job or self._is_shadowed(jobs):
             return shifted, shifts, sums
         groups, first = jobs.group(["Rank"])

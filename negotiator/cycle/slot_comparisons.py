@@ -165,9 +165,7 @@ class SlotComparisons:
         key = tree_key(part), side, id(index)
         if key not in self._known_values:  # the entry holds the index, so that its id stays its own
             other = None if side is Side.MY else _NO_AD
-            column = evaluate_table(
-                part, index.table, other, side=side, env=self.of_jobs, dependencies=index
-            )
+            column = evaluate_table(part, index.table, other, side=side, env=self.of_jobs, dependencies=index)
             self._known_values[key] = index, _codes_of(column)
         return self._known_values[key][1]
 
@@ -237,7 +235,9 @@ def _trees(dependencies: Dependencies, slots: AttributeTable) -> list[tuple[Expr
         scans, parts = slots.scans(name), slots.parts(name)
         is_few = len(parts) + len(found) <= _MOST_TREES and all(part.expr is not None for part in parts)
         for each in scans:
-            if not is_few and (each.names[Side.TARGET] or not each.names[None].keys().isdisjoint(dependencies.names)):
+            if not is_few and (
+                each.names[Side.TARGET] or not each.names[None].keys().isdisjoint(dependencies.names)
+            ):
                 return None
             further = {*each.names[None], *each.names[Side.MY]} - seen
             seen |= further

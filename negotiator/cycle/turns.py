@@ -6,7 +6,7 @@ are served many at a time (``Turns.run``), each from arrays that alike requests 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -167,7 +167,9 @@ class Turns:
         if len(charges) < len(declared.records) or unspecified(request, charges) is not None:
             return None
         try:
-            chosen = fitting_slots(charges, request, candidates, candidates.among, matcher.ranks, ledger, paid)
+            chosen = fitting_slots(
+                charges, request, candidates, candidates.among, matcher.ranks, ledger, paid
+            )
             admission = chosen.admission
             rows = admission.rows
             if len(rows) < copies or len(matcher.claim_ids.missing(rows)):
@@ -181,7 +183,9 @@ class Turns:
             return None
         refused = refusals(charges, chosen, ledger, candidates.left, uniform=charges.is_uniform)
         withdrawn = matcher.take(rows)
-        return _ServedRequest(granted, candidates.left, (*candidates.removals, *refused), attributes, withdrawn)
+        return _ServedRequest(
+            granted, candidates.left, (*candidates.removals, *refused), attributes, withdrawn
+        )
 
     def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
         """Begin a turn, unless it began in a run; ``requests`` and ``matches`` are of a run that goes on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import attrs
 import numpy as np
@@ -99,7 +99,7 @@ class AlikeCharges:
             return None
         return cls(counters, sums, limits, sets, [each.limit for each in key_charges])  # type: ignore[arg-type]
 
-    def have_room(self, amounts: Sequence[int], members: Sequence[Sequence[str]], copies: int) -> bool:
+    def have_room(self, amounts: Sequence[Any], members: Sequence[Sequence[str]], copies: int) -> bool:
         """True if it is certain that the first copies fit, on any slots.
 
         :raises LedgerError: ``wrong_sort``.
@@ -118,10 +118,11 @@ class AlikeCharges:
         for index, keys, most in zip(found, members, self.set_limits, strict=True):
             if len(keys) < copies:
                 return False
-            if most is not None and len(inside := contents[index]) + copies > most:
-                # The copies may have few keys, or some that are in the set already.
-                if len(inside) + len({*keys[:copies]}.difference(inside)) > most:
-                    return False
+            if most is None or len(inside := contents[index]) + copies <= most:
+                continue
+            # The copies may have few keys, or some that are in the set already.
+            if len(inside) + len({*keys[:copies]}.difference(inside)) > most:
+                return False
         return True
 
     def entries(

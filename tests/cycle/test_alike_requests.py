@@ -39,7 +39,7 @@ OF_JOBS = (
 OF_SLOTS = (
     *("TARGET.RequestMemory <= MY.Memory", "TARGET.Colour =?= MY.Kind", "true", "Within", "Owner != Banned"),
     *("TARGET.Wanted > Memory / 2", "MY.Requirements || true", "TARGET.Extra =!= false"),
-    *("TARGET.RequestMemory <= 1500 || TARGET.Colour == \"red\"", "Image > 950 ?: true", "Limited"),
+    *('TARGET.RequestMemory <= 1500 || TARGET.Colour == "red"', "Image > 950 ?: true", "Limited"),
     *("(TARGET.RequestMemory > 1500) == (Odd > 1)", "TARGET.Wanted + 1 > 2000 || Kind == TARGET.Colour"),
 )
 NUMBERS = ("1000", "2000.0", "2000", "3000", "true", '"many"', "undefined", "9007199254740993", 'real("NaN")')

@@ -67,7 +67,7 @@ class FairShareOrder:
         """Learn the outcome of a run, and return its turns."""
         if not isinstance(self._given, OfferedRun):
             raise TypeError("the last turns were not a run")
-        turns = self._given.count(run)
+        turns = self._given.serve(run)
         self._outcome, self._is_known = run, True
         return turns
 

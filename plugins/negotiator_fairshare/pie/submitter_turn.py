@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -33,10 +33,10 @@ from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnE
 
 
 class OfferedRun(NamedTuple):
-    """Requests that follow each other; ``count`` takes into account those that were served, and returns their turns."""
+    """Requests that follow each other; ``serve`` takes into account those that were served, and returns their turns."""
 
     run: RequestRun
-    count: Callable[[ServedRun], Sequence[QueuedRequest]]
+    serve: Callable[[ServedRun], Sequence[QueuedRequest]]
 
 
 #: Of a run None if no request of it was served.
@@ -118,7 +118,7 @@ class SubmitterTurn:
                 place += 1
             elif self._marks.reject(queued):
                 if queued.number not in self.cycle.served:  # its turn records why it got no slot
-                    self._count((yield queued))
+                    self._count(cast("Feedback", (yield queued)))
                 self._reject(queued, self._marks.text, limited=self._marks.is_limited)
             elif self._is_hopeless(queued):
                 self._marks.forget()
@@ -133,7 +133,13 @@ class SubmitterTurn:
         """Return the requests from a place on that have their turns whatever slots those before them get."""
         settings, cycle = self.cycle.settings, self.cycle
         lists_once = settings.keep_candidates and settings.requirements_stable and settings.rank_stable
-        if self._declined == _MOST_DECLINED or not lists_once or cycle.any_claimed or cycle.depth_first or self._only_by_rank:
+        if (
+            self._declined == _MOST_DECLINED
+            or not lists_once
+            or cycle.any_claimed
+            or cycle.depth_first
+            or self._only_by_rank
+        ):
             return None
         found: list[QueuedRequest] = []
         kind = None if self._listing is None else self._listing.kind
@@ -151,7 +157,9 @@ class SubmitterTurn:
     def _count_run(self, run: RequestRun, served: ServedRun) -> Sequence[QueuedRequest]:
         """Count the matches of a run, and return its turns."""
         turns, weights, last = list[QueuedRequest](), self.cycle.weights, len(served.slots) - 1
-        weights_of = np.split(weights[np.concatenate(served.slots)], np.cumsum([*map(len, served.slots)])[:-1])
+        weights_of = np.split(
+            weights[np.concatenate(served.slots)], np.cumsum([*map(len, served.slots)])[:-1]
+        )
         each_request = zip(run.requests, served.slots, weights_of, served.withdrawn, strict=False)
         for number, (queued, rows, own_weights, withdrawn) in enumerate(each_request):
             attributes = self._submitter_attributes()

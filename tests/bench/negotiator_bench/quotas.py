@@ -113,7 +113,7 @@ class _QuotaRun:
     def serve(self, request: Request) -> None:
         """Filter the slots for one request, charge it, and count how long that took."""
         among = ~self.matcher.taken
-        found = MatchCandidates(among, int(np.count_nonzero(among)), (), (), ())
+        found = MatchCandidates(request, among, int(np.count_nonzero(among)), (), (), ())
         bundle, start = self.bundle, clock()
         bundle.hooks.ask(
             specs.negotiator_filter_slots,
