@@ -27,6 +27,7 @@ from negotiator.hooks.order import (
     RequestRun,
     ServedRun,
     ShareUse,
+    SlotAllowance,
     WaitReason,
     Weights,
 )
@@ -129,8 +130,14 @@ class GuardedOrder(RequestOrder):
         run = self.order.run()
         if run is not None:
             check_exactly(run, RequestRun, "a RequestRun or None")
+            if run.slots is not None:
+                check_exactly(run.slots, SlotAllowance, "a SlotAllowance or None as slots of a RequestRun")
             for queued in run.requests:
                 check_exactly(queued, QueuedRequest, "QueuedRequest in the requests of a RequestRun")
+                if not queued.is_plain:
+                    raise WrongAnswerError(
+                        "expected requests of a RequestRun with all of their jobs, without slots, scores, attributes and recheck"
+                    )
         return run
 
     def _served(self, run: ServedRun) -> Sequence[QueuedRequest]:

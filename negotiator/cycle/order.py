@@ -69,6 +69,10 @@ def _cause(queued: QueuedRequest, candidates: MatchCandidates, granted: GrantedS
     return StopCause.QUOTA
 
 
+#: Requests of a run: the others are offered again if one of them does not get a slot for each job.
+_MOST_OF_RUN = 64
+
+
 @attrs.define(eq=False)
 class SubmitterNameOrder(RequestOrder):
     """Owners by name, then submitters by name, then the schedd's order of their jobs: each request has one turn for all of its jobs."""
@@ -89,8 +93,9 @@ class SubmitterNameOrder(RequestOrder):
         return self.requests[self._served - 1]
 
     def run(self) -> RequestRun | None:
-        """Return all requests that had no turn."""
-        return RequestRun(self.requests[self._served :]) if self._served < len(self.requests) else None
+        """Return the next requests that had no turn."""
+        requests = self.requests[self._served : self._served + _MOST_OF_RUN]
+        return RequestRun(requests) if requests else None
 
     def served(self, run: ServedRun) -> Sequence[QueuedRequest]:
         """Return the requests as they were queued."""

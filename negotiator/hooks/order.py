@@ -126,6 +126,13 @@ class QueuedRequest:
     recheck: CandidateRecheck | None = None
 
     @property
+    def is_plain(self) -> bool:
+        """True if the turn is for all jobs, and nothing distinguishes it from the request as it was queued."""
+        return self.allowance >= len(self.rows) and not (
+            self.slots or self.scores is not None or self.attributes or self.recheck
+        )
+
+    @property
     def replaced_names(self) -> frozenset[str]:
         """The names of ``attributes``, in lower case."""
         return _in_lower_case(tuple(self.attributes))
@@ -228,8 +235,8 @@ class Feedback:
 class RequestRun:
     """Requests that have their turns one after the other, as long as each of their jobs gets a slot.
 
-    Each is allowed all of its jobs, with the slots that ``slots`` allows at the first turn: with each match the weight of its slot
-    is added to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests
+    Each is allowed all of its jobs (``QueuedRequest.is_plain``), with the slots that ``slots`` allows at the first turn: with each match
+    the weight of its slot is added to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests
     are matched by one of them, they have a turn each.
     """
 

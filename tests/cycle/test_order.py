@@ -483,3 +483,59 @@ def test_an_offer_of_other_slots_is_refused(tmp_path):
     bundle = write_bundle(tmp_path / "b", "order: withholding\n", {"f": WITHHOLDING.replace("SIZE", "7")})
     with pytest.raises(PluginFailureError, match=r"expected an offer of 1 slots, got one of \[1, 7\]"):
         run_cycle(snapshot([slot()], [job()]), bundle, Cycle(1, NOW, bundle.digest))
+
+
+RUNS = """
+import attrs
+
+from negotiator.plugin import RequestOrder, RequestOrderType, RequestRun, hookimpl
+
+class Runs(RequestOrder):
+    def __init__(self, context):
+        self.left = list(context.requests)
+
+    def run(self):
+        return RequestRun([CHANGED for each in self.left]) if self.left else None
+
+    def served(self, run):
+        first, self.left = self.left[: len(run.slots)], self.left[len(run.slots) :]
+        return RETURNED
+
+    def next(self):
+        return self.left.pop(0) if self.left else None
+
+    def feedback(self, feedback):
+        pass
+
+@hookimpl
+def negotiator_orders():
+    yield RequestOrderType(name="runs", make=Runs)
+"""
+
+
+def run_of(tmp_path, changed="each", returned="first"):
+    """Return the result under an order that gives all requests in one run: of three jobs the second one matches no slot."""
+    source = RUNS.replace("CHANGED", changed).replace("RETURNED", returned)
+    bundle = write_bundle(tmp_path / "b", "order: runs\n", {"r": source})
+    never = job(1, Requirements="false")
+    pool = snapshot([slot(0), slot(1), slot(2)], [job(0, Requirements="true"), never, job(2)])
+    return run_cycle(pool, bundle, Cycle(1, NOW, bundle.digest))
+
+
+def test_an_order_that_gives_many_requests_at_once_has_turns_for_those_that_get_no_slot(tmp_path):
+    result = run_of(tmp_path)
+    assert matched(result) == [("1.0", "s0@h"), ("1.2", "s1@h")]
+    assert [each.first_job for each in result.rejections] == ["1.1"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "returned", "text"),
+    [
+        ("attrs.evolve(each, allowance=0)", "first", "with all of their jobs"),
+        ("each.request", "first", "QueuedRequest in the requests of a RequestRun, got Request"),
+        ("each", "[]", "expected 1 turns of a run, got 0"),
+    ],
+)
+def test_a_run_of_other_requests_ends_the_cycle_with_the_plugin(tmp_path, changed, returned, text):
+    with pytest.raises(PluginFailureError, match=f"plugin r: its order failed: .*{text}"):
+        run_of(tmp_path, changed, returned)
