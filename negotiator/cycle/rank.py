@@ -37,13 +37,6 @@ class _JobRanks(NamedTuple):
 _PoolKeys: TypeAlias = tuple[CacheKey[PoolOrder], CacheKey[RankValues] | None]
 
 
-class _ShiftedRank(NamedTuple):
-    """A Rank that is the sum of an integer of the job and one of each slot: it sorts slots as ``of_slots``, (N,), do alone."""
-
-    of_slots: RankValues
-    of_job: int
-
-
 class _RankSum(NamedTuple):
     """A Rank that adds an attribute of the job, of this name in lower case and with this sign, to an expression of slots."""
 
@@ -56,12 +49,13 @@ class _RankClasses(NamedTuple):
     """Which requests have equal ranks, (R,).
 
     ``numbers`` has the class of each, -1 for one that shares it with no other, ``shifts`` what the job adds to the Rank of each slot
-    in a class of sums (``_RankSum``), None in others. ``uses`` counts the requests of each class, and ``read`` are the attributes of
-    jobs by which they are told apart.
+    in a class of ``sums``, None in others. ``uses`` counts the requests of each class, and ``read`` are the attributes of jobs by
+    which they are told apart.
     """
 
     numbers: list[int]
     shifts: list[int | None]
+    sums: dict[int, _RankSum]
     uses: list[int]
     read: frozenset[str]
 
@@ -119,7 +113,7 @@ class Ranks:
         #: The first job of each request of the cycle; None if they are not known.
         self.alike: AlikeJobs | None = None
         self._by_class: dict[int, _JobRanks] = {}
-        self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues, int]] = {}
+        self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues]] = {}
         self._class = -1
         self._shift: int | None = None
         self._pool_keys: _PoolKeys | None = None
@@ -149,16 +143,18 @@ class Ranks:
     def _classes(self) -> _RankClasses:
         """The classes of the requests of the cycle; none where it is not known which are alike."""
         if self.alike is None:
-            return _RankClasses([], [], [], frozenset())
+            return _RankClasses([], [], {}, [], frozenset())
         jobs = self.alike.jobs
         shifted, shifts, sums = self._sums_of_classes(jobs)
         rows = np.flatnonzero(shifted < 0)
         numbers, read = np.empty(len(jobs), np.intp), frozenset({"rank"}).union(each.of_job for each in sums)
         numbers[rows], further = self.alike.refined(rows, ("rank",), self._reads)
+        last = int(numbers[rows].max(initial=-1)) + 1
         rows = np.flatnonzero(shifted >= 0)
-        numbers[rows] = shifted[rows] + 1 + numbers.max(initial=-1, where=shifted < 0)
+        numbers[rows] = shifted[rows] + last
         uses = np.bincount(numbers[numbers >= 0]).tolist()
-        return _RankClasses(numbers.tolist(), shifts, uses, read | further)
+        of_classes = dict(enumerate(sums, last))
+        return _RankClasses(numbers.tolist(), shifts, of_classes, uses, read | further)
 
     def _sums_of_classes(self, jobs: Table) -> tuple[NDArray[np.intp], list[int | None], list[_RankSum]]:
         """Return which Rank each job has that is a sum (``_RankSum``) of an integer that it has written, -1 for none; (N,).
@@ -281,7 +277,7 @@ class Ranks:
         if known is None or self.scores is not None or self._hard is not None:
             return None
         chosen = known[0].first(among, count, self.taken)
-        return chosen, _plus(known[1][chosen], known[2] if self._shift is None else self._shift)
+        return chosen, _plus(known[1][chosen], self._shift or 0)
 
     def choose(
         self,
@@ -304,8 +300,13 @@ class Ranks:
         plain = self.scores is None and not (further or first) and replaced is None
         read, pool, rank, last, cacheable = self._read_ranks(job, env)
         if cacheable:
-            shifted = self._shifted(read, env) if plain else None
-            ranks, own = (self._job.get_by_key(rank, read, env), 0) if shifted is None else shifted
+            own = 0
+            if plain and self._shift is not None:  # an integer of the job does not change the order
+                of_slots = self._classes.sums[self._class].of_slots
+                own, rank, job = self._shift, self._job.key(of_slots, _NO_JOB, Side.TARGET, env), _NO_JOB
+            else:
+                job = read
+            ranks = self._job.get_by_key(rank, job, env)
             after = () if last is None else (self._after.get_by_key(last, read, env),)
             if self.scores is None and not first and replaced is None:
                 order = self._pool.get_by_key(pool, read, env)
@@ -316,7 +317,7 @@ class Ranks:
                 else:
                     chosen = sorted_slots.first(among, count, self.taken)
                     if self._class >= 0:
-                        self._sorted_of_class[self._class] = sorted_slots, ranks, own
+                        self._sorted_of_class[self._class] = sorted_slots, ranks
                 return chosen, _plus(ranks[chosen], own)
             rows = np.flatnonzero(among)
             keys = tuple(each[rows] for each in (self._before(pool, read, env), ranks, *after, *further))
@@ -354,16 +355,6 @@ class Ranks:
 
     def _pool_order(self, column: Column) -> PoolOrder:
         return PoolOrder.of(self._spread(_pool_rank(column)))
-
-    def _shifted(self, job: Ad, env: Environment) -> _ShiftedRank | None:
-        """Return the Rank of a job if it is ``JOB - SLOT``, or a sum of the two, of integers that are written as such."""
-        found = None if self._pool.dependencies.shadowed(job) else self._sum_of(self._read(job)[1])
-        written = None if found is None else job.folded(found.of_job)
-        own = written.value if isinstance(written, Literal) else None
-        if found is None or type(own) is not int or abs(own) >= _EXACT:
-            return None
-        key = self._job.key(found.of_slots, _NO_JOB, Side.TARGET, env)
-        return _ShiftedRank(self._job.get_by_key(key, _NO_JOB, env), found.sign * own)
 
     def _sum_of(self, rank: Expr) -> _RankSum | None:
         """Return a Rank as the sum of an attribute of the job and one of its slot, of which all slots have an integer."""

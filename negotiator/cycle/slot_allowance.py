@@ -34,14 +34,10 @@ def admit_slots(
     after the other, so that they are rounded as in HTCondor.
     """
     if states is None and len(rows) and jobs:
-        weights: list[float] = allowance.weights[rows[:jobs]].tolist()
-        free, every = allowance.used, allowance.used_in_all
-        before = every
-        for weight in weights:
-            before, free, every = every, free + weight, every + weight
-        if free <= allowance.limit and before < allowance.stop:  # as usual, all of them fit
-            stopped = len(rows) < jobs and every >= allowance.stop
-            return AdmittedSlots(np.arange(len(weights)), np.zeros(0, np.intp), stopped)
+        use = FreeSlotUse.of(allowance)
+        if use.take(rows[:jobs]):  # as usual, all of them fit
+            stopped = len(rows) < jobs and use.every >= allowance.stop
+            return AdmittedSlots(np.arange(min(jobs, len(rows))), np.zeros(0, np.intp), stopped)
     turn = _TurnUse.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
     admitted: list[RowNumbers] = []
@@ -63,6 +59,30 @@ def admit_slots(
         heavy.append(left[~room])
         left = left[room]
     return _admitted(admitted, heavy, stopped=bool(jobs) and turn.used >= allowance.stop)
+
+
+@attrs.define(eq=False)
+class FreeSlotUse:
+    """The weight of the slots that were taken one after the other: of ``free`` ones, and of ``every`` slot."""
+
+    allowance: SlotAllowance
+    free: float
+    every: float
+
+    @classmethod
+    def of(cls, allowance: SlotAllowance) -> FreeSlotUse:
+        """Return what was used before a turn."""
+        return cls(allowance, allowance.used, allowance.used_in_all)
+
+    def take(self, rows: RowNumbers) -> bool:
+        """Take free slots one after the other; False, and nothing is taken, if it is not certain that each is admitted."""
+        before, free, every = self.every, self.free, self.every
+        for weight in self.allowance.weights[rows].tolist():
+            before, free, every = every, free + weight, every + weight
+        is_admitted = free <= self.allowance.limit and before < self.allowance.stop
+        if is_admitted:
+            self.free, self.every = free, every
+        return is_admitted
 
 
 @attrs.define(eq=False)

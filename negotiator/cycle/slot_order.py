@@ -20,6 +20,8 @@ _USES = 12
 #: Different ranks that are counted: jobs may have any number.
 _MAX_RANKS = 1024
 _CHUNK = 256
+#: So many slots are looked at before it is asked where those in question are.
+_SCANNED = 8192
 #: Slots that are gone are searched for once in so many choices.
 _LOOKS = 16
 _NO_ROWS = np.zeros(0, np.intp)
@@ -121,6 +123,8 @@ class SortedSlots:
     rows: NDArray[np.int32]
     start: int = attrs.field(default=0, init=False)
     _looked_at: int = attrs.field(default=0, init=False)  # since slots that are gone were removed
+    #: Where each slot is, (N,); those that move behind others do not change places with them.
+    _places: NDArray[np.int32] | None = attrs.field(default=None, init=False)
 
     def first(self, among: Mask, count: int, taken: Mask | None = None) -> NDArray[np.intp]:
         """Return the rows of the best of some slots, best first; what comes after them is seldom looked at.
@@ -129,16 +133,30 @@ class SortedSlots:
         """
         found: list[NDArray[np.int32]] = [self.rows[:0]]
         start, size = self.start, max(_CHUNK, 2 * count)
-        while count > 0 and start < len(self.rows):
+        left, end = count, min(len(self.rows), start + _SCANNED)
+        while left > 0 and start < end:
             part = self.rows[start : start + size]
-            part = part[among[part]][:count]
+            part = part[among[part]][:left]
             found.append(part)
-            count -= len(part)
+            left -= len(part)
             start, size = start + size, 2 * size
         self._looked_at += start - self.start
         if taken is not None and self._looked_at > _LOOKS * (start - self.start):
             self._remove(taken, min(start, len(self.rows)))
+        if left > 0 and start < len(self.rows):
+            return self._by_place(np.flatnonzero(among), count)
         return np.concatenate(found).astype(np.intp)
+
+    def _by_place(self, rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """Return the best of some slots, (K,), by where they are; few of them are among the best of all."""
+        if self._places is None:
+            self._places = np.zeros(len(self.rows), np.int32)
+            self._places[self.rows[self.start :]] = np.arange(len(self.rows) - self.start, dtype=np.int32)
+        places = self._places[rows]
+        if count < len(rows):
+            nearest = np.argpartition(places, count)[:count]
+            rows, places = rows[nearest], places[nearest]
+        return rows[np.argsort(places)]
 
     def _remove(self, taken: Mask, end: int) -> None:
         """Remove slots that are gone from those before ``end``."""

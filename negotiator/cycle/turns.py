@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import attrs
 
@@ -26,6 +26,7 @@ from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
+from negotiator.cycle.slot_allowance import FreeSlotUse
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks import specs
 from negotiator.hooks.order import (
@@ -33,9 +34,7 @@ from negotiator.hooks.order import (
     QueuedRequest,
     RequestOrder,
     RequestRun,
-    RowNumbers,
     ServedRun,
-    SlotAllowance,
 )
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import LedgerError
@@ -126,7 +125,7 @@ class Turns:
         if self.matcher.are_read(run.replaced_names, self.bundle):
             return False
         served, matches = list[_ServedRequest](), 0
-        allowance, candidates = _RunAllowance.of(run), None
+        use, candidates = None if run.slots is None else FreeSlotUse.of(run.slots), None
         for queued in run.requests:
             self._begin_turn(len(served), matches)
             if self.time.ends_cycle() or self.time.reached(queued.request.submitter, queued.request.schedd):
@@ -136,7 +135,7 @@ class Turns:
             paid = self.work.for_request(self.cycle, queued)
             found = self.matcher.plain_candidates(queued, self.bundle, paid, run.replaced_names)
             self.begin(Station.CHARGE)
-            granted = None if found is None else self._granted_at_once(queued, found, allowance, paid)
+            granted = None if found is None else self._granted_at_once(queued, found, use, paid)
             self.begin(Station.ORDER)
             if found is None or granted is None:
                 break
@@ -153,7 +152,7 @@ class Turns:
         return True
 
     def _granted_at_once(
-        self, queued: QueuedRequest, candidates: MatchCandidates, allowance: _RunAllowance, paid: Cycle
+        self, queued: QueuedRequest, candidates: MatchCandidates, use: FreeSlotUse | None, paid: Cycle
     ) -> _ServedRequest | None:
         """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if one gets none."""
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
@@ -176,7 +175,7 @@ class Turns:
                 return None
             granted = GrantedSlots(rows, chosen.ranks[admission.positions], admission.copies)
             attributes = self._attributes(queued, granted, paid.environment)
-            if is_exceeded(paid) or not allowance.take(rows):
+            if is_exceeded(paid) or (use is not None and not use.take(rows)):
                 return None
             ledger.commit(admission)
         except LedgerError:
@@ -203,29 +202,3 @@ class Turns:
         self, queued: QueuedRequest, granted: GrantedSlots, env: Environment
     ) -> Sequence[Attributes] | None:
         return None if self.attributes.is_constant(queued) else self.attributes.of(queued, granted.rows, env)
-
-
-@attrs.define(eq=False)
-class _RunAllowance:
-    """What the matches of a run have taken, in the weights of slots: of free slots, and of all slots."""
-
-    slots: SlotAllowance | None
-    free: float
-    every: float
-
-    @classmethod
-    def of(cls, run: RequestRun) -> Self:
-        slots = run.slots
-        return cls(slots, *((0.0, 0.0) if slots is None else (slots.used, slots.used_in_all)))
-
-    def take(self, rows: RowNumbers) -> bool:
-        """Take free slots one after the other (``SlotAllowance``); False, and nothing is taken, if one is not admitted."""
-        if self.slots is None:
-            return True
-        before, free, every = self.every, self.free, self.every
-        for weight in self.slots.weights[rows].tolist():
-            before, free, every = every, free + weight, every + weight
-        is_admitted = free <= self.slots.limit and before < self.slots.stop
-        if is_admitted:
-            self.free, self.every = free, every
-        return is_admitted

@@ -1,9 +1,12 @@
 """The order of slots by ranks."""
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from negotiator.cycle import slot_order
 from negotiator.cycle.slot_order import PoolOrder, SortedByRanks, best
 
 NUMBERS = st.one_of(
@@ -42,8 +45,10 @@ def test_the_best_of_some_slots_in_the_pools_order_are_the_first_of_a_full_sort(
 @given(
     st.lists(st.tuples(st.integers(0, 1999), st.integers(1, 600)), min_size=1, max_size=60),
     st.integers(0, 99),
+    st.sampled_from([slot_order._SCANNED, 300]),
 )
-def test_the_best_slots_that_are_left_stay_the_first_of_a_full_sort_as_slots_are_taken(turns, seed):
+def test_the_best_slots_that_are_left_stay_the_first_of_a_full_sort_as_slots_are_taken(turns, seed, scanned):
+    """Also where few of the slots in question are among the best of all, so that they are asked where they are."""
     random = np.random.default_rng(seed)
     ranks, levels = (
         random.integers(0, 9, 2000).astype(np.float64),
@@ -55,5 +60,6 @@ def test_the_best_slots_that_are_left_stay_the_first_of_a_full_sort_as_slots_are
     for first, count in turns * 3:
         among = ~taken & (np.arange(2000) >= first // 2)
         expected = everything[among[everything]][:count]
-        assert sorted_slots.first(among, count, taken).tolist() == expected.tolist()
+        with patch.object(slot_order, "_SCANNED", scanned):
+            assert sorted_slots.first(among, count, taken).tolist() == expected.tolist()
         taken[expected] = True
