@@ -39,8 +39,10 @@ _BEFORE = frozenset({"<", "<="})
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 #: Integers from here on are not exact as real numbers.
 _EXACT = 2.0**53
-#: Expressions of slots that a conjunct may lead to, so that its parts are looked for.
-_MOST_TREES = 64
+#: Expressions of slots that a conjunct may lead to, so that its parts are looked for, and nodes of all of them.
+_MOST_TREES, _MOST_NODES = 64, 1000
+#: Nodes that are looked at in one cycle: ads may have any number of conjuncts.
+_NODES_OF_CYCLE = 4096
 _NO_AD = Ad([])
 
 
@@ -105,6 +107,7 @@ class SlotComparisons:
     _indexes: dict[tuple[str, ...], list[tuple[Rows, DependencyIndex]]] = attrs.field(
         factory=dict, init=False
     )
+    _nodes_left: int = attrs.field(default=_NODES_OF_CYCLE, init=False)
     _known_values: dict[tuple[str, Side, int], tuple[DependencyIndex, list[Numbers] | None]] = attrs.field(
         factory=dict, init=False
     )
@@ -141,24 +144,45 @@ class SlotComparisons:
     def by_values(self, conjunct: Conjunct, dependencies: Dependencies) -> AlikeRequests | None:
         """Return which requests are alike as the parts of a conjunct that read the job only have equal values; -1 for others.
 
-        None for a conjunct that moves the scope, or in which it is not certain what reads the job.
+        None for a conjunct that moves the scope, that is long, or in which it is not certain what reads the job.
         """
-        trees = _trees(dependencies, conjunct.cache.dependencies.table)
-        if trees is None or not dependencies.keeps_scope:
+        slots = conjunct.cache.dependencies.table
+        trees = _trees(dependencies, slots) if dependencies.keeps_scope else None
+        if trees is None or sum(scan(tree).size for tree, _ in trees) > _MOST_NODES:
             return None
         found, last, read = np.full(len(self.alike.jobs), -1), 0, set[str]()
-        slots = conjunct.cache.dependencies.table
         for rows, index in self._parts(dependencies.names):
-            parts = _parts_of_jobs(trees, index, slots)
-            if not parts:
-                continue
+            parts = self._parts_of_jobs(trees, index, slots)
             codes = [self._values(part, side, index) for part, side in parts]
-            if any(each is None for each in codes):
+            columns = [*chain.from_iterable(each for each in codes if each is not None)]
+            if not columns or any(each is None for each in codes):
                 continue
-            numbers, count = combined(*chain.from_iterable(each for each in codes if each is not None))
+            numbers, count = combined(*columns)
             found[rows], last = numbers + last, last + count
             read |= {name for part, side in parts for name in _names_of(part, side, index)}
         return AlikeRequests(found, frozenset(read))
+
+    def _parts_of_jobs(
+        self, trees: Sequence[tuple[Expr, Side]], index: DependencyIndex, slots: AttributeTable
+    ) -> list[tuple[Expr, Side]]:
+        """Return the largest parts of some expressions that read the jobs only, with their side; none if something else reads a job."""
+        found: list[tuple[Expr, Side]] = []
+        for tree, of_job in trees:
+            pending = [tree]
+            while pending:
+                node = pending.pop()
+                if isinstance(node, Literal | AdRef):
+                    continue
+                self._nodes_left -= 1
+                if self._nodes_left < 0:
+                    return []
+                if _reads_only(node, of_job, index, slots):
+                    found.append((node, of_job))
+                elif not isinstance(node, Attr):
+                    pending += children(node)
+                elif not _is_of_slots(node, of_job, index.table, slots):
+                    return []
+        return found
 
     def _values(self, part: Expr, side: Side, index: DependencyIndex) -> list[Numbers] | None:
         """Return arrays, (K,) each, in which jobs for which a part has equal values of one type are equal; None for lists and ads."""
@@ -247,32 +271,15 @@ def _trees(dependencies: Dependencies, slots: AttributeTable) -> list[tuple[Expr
     return found
 
 
-def _parts_of_jobs(
-    trees: Sequence[tuple[Expr, Side]], index: DependencyIndex, slots: AttributeTable
-) -> list[tuple[Expr, Side]]:
-    """Return the largest parts of some expressions that read the jobs only, with their side; none if something else reads a job."""
-    found: list[tuple[Expr, Side]] = []
-    for tree, of_job in trees:
-        pending = [tree]
-        while pending:
-            node = pending.pop()
-            if isinstance(node, Literal | AdRef):
-                continue
-            if _reads_only(node, of_job, index, slots):
-                found.append((node, of_job))
-            elif not isinstance(node, Attr):
-                pending += children(node)
-            elif not _is_of_slots(node, of_job, slots):
-                return []
-    return found
-
-
-def _is_of_slots(node: Attr, of_job: Side, slots: AttributeTable) -> bool:
-    """True if a reference in an expression is to an attribute of the slots."""
+def _is_of_slots(node: Attr, of_job: Side, jobs: AttributeTable, slots: AttributeTable) -> bool:
+    """True if a reference in an expression is to an attribute of the slots, whatever the job."""
     side = scope_side(node.scope)
     if node.absolute or (node.scope is not None and side is None) or side is of_job:
         return False
-    return side is not None or not slots.column(node.name).has(Kind.ABSENT)
+    if side is not None or jobs.column(node.name).kind is Kind.ABSENT:
+        return True
+    # Without a scope the ad that has the expression comes first.
+    return of_job is Side.TARGET and not slots.column(node.name).has(Kind.ABSENT)
 
 
 def _codes_of(column: Column) -> list[Numbers] | None:

@@ -80,6 +80,7 @@ def pool_ads(draw):
             RequestMemory=draw(st.sampled_from(AMOUNTS)),
             Wanted=draw(st.sampled_from(NUMBERS)),
             Colour=draw(st.sampled_from(COLOURS)),
+            Memory=draw(st.sampled_from((None, None, "1000", "2500"))),
             Image=draw(st.sampled_from(("900", "1000", "Wanted", None))),
             Extra=draw(st.sampled_from((None, None, "true", "TARGET.Cpus > 3", "false"))),
             Text='"TARGET.Cpus > 1"',
