@@ -1,8 +1,8 @@
-"""Autoclusters: jobs that are equal in every attribute that a cycle can read are alike.
+"""Autoclusters: jobs that are equal in every attribute that a cycle can read are alike. A live pool offers them as one request.
 
-Source: HTCondor manual, "autocluster" and ``SIGNIFICANT_ATTRIBUTES``. Here the significant attributes are the closure
-over the references of all expressions of the pool and of the bundle, so that nothing an expression reads can differ
-between jobs of one autocluster.
+Source: HTCondor manual, "autocluster" and ``SIGNIFICANT_ATTRIBUTES``; ``Matchmaker::compute_significant_attrs``
+(``matchmaker.cpp``). Here the significant attributes are the closure over the references of all expressions of the pool and of
+the bundle, so that nothing an expression reads can differ between jobs of one autocluster.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Expr, Side, Table
 from negotiator.cycle.conjunct import ConjunctPool
-from negotiator.cycle.reference_closure import OpaqueReads, ReferenceClosure
+from negotiator.cycle.offered_slots import slots_to_match
+from negotiator.cycle.reference_closure import SCOPE_NAMES, OpaqueReads, ReferenceClosure
 from negotiator.cycle.work_accounts import SLOTS_OF_STEP, STEPS_EACH_AD, STEPS_EACH_MACHINE
+from negotiator.pool.ad_kind import SUBMITTER
 
+#: The attributes that name a job's submitter: every request's ad has them.
+SUBMITTER_ATTRIBUTES = ("AccountingGroup", "User", "Owner", SUBMITTER)
 #: Turns of refining a group of jobs, after which each of them is followed by itself.
 _MAX_TURNS: Final = 8
 
@@ -169,3 +173,32 @@ def _members(rows: NDArray[np.intp], groups: NDArray[np.int64]) -> list[NDArray[
     """Return the rows of each group, by its number."""
     order = np.argsort(groups, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(groups[order])) + 1)
+
+
+#: A job of its own: with these attributes no two jobs are alike.
+_EACH_JOB: Final = frozenset({"clusterid", "procid"})
+
+_ALWAYS: Final = frozenset(
+    {"concurrencylimits", "jobuniverse", "requestcpus", "requestdisk", "requestmemory"}
+    | {name.lower() for name in SUBMITTER_ATTRIBUTES if name != SUBMITTER}
+    | SCOPE_NAMES
+)
+_AMOUNT_OF_SLOT: Final = "totalslot"
+
+
+def significant_attributes(slots: Table, bundle: Bundle) -> frozenset[str]:
+    """Return the job attributes, in lower case, that a cycle with these slots can read of any job.
+
+    A schedd adds what the expressions of its jobs read. If an expression or a plugin may read any attribute, the ids of the jobs are
+    among them: then each job is a request of its own.
+    """
+    slots = slots_to_match(slots, bundle)
+    requests = frozenset(
+        f"request{name.removeprefix(_AMOUNT_OF_SLOT)}"
+        for name in slots.names()
+        if name.startswith(_AMOUNT_OF_SLOT)
+    )
+    closure = ReferenceClosure(slots, exact=not SCOPE_NAMES & slots.names(), requests=requests)
+    found, before = closure.of_bundle(bundle), bundle.source.job_attributes
+    known = _ALWAYS | requests | (found or frozenset()) | (before or frozenset())
+    return known if found is not None and before is not None else known | _EACH_JOB

@@ -28,12 +28,11 @@ from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import CycleTime, ReachedLimit, RecordedTime, time_reason
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
-from negotiator.cycle.guarded_order import GuardedOrder
 from negotiator.cycle.match import SlotMatcher
 from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.numbering import AlikeJobs
 from negotiator.cycle.offered_slots import OfferedSlots
-from negotiator.cycle.order import BY_NAME
+from negotiator.cycle.order import BY_NAME, GuardedOrder
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place

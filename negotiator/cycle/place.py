@@ -11,8 +11,7 @@ import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, match_claims
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, claimed_jobs, match_claims
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs

@@ -14,12 +14,12 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import owner_names
-from negotiator.cycle.autoclusters import idle_autoclusters
+from negotiator.cycle.autoclusters import SUBMITTER_ATTRIBUTES, idle_autoclusters
 from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.jobs import Strings
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.place import PlacedJobs
-from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES, Groups, RequestFactory
+from negotiator.cycle.requests import Groups, RequestFactory
 from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 

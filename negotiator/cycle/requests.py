@@ -14,20 +14,16 @@ from negotiator.classad import Ad, Environment
 from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.applications import groups_of_users, user_groups
-from negotiator.cycle.autoclusters import Autoclusters
+from negotiator.cycle.autoclusters import SUBMITTER_ATTRIBUTES, Autoclusters
 from negotiator.cycle.jobs import Strings
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.place import PlacedJobs
 from negotiator.cycle.resources import RequestedAmounts, ResourceAmounts
 from negotiator.hooks.records import Request
 from negotiator.ledger import Rows
-from negotiator.pool.ad_kind import SUBMITTER
 
 #: The groups of each user; None where they could not be resolved.
 Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]
-
-#: The attributes that name a job's submitter: every request's ad has them.
-SUBMITTER_ATTRIBUTES = ("AccountingGroup", "User", "Owner", SUBMITTER)
 
 
 @attrs.frozen(eq=False)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.classad.syntax import ReferenceScan, scan
-from negotiator.cycle.autoclusters import idle_autoclusters
+from negotiator.cycle.autoclusters import SUBMITTER_ATTRIBUTES, idle_autoclusters
 from negotiator.cycle.jobs import IDLE
 from negotiator.cycle.numbering import combined, first_rows
 from negotiator.cycle.offered_slots import slots_to_match
-from negotiator.cycle.requests import SUBMITTER_ATTRIBUTES
 from negotiator.hooks import specs
 from negotiator.pool.snapshot import Snapshot
 

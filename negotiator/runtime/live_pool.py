@@ -13,9 +13,9 @@ from negotiator.bundle.reuse import ReusePlan
 from negotiator.bundle.rules import bundle_rules, job_conditions
 from negotiator.classad import Table
 from negotiator.cycle.admit import SLOT_MATCHED
+from negotiator.cycle.autoclusters import significant_attributes
 from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
-from negotiator.cycle.significant_attributes import significant_attributes
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line

@@ -12,8 +12,7 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
-from negotiator.cycle.claimed_slots import claimed_jobs
-from negotiator.cycle.claims import ClaimIndex, JobsInUse
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, claimed_jobs
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.jobs import Strings

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from negotiator.bundle import load_bundle
-from negotiator.cycle.significant_attributes import significant_attributes
+from negotiator.cycle.autoclusters import significant_attributes
 from pools import slot, snapshot, write_bundle
 
 IDS = {"clusterid", "procid"}
