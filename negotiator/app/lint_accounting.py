@@ -8,7 +8,7 @@ import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.accounting_names import not_permitted, owner_names, users_of
-from negotiator.cycle.gates import EXAMPLES
+from negotiator.cycle.admit import EXAMPLES
 from negotiator.cycle.jobs import job_id, texts
 from negotiator.pool import Snapshot
 from negotiator.records import Mode, Problem, Severity, Source

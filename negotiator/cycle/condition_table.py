@@ -25,12 +25,11 @@ from negotiator.classad import Ad, Environment, Kind, Side, Table
 from negotiator.classad.columnar import Dependencies, MemoryBudget, TrueRows
 from negotiator.classad.syntax import Expr, moved_attributes, scan
 from negotiator.cycle.candidate_set import NO_SLOT_REQUIREMENTS, FoundConditions
-from negotiator.cycle.conjunct import Conjunct, ConjunctPool
+from negotiator.cycle.conjunct import WHOLE, Conjunct, ConjunctPool
 from negotiator.cycle.numbering import AlikeJobs, Numbers, combined, members_of
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import Removal
 from negotiator.cycle.slot_comparisons import ComparedSlots, SlotComparisons
-from negotiator.cycle.slot_conjuncts import WHOLE
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import QueuedRequest

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from negotiator.classad import ERROR, Ad, ClassAdValue, Column, Environment, Expr, Kind, Side, Table, evaluate
 from negotiator.classad.columnar import attributes_footprint, footprint
 from negotiator.classad.tables import constant, from_values
-from negotiator.cycle.slot_conjuncts import NAME, SCOPES, WHOLE, is_shadowed, may_reach_itself
+from negotiator.cycle.conjunct import NAME, SCOPES, WHOLE, is_shadowed, may_reach_itself
 from negotiator.cycle.work_accounts import STEPS_EACH_MACHINE
 
 #: Slots that are set apart at most, in a large pool one in this many.

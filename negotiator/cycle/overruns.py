@@ -23,9 +23,8 @@ from negotiator.bundle.folder import QUEUES
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Expr, Kind, Payers, Side, evaluate_table
 from negotiator.cycle.accounting_names import not_permitted, users_of
-from negotiator.cycle.admit import Admitted
+from negotiator.cycle.admit import Admitted, AppliedGates, OwnersAsSubmitters
 from negotiator.cycle.autoclusters import expression_classes
-from negotiator.cycle.gates import AppliedGates, OwnersAsSubmitters
 from negotiator.cycle.jobs import Strings, names
 from negotiator.cycle.judged_jobs import JudgedJobs
 from negotiator.cycle.place import PlacedPool

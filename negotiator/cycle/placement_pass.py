@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
+from negotiator.cycle.admit import AdmissionFilter
 from negotiator.cycle.applications import (
     JobApplications,
     application_keys,
@@ -24,7 +25,6 @@ from negotiator.cycle.applications import (
     keys,
 )
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.gates import AdmissionFilter
 from negotiator.cycle.group_names import is_name
 from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import Strings, job_ids, made_of

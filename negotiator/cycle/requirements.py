@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table
 from negotiator.classad.columnar import ColumnCache, DependencyIndex, MemoryBudget, TrueRows
 from negotiator.classad.syntax import moved_attributes, rejoin, split
-from negotiator.cycle.conjunct import Conjunct, WrittenConjunct
+from negotiator.cycle.conjunct import (
+    WHOLE,
+    Conjunct,
+    SlotConjunct,
+    WrittenConjunct,
+    slot_conjuncts,
+    slot_layers,
+)
 from negotiator.cycle.hard_slots import hard_slots
-from negotiator.cycle.slot_conjuncts import WHOLE, SlotConjunct, slot_conjuncts, slot_layers
 
 #: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
 MAX_KNOWN = 1000

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import Table, parse
 from negotiator.cycle import requirements
-from negotiator.cycle.slot_conjuncts import SlotLayer, slot_conjuncts, slot_layers
+from negotiator.cycle.conjunct import SlotLayer, slot_conjuncts, slot_layers
 from pools import ad, cycle, job, slot, snapshot
 
 STARTS = (
