@@ -29,7 +29,7 @@ from negotiator.cycle.reasons import (
 )
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
-from negotiator.cycle.slot_allowance import admit_slots
+from negotiator.cycle.slot_allowance import admit_slots, are_too_heavy
 from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import SlotAllowance
@@ -300,7 +300,7 @@ def _admit(
         # As it would turn out slot by slot: the turn has ended, or each candidate is too heavy for what is left of it.
         if allowance.used_in_all >= allowance.stop:
             among = np.zeros_like(among)
-        elif _are_too_heavy(allowance, among) and charges.have_room(ledger, copies):
+        elif are_too_heavy(allowance, among) and charges.have_room(ledger, copies):
             among, too_heavy = np.zeros_like(among), candidates.left
     while True:
         chosen = fitting_slots(charges, request, candidates, among, matcher.ranks, ledger, cycle)
@@ -322,14 +322,6 @@ def _admit(
         if candidates.copies is not None:
             copies_left = candidates.copies.at_most(granted[found.places])
             candidates = attrs.evolve(candidates, copies=copies_left)
-
-
-def _are_too_heavy(allowance: SlotAllowance, among: Mask) -> bool:
-    """True if a turn may take none of some free slots, (N,): their weights are looked at where they may be too heavy."""
-    weights = allowance.weights
-    if allowance.admits(float(weights.max(initial=0.0))):
-        return False
-    return not allowance.admits(float(weights[among].min(initial=np.inf)))
 
 
 def _as_heavy(allowance: SlotAllowance, rows: Rows, states: PreemptionStates | None) -> Mask:

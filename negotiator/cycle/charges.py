@@ -273,18 +273,12 @@ class Charges:
 
     def admit(self, ledger: Ledger, rows: Rows, copies: int, mode: Mode) -> Admission:
         """Return which rows and copies fit; nothing is charged."""
-        found = self.admit_alike(ledger, rows, copies, mode)
+        alike = self.alike(ledger, mode)
+        found = None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
         if found is not None:
             return found
         sums, keys = [each.record for each in self.sums], [each.record for each in self.keys]
         return ledger.admit(sums, keys, rows, copies, mode)
-
-    def admit_alike(
-        self, ledger: Ledger, rows: Rows, copies: int, mode: Mode = Mode.ENFORCE
-    ) -> Admission | None:
-        """Return the first rows for all copies; None if it is not certain that they fit, whatever the slots."""
-        alike = self.alike(ledger, mode)
-        return None if alike is None else admit_alike(alike, *self._amounts, rows, copies)
 
     def have_room(self, ledger: Ledger, copies: int) -> bool:
         """True if it is certain that so many jobs fit, on any slots."""

@@ -49,8 +49,8 @@ class _RankClasses(NamedTuple):
     """Which requests have equal ranks, (R,).
 
     ``numbers`` has the class of each, -1 for one that shares it with no other, ``shifts`` what the job adds to the Rank of each slot
-    in a class of ``sums``, None in others. ``uses`` counts the requests of each class, and ``read`` are the attributes of jobs by
-    which they are told apart.
+    in a class of ``sums``, None in others. ``uses`` counts the requests of each class, and ``read`` are the attributes of jobs that
+    distinguish the classes.
     """
 
     numbers: list[int]
@@ -303,10 +303,11 @@ class Ranks:
             own = 0
             if plain and self._shift is not None:  # an integer of the job does not change the order
                 of_slots = self._classes.sums[self._class].of_slots
-                own, rank, job = self._shift, self._job.key(of_slots, _NO_JOB, Side.TARGET, env), _NO_JOB
+                own = self._shift
+                key = self._job.key(of_slots, _NO_JOB, Side.TARGET, env)
+                ranks = self._job.get_by_key(key, _NO_JOB, env)
             else:
-                job = read
-            ranks = self._job.get_by_key(rank, job, env)
+                ranks = self._job.get_by_key(rank, read, env)
             after = () if last is None else (self._after.get_by_key(last, read, env),)
             if self.scores is None and not first and replaced is None:
                 order = self._pool.get_by_key(pool, read, env)

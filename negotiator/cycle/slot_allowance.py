@@ -61,6 +61,14 @@ def admit_slots(
     return _admitted(admitted, heavy, stopped=bool(jobs) and turn.used >= allowance.stop)
 
 
+def are_too_heavy(allowance: SlotAllowance, among: Mask) -> bool:
+    """True if a turn may take none of some free slots, (N,): their weights are looked at where they may be too heavy."""
+    used, weights = allowance.used, allowance.weights
+    if _is_within(used, used + weights.max(initial=0.0), allowance.limit):
+        return False
+    return not _is_within(used, used + weights[among].min(initial=np.inf), allowance.limit)
+
+
 @attrs.define(eq=False)
 class FreeSlotUse:
     """The weight of the slots that were taken one after the other: of ``free`` ones, and of ``every`` slot."""
@@ -149,8 +157,8 @@ def _sums(used: float, weights: Weights) -> Weights:
     return np.asarray(sums.cumsum())
 
 
-def _is_within(before: Weights | float, after: Weights, limit: float) -> Mask:
-    return (after <= limit) | ((np.asarray(before) <= 0) & (limit > 0))
+def _is_within(before: Weights | float, after: Weights | float, limit: float) -> Mask:
+    return (np.asarray(after) <= limit) | ((np.asarray(before) <= 0) & (limit > 0))
 
 
 def _admitted(admitted: list[RowNumbers], heavy: list[RowNumbers], *, stopped: bool) -> AdmittedSlots:

@@ -2,7 +2,7 @@
 
 Of a comparison of a number of the slots with one of the job, jobs between the same two values of the slots are alike. Of any other
 conjunct, those for which its parts that read nothing but the job have equal values: ``TARGET.RequestMemory <= 8192 ||
-stringListMember(TARGET.Owner, "a,b")`` makes four kinds of any number of jobs.
+stringListMember(TARGET.Owner, "a,b")`` is true of some jobs and false of the others, however many they are.
 """
 
 from __future__ import annotations

@@ -72,10 +72,6 @@ class SlotAllowance:
     claimed: ClaimedAllowance | None = None
     weigh: Callable[[Table, Table | None], Weights] | None = None
 
-    def admits(self, weight: float) -> bool:
-        """True if a free slot of this weight would be granted next."""
-        return self.used + weight <= self.limit or self.used <= 0 < self.limit
-
     @property
     def used_in_all(self) -> float:
         """The weight of all slots of the turn."""

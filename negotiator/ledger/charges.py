@@ -89,15 +89,17 @@ class AlikeCharges:
     ) -> Self | None:
         """Return charges; None if one of them depends on the slot or probes, or two are on one counter."""
         limits: list[int] = []
+        sums: list[CounterKey] = []
         for each in charges:
-            limit = LARGEST if each.limit is None else each.limit
-            if type(each.counter) is not tuple or not each.counter or each.probes or type(limit) is not int:
+            limit, key = LARGEST if each.limit is None else each.limit, each.counter
+            if isinstance(key, Grouping) or not key or each.probes or not isinstance(limit, int):
                 return None
+            sums.append(key)
             limits.append(min(limit, LARGEST))
-        sums, sets = [each.counter for each in charges], [each.counter for each in key_charges]
+        sets = [each.counter for each in key_charges]
         if len({*sums}) < len(sums) or len({*sets}) < len(sets):
             return None
-        return cls(counters, sums, limits, sets, [each.limit for each in key_charges])  # type: ignore[arg-type]
+        return cls(counters, sums, limits, sets, [each.limit for each in key_charges])
 
     def have_room(self, amounts: Sequence[Any], members: Sequence[Sequence[str]], copies: int) -> bool:
         """True if it is certain that the first copies fit, on any slots.

@@ -67,33 +67,26 @@ def test_preemption_that_is_tested_again_for_each_match_is_decided_as_the_simple
     assert [*differences(pool)] == []
 
 
-class TurnByTurn(RequestOrder):
-    """An allocator whose requests are asked for one by one; ``runs`` counts those that were served many at a time without it."""
+class CountedRuns(RequestOrder):
+    """Another allocator, whose runs are counted, or whose requests are asked for one by one (``splits``)."""
 
     def __init__(self, order, *, splits):
         self.order, self.splits, self.runs = order, splits, 0
+        self.next, self.feedback, self.offer = order.next, order.feedback, order.offer
+        self.wait_reason, self.ended = order.wait_reason, order.ended
 
     def run(self):
-        """Return a run if they are not to be split."""
         return None if self.splits else self.order.run()
 
     def served(self, run):
-        """Count the requests of a run."""
         self.runs += len(run.slots)
         return self.order.served(run)
 
-    def __getattribute__(self, name):
-        """Ask the other allocator for everything else."""
-        own = ("order", "splits", "runs", "run", "served")
-        return object.__getattribute__(self, name) if name in own else getattr(self.order, name)
-
     def next(self):
-        """Return the next turn."""
-        raise NotImplementedError
+        """The other allocator's."""
 
     def feedback(self, feedback):
-        """Learn the outcome of a turn."""
-        raise NotImplementedError
+        """The other allocator's."""
 
 
 @st.composite
@@ -114,12 +107,30 @@ def decided(pool, *, splits):
     with tempfile.TemporaryDirectory() as folder:
         replay = condor_cycle.Replay(CONTENT, pool, Path(folder) / "bundle")
         orders, made = [], replay._order
-        replay._order = lambda context: orders.append(TurnByTurn(made(context), splits=splits)) or orders[-1]
+        replay._order = lambda context: orders.append(CountedRuns(made(context), splits=splits)) or orders[-1]
         result = replay.decide(pool)
     outcomes = [(each.removals, each.candidates, each.first_unmatched) for each in result.outcomes]
     matches = [attrs.evolve(each, job_ad=None, slot_ad=None) for each in result.matches]
     happened = repr(result.order)  # it may have NaN
     return (outcomes, matches, result.journal, happened, result.state.order_rows), orders[-1].runs
+
+
+def test_requests_that_need_free_slots_only_are_served_many_at_a_time():
+    """Three kinds of jobs of one submitter, and a slot for each."""
+    kinds = range(1, 4)
+    slots = [
+        {"name": f"slot1@n{n}", "SlotID": n, "Cpus": 1, "Memory": 2048, "KFlops": 100, "State": '"Unclaimed"'}
+        for n in kinds
+    ]
+    jobs = [
+        {"submitter": "alice@d", "schedd": "s1", "cluster": n, "count": 1, "autocluster": n} for n in kinds
+    ]
+    queued = {"idle": 3, "running": 0, "weighted_idle": 3.0, "weighted_running": 0.0, "last_heard_from": 1}
+    submitters = [{"name": "alice@d", "schedd": "s1", **queued}]
+    accounting = {"last_update": 1_800_000_000, "customers": {}}
+    pool = {"now": 1_800_000_000, "knobs": {}, "slots": slots, "submitters": submitters, "jobs": jobs}
+    (_, matches, *_), in_runs = decided({**pool, "accounting": accounting}, splits=False)
+    assert (len(matches), in_runs) == (3, 3)
 
 
 @settings(SLOW, max_examples=EVERY * 2 // 5)

@@ -171,10 +171,11 @@ def _bounds(nodes: Mapping[Name | None, _Node]) -> CostBounds | None:
     while ready:
         key = ready.pop()
         node = nodes[key]
-        depth = max((part.depth for part in node.scans), default=1)
-        steps = max((part.size for part in node.scans), default=1)
-        depth += max((done[used].depth for used in node.edges), default=0)
-        steps += sum(done[used].steps * count for used, count in node.edges.items())
+        # Lists: chains of references have any length, and a generator costs a call for each link.
+        depth = max([part.depth for part in node.scans], default=1)
+        steps = max([part.size for part in node.scans], default=1)
+        depth += max([done[used].depth for used in node.edges], default=0)
+        steps += sum([done[used].steps * count for used, count in node.edges.items()])
         done[key] = CostBounds(depth, steps)
         for user in users.get(key, ()) if key is not None else ():
             waiting[user] -= 1

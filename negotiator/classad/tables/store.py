@@ -94,7 +94,7 @@ class AdStore:
         """Return the names of the attributes that any ad of these rows has."""
         ads = self._ads if rows is None else [self._ads[row] for row in rows.tolist()]
         shapes = {id(ad.shape): ad.shape for ad in ads}
-        return frozenset(name for shape in shapes.values() for name in shape.index)
+        return frozenset().union(*[shape.index for shape in shapes.values()])
 
 
 class RowStore:
