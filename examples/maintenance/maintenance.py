@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import cache, lru_cache
 from pathlib import Path
 
 import attrs
@@ -55,6 +54,28 @@ class Window:
     source: Source
 
 
+@attrs.frozen
+class Calendar:
+    """All windows."""
+
+    windows: tuple[Window, ...]
+
+    def begin_cycle(self, slots: Table, cycle: Cycle) -> tuple[Filter, ...]:
+        """Return one filter over the slots for each window that is open at the time of the cycle."""
+        return tuple(
+            Filter(
+                rule=f"maintenance of {window.machine}",
+                allow=~under(window, slots),
+                code="maintenance",
+                text=f"the machine is under maintenance: {window.why}",
+                verdict=Verdict.WAITING,
+                source=window.source,
+            )
+            for window in self.windows
+            if window.start <= cycle.now < window.end
+        )
+
+
 class CalendarError(Exception):
     """An entry of the calendar that can't be used."""
 
@@ -77,11 +98,15 @@ def negotiator_job_attributes() -> list[str]:
 
 
 @hookimpl
-def negotiator_filter_slots(slots: Table, settings: Maintenance, cycle: Cycle) -> Iterable[Filter]:
+def negotiator_policy(settings: Maintenance) -> Calendar:
+    """Read the calendar once; a bundle that is loaded again reads it again."""
+    return Calendar(calendar(settings.maintenance_calendar) if settings.maintenance_calendar else ())
+
+
+@hookimpl
+def negotiator_filter_slots(policy: tuple[Filter, ...]) -> Iterable[Filter]:
     """Remove the slots under maintenance, with one filter for each window."""
-    if settings.maintenance_calendar is None:
-        return ()
-    return filters(slots, cycle.now, calendar(settings.maintenance_calendar))
+    return policy  # what Calendar.begin_cycle returned: it is the same for all requests of a cycle
 
 
 def check(settings: Maintenance) -> Iterator[Problem]:
@@ -95,30 +120,12 @@ def check(settings: Maintenance) -> Iterator[Problem]:
             yield Problem(Severity.ERROR, Source(settings.maintenance_calendar.name), f"{error.strerror}")
 
 
-@lru_cache(maxsize=1)  # the slots are the same for all requests of a cycle
-def filters(slots: Table, now: float, windows: tuple[Window, ...]) -> tuple[Filter, ...]:
-    """Return one filter for each window that is open now."""
-    return tuple(
-        Filter(
-            rule=f"maintenance of {window.machine}",
-            allow=~under(window, slots),
-            code="maintenance",
-            text=f"the machine is under maintenance: {window.why}",
-            verdict=Verdict.WAITING,
-            source=window.source,
-        )
-        for window in windows
-        if window.start <= now < window.end
-    )
-
-
 def under(window: Window, slots: Table) -> Mask:
     """Return a mask of the slots on machines of a window, by a ClassAd expression over the whole table."""
     pattern = unparse_value(fnmatch.translate(window.machine))
     return evaluate_table(parse(f'regexp({pattern}, MY.Machine, "i")'), slots).is_true()
 
 
-@cache  # the file belongs to the bundle; loading a bundle again loads this module again
 def calendar(file: Path) -> tuple[Window, ...]:
     """Return the windows of the calendar.
 

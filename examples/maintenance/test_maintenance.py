@@ -9,7 +9,7 @@ import pytest
 from negotiator.hooks import specs
 from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.plugin import Verdict
-from negotiator.testing import call, cycle_record, request, table
+from negotiator.testing import call, cycle_record, queues, request, table
 
 PLUGIN = Path(__file__).with_name("maintenance.py")
 SLOTS = 'Name = "slot1@gpu1"\nMachine = "GPU1.example.org"\n\nName = "slot1@cpu1"\nMachine = "cpu1.example.org"\n\nName = "?"'
@@ -124,6 +124,7 @@ def test_the_plugin_works_in_a_plugins_folder(settings, tmp_path):
     assert manager.job_attributes({}) == (frozenset(), ())
     now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
     given = {"maintenance": settings(CALENDAR)}
+    assert manager.make_policies(queues(), given) == ()
     answers = manager.ask(
         specs.negotiator_filter_slots,
         request=request(),

@@ -27,6 +27,7 @@ from negotiator.records import Source
 
 if TYPE_CHECKING:
     from negotiator.hooks.declared_reads import DeclaredReads
+    from negotiator.hooks.policy import PluginPolicy
 
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -75,6 +76,7 @@ class Guarded:
     #: Restore the state of the process after each call; ``changed`` has the names of what was changed.
     keeps_process: bool = False
     changed: list[str] = attrs.field(factory=list)
+    policy: PluginPolicy | None = None  # of the plugin
 
     def call(self, arguments: Mapping[str, Any], check: AnswerCheck[T]) -> tuple[T, ...] | HookFailure | None:
         """Call it with those of the arguments that it takes, and check the answer.
@@ -84,7 +86,7 @@ class Guarded:
         if self.tally.switched_off:
             return None
         implementation, clock = self.implementation, self.clock
-        taken = {name: arguments[name] for name in implementation.arguments}
+        taken = {name: arguments[name] for name in implementation.arguments if name != "policy"}
         answer: tuple[T, ...] | _Raised
         if self.reads is not None:
             taken = self.reads.arguments(taken)
@@ -97,6 +99,8 @@ class Guarded:
         )
         try:
             with running, unchanged_process(self.changed) if self.keeps_process else nullcontext():
+                if "policy" in implementation.arguments:
+                    taken["policy"] = self._policy(arguments)
                 answer = check(implementation.function(**taken), arguments)
             if running.undeclared is not None:  # the plugin caught it
                 answer = _Raised(running.undeclared)
@@ -119,6 +123,10 @@ class Guarded:
         slow = tuple(tally.slow)
         tally.slow.clear()
         return slow
+
+    def _policy(self, arguments: Mapping[str, Any]) -> Any:
+        given = arguments.get("policy")  # a test may pass an object
+        return given if given is not None or self.policy is None else self.policy.of(arguments)
 
     def _raised(self, error: BaseException) -> _Raised:
         raise_if_interrupted(error)

@@ -24,6 +24,7 @@ from negotiator.hooks.guard import Clock, Guarded, Tracer
 from negotiator.hooks.hook import Hook, OnFailure, PerPlugin, hooks_of
 from negotiator.hooks.placement import PlacedApplication
 from negotiator.hooks.pluggy_adapter import Registry
+from negotiator.hooks.policy import PluginPolicy
 from negotiator.hooks.process_state import changed_process
 from negotiator.hooks.settings import PluginSettings
 from negotiator.queues import QueueTree
@@ -148,6 +149,17 @@ class HookManager:
                 message = f"expected names of own hooks ({', '.join(own)}), got {name!r}"
                 failures.append(HookFailure(plugin, version, hook.name, message))
         return tuple(failures)
+
+    def make_policies(self, queues: QueueTree, settings: Mapping[str, Any]) -> tuple[HookFailure, ...]:
+        """Ask plugins for the objects that their hooks are passed as ``policy``. The caller refuses the bundle on a failure.
+
+        :param queues: the queues as the bundle configures them.
+        """
+        answers = self.ask(specs.negotiator_policy, queues=queues, settings=settings)
+        made = {plugin: PluginPolicy(record) for record, plugin, _ in answers.records}
+        for guarded in self._all():
+            guarded.policy = made.get(guarded.implementation.plugin)
+        return answers.failures
 
     def uses(self, hook: Hook[..., Any]) -> bool:
         """True if a plugin implements a hook and has something to do in it under the bundle."""

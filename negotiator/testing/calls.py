@@ -35,6 +35,7 @@ _DEFAULTS: Mapping[str, Callable[[], Any]] = {
     "queues": records.queues,
     "report": lambda: "users",
     "request": records.request,
+    "policy": lambda: None,
     "settings": lambda: None,
     "slots": lambda: records.table(""),
     "summary": records.summary,
@@ -65,17 +66,19 @@ def call(plugin: object, hook: str, **arguments: Any) -> tuple[Any, ...]:
             f"the plugin does not implement {hook}; it implements: {', '.join(implemented)}"
         )
     complete = _complete(declared, arguments)
-    _declare(manager, complete)
+    _declare(manager, declared, complete)
     answers = manager.ask(declared, **complete)
     if answers.failures:
         raise PluginFailedError("\n".join(map(str, answers.failures)))
     return tuple(answer.record for answer in answers.records)
 
 
-def _declare(manager: HookManager, arguments: Mapping[str, Any]) -> None:
-    """Let the plugin read what it declares of jobs, as the program does when it loads a bundle."""
-    settings = arguments.get("settings", {NAME: None})
-    for _, failures in (manager.job_attributes(settings), manager.gate_attributes(settings)):
+def _declare(manager: HookManager, hook: Hook[..., Any], arguments: Mapping[str, Any]) -> None:
+    """Let the plugin read what it declares of jobs, and make its object, as the program does when it loads a bundle."""
+    settings, queues = arguments.get("settings", {NAME: None}), arguments.get("queues", records.queues())
+    needs_object = "policy" in hook.arguments and arguments["policy"] is None
+    made = manager.make_policies(queues, settings) if needs_object else ()
+    for failures in (manager.job_attributes(settings)[1], manager.gate_attributes(settings)[1], made):
         if failures:
             raise PluginFailedError("\n".join(map(str, failures)))
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from negotiator_fairshare.hooks import negotiator_commands as negotiator_commands
     from negotiator_fairshare.hooks import negotiator_job_attributes as negotiator_job_attributes
     from negotiator_fairshare.hooks import negotiator_orders as negotiator_orders
+    from negotiator_fairshare.hooks import negotiator_policy as negotiator_policy
     from negotiator_fairshare.hooks import negotiator_reports as negotiator_reports
     from negotiator_fairshare.hooks import negotiator_section as negotiator_section
     from negotiator_fairshare.hooks import negotiator_unused_hooks as negotiator_unused_hooks
@@ -23,7 +24,7 @@ else:
         {
             "negotiator_fairshare.hooks": (
                 "negotiator_charges negotiator_commands negotiator_job_attributes negotiator_orders "
-                "negotiator_reports negotiator_section negotiator_unused_hooks negotiator_usage"
+                "negotiator_policy negotiator_reports negotiator_section negotiator_unused_hooks negotiator_usage"
             ),
         },
     )

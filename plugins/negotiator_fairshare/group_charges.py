@@ -6,9 +6,8 @@ rounds of groups decide, and the ledger counts; with the switch ``group_overrun:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
@@ -42,8 +41,8 @@ class GroupCharges:
 
     @classmethod
     def of(cls, slots: Table, settings: FairShareSettings, cycle: Cycle) -> Self:
-        """Weigh the slots; no user pays for the evaluation."""
-        env = attrs.evolve(cycle, payers=None).environment
+        """Weigh the slots."""
+        env = cycle.environment
         scale = settings.weight_scale(env)
         weights = scale.of(slots)
         groups = settings.groups
@@ -88,20 +87,6 @@ class GroupCharges:
 
     def _of_part(self, before: Table, after: Table) -> NDArray[np.int64]:
         return _millionths(self.scale.of_part(before, after))
-
-
-#: Those of the tables in use: there are no slot weights to be evaluated for each request.
-_CHARGES: WeakKeyDictionary[Table, GroupCharges] = WeakKeyDictionary()
-
-
-def charges_of(request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle) -> Sequence[Charge]:
-    """Return what a request is charged for accounting groups; nothing if the bundle has none."""
-    if settings.groups.tree.is_flat:
-        return ()
-    found = _CHARGES.get(slots)
-    if found is None or found.settings is not settings or found.cycle != cycle:
-        found = _CHARGES[slots] = GroupCharges.of(slots, settings, cycle)
-    return found.of_request(request)
 
 
 def group_usage(settings: FairShareSettings, sums: Mapping[CounterKey, int]) -> Iterator[dict[str, Any]]:

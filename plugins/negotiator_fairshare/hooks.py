@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from negotiator.plugin import (
     KnownSetting,
     OrderAccounts,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         SlotInUse,
         Table,
     )
+    from negotiator_fairshare.group_charges import GroupCharges
 
 _ORDER = "submitters"
 _COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
@@ -82,14 +85,29 @@ def negotiator_unused_hooks(settings: FairShareSettings) -> Iterable[str]:
     return ["negotiator_charges"] if settings.groups.tree.is_flat else ()
 
 
-@hookimpl
-def negotiator_charges(
-    request: Request, slots: Table, settings: FairShareSettings, cycle: Cycle, order: str
-) -> Iterable[Charge]:
-    """Charge the accounting group of a request, and those above it, with the weight of its slots."""
-    from negotiator_fairshare.group_charges import charges_of
+@attrs.frozen(eq=False)
+class GroupPolicy:
+    """The accounting groups of a bundle."""
 
-    return charges_of(request, slots, settings, cycle) if order == _ORDER else ()
+    settings: FairShareSettings
+
+    def begin_cycle(self, slots: Table, cycle: Cycle) -> GroupCharges:
+        """Weigh the slots of a cycle."""
+        from negotiator_fairshare.group_charges import GroupCharges
+
+        return GroupCharges.of(slots, self.settings, cycle)
+
+
+@hookimpl
+def negotiator_policy(settings: FairShareSettings) -> GroupPolicy | None:
+    """Weigh the slots of a cycle once for the charges of accounting groups; None without any group."""
+    return None if settings.groups.tree.is_flat else GroupPolicy(settings)
+
+
+@hookimpl
+def negotiator_charges(request: Request, order: str, policy: GroupCharges | None) -> Iterable[Charge]:
+    """Charge the accounting group of a request, and those above it, with the weight of its slots."""
+    return () if policy is None or order != _ORDER else policy.of_request(request)
 
 
 @hookimpl

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from negotiator_quotasets.hooks import negotiator_commands as negotiator_commands
     from negotiator_quotasets.hooks import negotiator_filter_slots as negotiator_filter_slots
     from negotiator_quotasets.hooks import negotiator_job_attributes as negotiator_job_attributes
+    from negotiator_quotasets.hooks import negotiator_policy as negotiator_policy
     from negotiator_quotasets.hooks import negotiator_reports as negotiator_reports
     from negotiator_quotasets.hooks import negotiator_section as negotiator_section
     from negotiator_quotasets.hooks import negotiator_starting_bundles as negotiator_starting_bundles
@@ -24,7 +25,8 @@ else:
         {
             "negotiator_quotasets.hooks": (
                 "negotiator_charges negotiator_commands negotiator_filter_slots negotiator_job_attributes "
-                "negotiator_reports negotiator_section negotiator_starting_bundles negotiator_unused_hooks negotiator_usage"
+                "negotiator_policy negotiator_reports negotiator_section negotiator_starting_bundles "
+                "negotiator_unused_hooks negotiator_usage"
             ),
         },
     )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from negotiator.plugin import (
         Charge,
         CounterUsage,
-        Cycle,
         DeclaredRule,
         Filter,
         PartitionConfig,
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
         Report,
         Request,
         StartingBundle,
-        Table,
     )
+    from negotiator_quotasets.policy import QuotaPolicy
+    from negotiator_quotasets.pool import RulesByMode
 
 
 @hookimpl
@@ -60,9 +60,9 @@ def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
     """Declare the job attributes that are read."""
     if not settings.limits_anything:
         return ()
-    from negotiator_quotasets.requests import RequestReaders
+    from negotiator_quotasets.policy import QuotaPolicy
 
-    return RequestReaders.of(settings).attributes()
+    return QuotaPolicy.of(settings).attributes()
 
 
 @hookimpl
@@ -72,23 +72,25 @@ def negotiator_unused_hooks(settings: QuotaSettings) -> Iterable[str]:
 
 
 @hookimpl
-def negotiator_filter_slots(
-    request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
-) -> Iterable[Filter]:
-    """Remove slots without the resources that a job requests, and those excluded by a limit of a complex that is not consumed."""
-    from negotiator_quotasets.pool import rules_of_cycle
+def negotiator_policy(settings: QuotaSettings) -> QuotaPolicy | None:
+    """Evaluate the rules over the slots of a cycle once; None if nothing is limited."""
+    if not settings.limits_anything:
+        return None
+    from negotiator_quotasets.policy import QuotaPolicy
 
-    return rules_of_cycle(settings, slots, cycle).filters(request)
+    return QuotaPolicy.of(settings)
 
 
 @hookimpl
-def negotiator_charges(
-    request: Request, slots: Table, settings: QuotaSettings, cycle: Cycle
-) -> Iterable[Charge]:
-    """Charge a job by the rule of each set that applies to it, host by host."""
-    from negotiator_quotasets.pool import rules_of_cycle
+def negotiator_filter_slots(request: Request, policy: RulesByMode | None) -> Iterable[Filter]:
+    """Remove slots without the resources that a job requests, and those excluded by a limit of a complex that is not consumed."""
+    return () if policy is None else policy.filters(request)
 
-    return rules_of_cycle(settings, slots, cycle).charges(request)
+
+@hookimpl
+def negotiator_charges(request: Request, policy: RulesByMode | None) -> Iterable[Charge]:
+    """Charge a job by the rule of each set that applies to it, host by host."""
+    return () if policy is None else policy.charges(request)
 
 
 @hookimpl

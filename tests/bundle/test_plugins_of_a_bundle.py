@@ -98,7 +98,7 @@ def test_a_check_that_never_ends_is_cut_off(section):
     assert len(section(CLASS, check)) == 1000
 
 
-@pytest.mark.parametrize("hook", ["section", "constraints", "job_attributes", "unused_hooks"])
+@pytest.mark.parametrize("hook", ["section", "constraints", "job_attributes", "policy", "unused_hooks"])
 def test_a_hook_that_fails_at_loading_refuses_the_bundle(bare, hook):
     """The problem names the plugin, its hook and its file."""
     arguments = "" if hook == "section" else "settings"

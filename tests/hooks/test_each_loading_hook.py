@@ -1,5 +1,6 @@
 """Each hook that is called when a bundle is loaded: its arguments and its records."""
 
+import attrs
 import click
 import pytest
 
@@ -7,9 +8,12 @@ from negotiator.classad import parse
 from negotiator.hooks import specs
 from negotiator.hooks.manager import Attributed
 from negotiator.plugin import (
+    AdKind,
+    Allowance,
     Application,
     Constraint,
     ConstraintSide,
+    Payers,
     QueueTarget,
     StartingQuestion,
 )
@@ -390,3 +394,89 @@ def test_negotiator_unused_hooks_refuses_a_hook_that_the_plugin_does_not_impleme
     plugins.write("a.py", "@hookimpl\ndef negotiator_unused_hooks(): return ['negotiator_charges']\n")
     (failure,) = plugins.load().leave_out_unused(queues(), {})
     assert failure.message == "expected names of own hooks (), got 'negotiator_charges'"
+
+
+POLICY = """
+calls = []
+
+class Hosts:
+    def __init__(self, queues, settings):
+        self.text = f"{settings} with {queues.get('root').path}"
+
+    def begin_cycle(self, slots, cycle):
+        calls.append((len(slots), cycle.number, cycle.payers))
+        if cycle.number == 13:
+            raise RuntimeError("thirteen")
+        return self.text, slots.strings("Machine") == "a"
+
+@hookimpl
+def negotiator_job_attributes(): return []
+@hookimpl
+def negotiator_policy(queues, settings): return Hosts(queues, settings)
+@hookimpl
+def negotiator_filter_slots(policy):
+    yield Filter(rule="a", allow=policy[1], code="a", text=f"{policy[0]}, {len(calls)} calls: {calls[-1]}")
+@hookimpl
+def negotiator_gate_ads(policy, ads):
+    yield Gate(rule="g", discard=np.zeros(len(ads), bool), code="g", text=policy.text)
+"""
+HOSTS = 'Machine = "a"\n\nMachine = "b"'
+
+
+def filters(manager, slots, cycle):
+    return manager.ask(
+        specs.negotiator_filter_slots, request=request(), slots=slots, cycle=cycle, settings={}
+    )
+
+
+def test_negotiator_policy_makes_the_object_of_the_other_hooks(plugins):
+    """It is made once, and asked once for the slots of each cycle, at nobody's expense."""
+    plugins.write("a.py", POLICY)
+    manager = plugins.load()
+    assert manager.make_policies(queues(), {"a": "settings"}) == ()
+    slots, others = table(HOSTS), table('Machine = "a"')
+    paid = attrs.evolve(cycle_record(number=7), payers=Payers(lambda _: Allowance(1)))
+    texts = [filters(manager, each, paid).records[0].record.text for each in (slots, slots, others, slots)]
+    assert texts == [
+        *["settings with root, 1 calls: (2, 7, None)"] * 2,
+        *["settings with root, 2 calls: (1, 7, None)"] * 2,
+    ]
+    (found,) = filters(manager, slots, cycle_record(number=8)).records
+    assert found.record.text.endswith("3 calls: (2, 8, None)")
+    assert found.record.allow.tolist() == [True, False]
+    answer = manager.ask(
+        specs.negotiator_gate_ads, kind=AdKind.JOB, ads=slots, cycle=cycle_record(), settings={}
+    )
+    assert answer.records[0].record.text == "settings with root"
+
+
+def test_begin_cycle_fails_once_for_each_hook_that_needs_it(plugins):
+    plugins.write("a.py", POLICY)
+    manager = plugins.load()
+    manager.make_policies(queues(), {})
+    slots = table(HOSTS)
+    for _ in range(2):
+        (failure,) = filters(manager, slots, cycle_record(number=13)).failures
+        assert (failure.hook, failure.message) == ("negotiator_filter_slots", "RuntimeError: thirteen")
+    (found,) = filters(manager, slots, cycle_record(number=14)).records
+    assert "2 calls" in found.record.text
+
+
+def test_a_plugin_without_negotiator_policy_is_passed_none(plugins):
+    plugins.write(
+        "a.py",
+        """
+        @hookimpl
+        def negotiator_filter_slots(slots, policy):
+            yield Filter(rule="a", allow=np.ones(len(slots), bool), code="a", text=str(policy))
+        """,
+    )
+    manager = plugins.load()
+    manager.make_policies(queues(), {})
+    assert filters(manager, table(HOSTS), cycle_record()).records[0].record.text == "None"
+
+
+def test_a_failure_of_negotiator_policy_is_reported(plugins):
+    plugins.write("a.py", "@hookimpl\ndef negotiator_policy(): raise ValueError('no object')")
+    (failure,) = plugins.load().make_policies(queues(), {})
+    assert (failure.hook, failure.message) == ("negotiator_policy", "ValueError: no object")

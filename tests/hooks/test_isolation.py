@@ -32,9 +32,13 @@ def load(plugins, source, seconds=30.0):
     return plugins.load(isolate={"p": seconds})
 
 
-def filtered(manager, slots=SLOTS):
+def filtered(manager, slots=SLOTS, of=None, cycle=None):
     return manager.ask(
-        specs.negotiator_filter_slots, request=request(), slots=slots, settings={}, cycle=cycle_record()
+        specs.negotiator_filter_slots,
+        request=of or request(),
+        slots=slots,
+        settings={},
+        cycle=cycle or cycle_record(),
     )
 
 
@@ -54,6 +58,35 @@ def test_the_answer_comes_from_another_process(plugins):
         assert answer.record.allow.tolist() == [True, False]
         assert str(answer.record.source) == "p.py:3"
         assert int(answer.record.text) != os.getpid()
+
+
+POLICY = """
+begun = []
+
+class Linux:
+    def begin_cycle(self, slots, cycle):
+        begun.append(cycle.number)
+        return np.array([each == "LINUX" for each in slots.strings("OpSys")])
+
+@hookimpl
+def negotiator_policy(queues): return Linux()
+@hookimpl
+def negotiator_filter_slots(policy, request):
+    if request.user == "crash": os._exit(1)
+    yield Filter(rule="linux", allow=policy, code="not_linux", text=str(len(begun)))
+"""
+
+
+def test_the_object_of_negotiator_policy_stays_in_the_worker(plugins):
+    """It is made of the slots once a cycle there, and anew in the next worker."""
+    manager = load(plugins, POLICY)
+    assert manager.make_policies(queues(), {}) == ()
+    for number, calls in ((1, "1"), (1, "1"), (2, "2")):
+        (answer,) = filtered(manager, cycle=cycle_record(number=number)).records
+        assert (answer.record.allow.tolist(), answer.record.text) == ([True, False], calls)
+    assert "ended" in filtered(manager, of=request('Owner = "crash"')).failures[0].message
+    (answer,) = filtered(manager).records
+    assert answer.record.text == "1"
 
 
 def test_another_table_is_sent_anew(plugins):

@@ -17,7 +17,7 @@ from negotiator.hooks import specs
             "@hookimpl\ndef zzz(): pass",
             4,
             (
-                "error: plugin p, hook zzz: unknown hook (the nearest of 22 are: negotiator_user_groups, negotiator_usage,"
+                "error: plugin p, hook zzz: unknown hook (the nearest of 23 are: negotiator_user_groups, negotiator_usage,"
                 " negotiator_unused_hooks, negotiator_starting_bundles, negotiator_section)"
             ),
         ),
@@ -26,7 +26,7 @@ from negotiator.hooks import specs
             5,
             (
                 "error: plugin p, hook negotiator_filter_slots: unknown argument job"
-                " (its arguments are: request, slots, settings, cycle)"
+                " (its arguments are: request, slots, settings, cycle, policy)"
             ),
         ),
         (
@@ -34,7 +34,7 @@ from negotiator.hooks import specs
             4,
             (
                 "error: plugin p, hook negotiator_filter_slots: unknown argument job"
-                " (its arguments are: request, slots, settings, cycle)"
+                " (its arguments are: request, slots, settings, cycle, policy)"
             ),
         ),
         (

@@ -9,6 +9,7 @@ from negotiator.ledger import Charge, Ledger
 from negotiator.queues import QueueTree
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import negotiator_charges
+from negotiator_limits.hooks import QueueLimits
 from negotiator_limits.usage import read_usage
 from yunikorn_pool import read
 
@@ -33,7 +34,7 @@ def charges(user, group, resources, applications, queue="root.a"):
         submitter=user, schedd="", ad=Ad(), count=len(applications), first_job="1.0",
         queue=queue, user=user, group=group, resources=resources, applications=applications,
     )  # fmt: skip
-    found = list(negotiator_charges(request, QUEUES))
+    found = list(negotiator_charges(request, QUEUES, QueueLimits()))
     return [each for each in found if isinstance(each, Charge)], [
         each for each in found if not isinstance(each, Charge)
     ]
@@ -116,4 +117,4 @@ def test_two_configurations_are_separate():
     )  # fmt: skip
     for _ in range(2):
         for queues, most in ((QUEUES, 10), (other, 3)):
-            assert next(iter(negotiator_charges(request, queues))).limit == most * 10**9
+            assert next(iter(negotiator_charges(request, queues, QueueLimits()))).limit == most * 10**9

@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.plugin import PlacedApplication, QueueTree
-from negotiator_limits.hooks import negotiator_application_groups
+from negotiator_limits.hooks import QueueLimits, negotiator_application_groups
 from negotiator_limits.settings import GroupTracking, LimitSettings
 from yunikorn_pool import read
 
@@ -47,7 +47,9 @@ ALL = tuple(GroupTracking)
 def test_the_group_of_an_application(groups, queue, present, trackings, chosen):
     application = PlacedApplication("sue", groups, queue, present)
     for tracking in trackings:
-        assert negotiator_application_groups([application], QUEUES, LimitSettings(tracking)) == [chosen]
+        assert negotiator_application_groups(
+            [application], QUEUES, LimitSettings(tracking), QueueLimits()
+        ) == [chosen]
 
 
 SHADOW = """
@@ -75,4 +77,6 @@ partitions:
 def test_a_limit_that_does_not_enforce_takes_no_application_from_one_that_does(groups, present, chosen):
     queues = QueueTree.of(read({"text": SHADOW}).partition.root, 0)
     application = PlacedApplication("user", groups, "root.a", present)
-    assert list(negotiator_application_groups([application], queues, LimitSettings())) == [chosen]
+    assert list(negotiator_application_groups([application], queues, LimitSettings(), QueueLimits())) == [
+        chosen
+    ]

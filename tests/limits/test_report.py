@@ -3,6 +3,7 @@
 from negotiator.hooks.charges import CounterUsage
 from negotiator.queues import QueueTree
 from negotiator_limits import negotiator_usage
+from negotiator_limits.hooks import QueueLimits
 from yunikorn_pool import read
 
 CONFIG = {
@@ -46,7 +47,9 @@ def reported(report):
     users, apps = counted("user", "user1", ("root.default", "app1"), ("root.test", "app2"))
     groups, group_apps = counted("group", "tester", ("root.test", "app2"))
     of_apps = {("user1", "app1"): "", ("user1", "app2"): "tester"}
-    return negotiator_usage(report, CounterUsage(users | groups, apps | group_apps, of_apps), QUEUES)
+    return negotiator_usage(
+        report, CounterUsage(users | groups, apps | group_apps, of_apps), QUEUES, QueueLimits()
+    )
 
 
 def test_users_in_the_form_of_yunikorn():
@@ -111,7 +114,7 @@ def test_groups_in_both_forms():
 def test_limits_are_reported_before_anything_is_used():
     """Only the limits in YuniKorn's form; empty values too in that of the specification."""
     nothing = CounterUsage({}, {}, {})
-    assert negotiator_usage("groups", nothing, QUEUES) == [
+    assert negotiator_usage("groups", nothing, QUEUES, QueueLimits()) == [
         {
             "groupName": "tester",
             "queues": {
@@ -122,7 +125,7 @@ def test_limits_are_reported_before_anything_is_used():
             },
         }
     ]
-    (entry,) = negotiator_usage("users-spec", nothing, QUEUES)
+    (entry,) = negotiator_usage("users-spec", nothing, QUEUES, QueueLimits())
     assert (entry["groups"], entry["queues"]["resourceUsage"]) == ({}, {})
 
 
@@ -130,7 +133,7 @@ def test_a_group_has_the_users_of_its_running_applications():
     """Not those whose application counts for another group, or uses nothing."""
     groups, apps = counted("group", "tester", ("root.test", "app2"))
     of_apps = {("user1", "app2"): "tester", ("user2", "app2"): "dev", ("user3", "app3"): "tester"}
-    (entry,) = negotiator_usage("groups-spec", CounterUsage(groups, apps, of_apps), QUEUES)
+    (entry,) = negotiator_usage("groups-spec", CounterUsage(groups, apps, of_apps), QUEUES, QueueLimits())
     assert entry["users"] == ["user1"]
 
 
@@ -141,10 +144,10 @@ def test_the_wildcard_is_reported_as_a_group_and_not_as_a_user():
     queues = [{"name": "a", "limits": [limit, wildcard]}]
     tree = QueueTree.of(read({"queues": [{"name": "root", "queues": queues}]}).partition.root, 0)
     nothing = CounterUsage({}, {}, {})
-    assert negotiator_usage("users", nothing, tree) == []
+    assert negotiator_usage("users", nothing, tree, QueueLimits()) == []
     assert [
         (entry["groupName"], entry["queues"]["children"])
-        for entry in negotiator_usage("groups", nothing, tree)
+        for entry in negotiator_usage("groups", nothing, tree, QueueLimits())
     ] == [
         ("*", [{"queuePath": "root.a", "maxApplications": 3}]),
         ("dev", [{"queuePath": "root.a", "maxApplications": 2}]),
@@ -161,16 +164,16 @@ def test_other_counters_are_left_out():
     }
     sets = {("user", "bob", "root"): {"app": 1}, ("queue", "root", "applications"): {"app": 1}}
     used = CounterUsage(sums, sets, {("bob", "app"): "tester", ("bob", "free"): ""})
-    bob, _ = negotiator_usage("users", used, QUEUES)
+    bob, _ = negotiator_usage("users", used, QUEUES, QueueLimits())
     assert bob == {
         "userName": "bob",
         "groups": {"app": "tester"},
         "queues": {"queuePath": "root", "resourceUsage": {"memory": 5}, "runningApplications": ["app"]},
     }
-    groups = negotiator_usage("groups", used, QUEUES)
+    groups = negotiator_usage("groups", used, QUEUES, QueueLimits())
     assert [entry["groupName"] for entry in groups] == ["tester"]
 
 
 def test_other_reports_are_empty():
     """They may be other plugins'."""
-    assert negotiator_usage("hosts", CounterUsage({}, {}, {}), QUEUES) == ()
+    assert negotiator_usage("hosts", CounterUsage({}, {}, {}), QUEUES, QueueLimits()) == ()

@@ -9,8 +9,9 @@ import pytest
 from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
+from negotiator.hooks import specs
 from negotiator.plugin import Cycle
-from negotiator.testing import request
+from negotiator.testing import queues, request
 from negotiator_quotasets import hooks
 from pools import NOW, cycle, job, matched, slot, snapshot
 from quota_sets import ENGINE, bundle, counted, decide, host_slots, reasons, rules, write
@@ -446,23 +447,34 @@ class TestBundles:
 
     def test_without_queues_the_owner_is_the_user(self, tmp_path):
         """The hook is called directly."""
-        settings = bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
-        pool = snapshot(HOSTS)
+        policy = hooks.negotiator_policy(
+            bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
+        )
         requests = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
-        (found,) = hooks.negotiator_charges(requests, pool.slots, settings, Cycle(1, NOW, "x"))
+        begun = policy.begin_cycle(snapshot(HOSTS).slots, Cycle(1, NOW, "x"))
+        (found,) = hooks.negotiator_charges(requests, begun)
         assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
 
     def test_a_table_that_lasts_for_several_cycles_is_evaluated_at_the_time_of_each(self, tmp_path):
         """Standard input is read once for all cycles."""
-        settings = bundle(tmp_path, rules("users {*} to slots=9"), ENGINE).settings["quotasets"]
+        given = bundle(tmp_path, rules("users {*} to slots=9"), ENGINE)
         pool = snapshot(HOSTS)
         grows = attrs.evolve(
             request(), ad=job(0, RequestCpus=f"ifThenElse(time() > {NOW}, 4, 1)"), user="alice"
         )
         amounts = [
-            found.amount
+            found.record.amount
             for number, now in ((1, NOW), (2, NOW + 60))
-            for found in hooks.negotiator_charges(grows, pool.slots, settings, Cycle(number, now, "x"))
+            for found in given.hooks.ask(
+                specs.negotiator_charges,
+                request=grows,
+                slots=pool.slots,
+                queues=queues(),
+                settings=given.settings,
+                cycle=Cycle(number, now, "x"),
+                order="names",
+            ).records
+            if found.plugin == "quotasets"
         ]
         assert amounts == [1, 4]
 

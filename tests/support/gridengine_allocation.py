@@ -98,7 +98,9 @@ class Allocation:
         self._sets = [each.name for each in settings.sets]
         self._complexes = settings.gridengine.all_complexes
         self.ledger = Ledger()
-        site.hooks.job_attributes({**site.settings, PLUGIN: settings})  # what the plugin may read
+        everything = {**site.settings, PLUGIN: settings}
+        site.hooks.job_attributes(everything)  # what the plugin may read
+        site.hooks.make_policies(site.queue_tree, everything)
 
     def usage(self):
         """The usage as commands read it."""

@@ -217,7 +217,7 @@ def test_an_unknown_argument_is_refused_with_the_valid_names(tmp_path):
     """A misspelled argument would be ignored otherwise, and the test would test nothing."""
     (tmp_path / "good.py").write_text(GOOD)
     expected = (
-        r"unknown argument slot of negotiator_filter_slots; its arguments are: request, slots, settings, cycle"
+        r"unknown argument slot of negotiator_filter_slots; its arguments are: request, slots, settings, cycle, policy"
         r" \(did you mean slots\?\)"
     )
     with pytest.raises(TypeError, match=expected):

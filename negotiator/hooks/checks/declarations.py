@@ -137,6 +137,12 @@ def checked_attribute(record: Any, arguments: Mapping[str, Any]) -> str:
     return record.lower()
 
 
+def checked_policy(record: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the object: only its own plugin uses it."""
+    del arguments
+    return record
+
+
 def checked_hook_name(record: Any, arguments: Mapping[str, Any]) -> str:
     """Return the name of a hook; the manager knows which hooks a plugin implements."""
     del arguments

@@ -24,6 +24,7 @@ ISOLATED_HOOKS = frozenset(
         "negotiator_gate_attributes",
         "negotiator_job_attributes",
         "negotiator_matches_made",
+        "negotiator_policy",
         "negotiator_queues_changed",
         "negotiator_score_slots",
         "negotiator_unused_hooks",
@@ -54,6 +55,10 @@ def isolated_plugin(worker: WorkerProcess, hooks: Mapping[str, Hook[..., Any]]) 
 
 
 def _remote(worker: WorkerProcess, hook: Hook[..., Any], names: list[str]) -> Callable[..., Any]:
+    if "policy" in names:  # it stays in the worker, which needs what it is made of
+        names = [each for each in hook.arguments if each in names or each in ("slots", "cycle")]
+        names.remove("policy")
+
     def call(**arguments: Any) -> Any:
         request = arguments.get("request")
         if isinstance(request, WatchedRequest):  # what is read in another process is not known

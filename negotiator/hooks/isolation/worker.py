@@ -20,6 +20,7 @@ from negotiator.hooks.isolation.wire import (
 )
 from negotiator.hooks.pluggy_adapter import import_lazy_names, marked_functions
 from negotiator.hooks.plugin_output import running_plugin
+from negotiator.hooks.policy import PluginPolicy
 
 _BEYOND = (
     5.0  # seconds after the deadline until a worker ends itself, if the program that would end it is gone
@@ -44,6 +45,7 @@ class _Worker:
     def __init__(self) -> None:
         self.functions: dict[str, Callable[..., Any]] = {}
         self.tables: dict[str, Any] = {}
+        self.policy: PluginPolicy | None = None
 
     def answer(self, message: dict[str, Any]) -> bytes:
         function: Callable[..., Any] = self.answer
@@ -54,11 +56,23 @@ class _Worker:
             self.tables.update(message["tables"])
             tables = {name: self.tables[name] for name in message["cached"]}
             with running_plugin(message["hook"]):
-                records = _plain(function(**message["arguments"], **tables), message["limit"])
+                records = _plain(
+                    self._call(function, message["hook"], {**message["arguments"], **tables}),
+                    message["limit"],
+                )
             return answer_to_bytes({"records": records})
         except BaseException as error:  # noqa: BLE001 - whatever the plugin raises is its failure
             line = failed_line(error, function)
             return answer_to_bytes({"error": f"{describe_error(error)}{f' ({line})' if line else ''}"})
+
+    def _call(self, function: Callable[..., Any], hook: str, arguments: dict[str, Any]) -> Any:
+        if hook == "negotiator_policy":
+            self.policy = PluginPolicy(function(**arguments))
+            return None
+        parameters = _parameters(function)
+        if "policy" in parameters:
+            arguments["policy"] = None if self.policy is None else self.policy.of(arguments)
+        return function(**{name: arguments[name] for name in parameters})
 
     def _load(self, code: Any) -> dict[str, Any]:
         module = code.load()

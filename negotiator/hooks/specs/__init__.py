@@ -27,6 +27,7 @@ from negotiator.hooks.specs.loading import negotiator_gate_attributes as negotia
 from negotiator.hooks.specs.loading import negotiator_job_attributes as negotiator_job_attributes
 from negotiator.hooks.specs.loading import negotiator_orders as negotiator_orders
 from negotiator.hooks.specs.loading import negotiator_placement_rules as negotiator_placement_rules
+from negotiator.hooks.specs.loading import negotiator_policy as negotiator_policy
 from negotiator.hooks.specs.loading import negotiator_pool_sources as negotiator_pool_sources
 from negotiator.hooks.specs.loading import negotiator_section as negotiator_section
 from negotiator.hooks.specs.loading import negotiator_unused_hooks as negotiator_unused_hooks

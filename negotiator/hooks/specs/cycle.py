@@ -86,7 +86,7 @@ def negotiator_user_groups(users: Sequence[str], settings: Any, now: float) -> I
     batch="applications",
 )
 def negotiator_application_groups(  # type: ignore[empty-body]
-    applications: Sequence[PlacedApplication], queues: QueueTree, settings: Any
+    applications: Sequence[PlacedApplication], queues: QueueTree, settings: Any, policy: Any = None
 ) -> Iterable[str]:
     """Choose the group that each application counts for.
 
@@ -105,12 +105,15 @@ def negotiator_application_groups(  # type: ignore[empty-body]
     :param applications: the placed applications, each with the groups of its user and its queue.
     :param queues: the queues with those that rules have just created.
     :param settings: this plugin's part of the bundle.
+    :param policy: what ``negotiator_policy`` of this plugin returned.
     :return: a group for each application, in their order; an empty string for no group.
     """
 
 
 @hookspec("Gate", check=deferred(lambda: checks.checked_gate), on_failure=OnFailure.DENY, batch="ads")
-def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -> Iterable[Gate]:  # type: ignore[empty-body]
+def negotiator_gate_ads(  # type: ignore[empty-body]
+    kind: AdKind, ads: Table, settings: Any, cycle: Cycle, policy: Any = None
+) -> Iterable[Gate]:
     """Decide which ads are discarded before matching.
 
     Called once a cycle for each kind of ads (schedd, submitter, startd, job), with all of them; once more with the
@@ -129,6 +132,7 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     :param ads: all ads of that kind, a row each; of those that run, as if they were matched now.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
+    :param policy: what ``negotiator_policy`` of this plugin returned.
     :return: the gates, each with a mask over the rows of ``ads``. ``outside`` marks slots that are not of this negotiator's pool.
     """
 
@@ -140,7 +144,9 @@ def negotiator_gate_ads(kind: AdKind, ads: Table, settings: Any, cycle: Cycle) -
     batch="slots",
     may_be_unused=True,
 )
-def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Filter]:  # type: ignore[empty-body]
+def negotiator_filter_slots(  # type: ignore[empty-body]
+    request: Request, slots: Table, settings: Any, cycle: Cycle, policy: Any = None
+) -> Iterable[Filter]:
     """Decide which slots a request may be matched with.
 
     Called with all admitted slots, once for all requests of a cycle that are alike: equal in the fields of ``request`` that the call
@@ -160,6 +166,7 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     :param slots: all admitted slots, a row each.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
+    :param policy: what the object that ``negotiator_policy`` of this plugin returned has made of these slots.
     :return: the filters, each with a mask over the rows of ``slots``.
     """
 
@@ -171,7 +178,9 @@ def negotiator_filter_slots(request: Request, slots: Table, settings: Any, cycle
     batch="slots",
     may_be_unused=True,
 )
-def negotiator_score_slots(request: Request, slots: Table, settings: Any, cycle: Cycle) -> Iterable[Score]:  # type: ignore[empty-body]
+def negotiator_score_slots(  # type: ignore[empty-body]
+    request: Request, slots: Table, settings: Any, cycle: Cycle, policy: Any = None
+) -> Iterable[Score]:
     """Score the slots that a request may get: which are better than others.
 
     Called once for each request (equal jobs, not one job), with all admitted slots. Scores sort slots before every rank of
@@ -189,6 +198,7 @@ def negotiator_score_slots(request: Request, slots: Table, settings: Any, cycle:
     :param slots: all admitted slots, a row each.
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
+    :param policy: what the object that ``negotiator_policy`` of this plugin returned has made of these slots.
     :return: the scores, each with a number for each row of ``slots``.
     """
 
@@ -201,7 +211,13 @@ def negotiator_score_slots(request: Request, slots: Table, settings: Any, cycle:
     may_be_unused=True,
 )
 def negotiator_charges(  # type: ignore[empty-body]
-    request: Request, slots: Table, queues: QueueTree, settings: Any, cycle: Cycle, order: str
+    request: Request,
+    slots: Table,
+    queues: QueueTree,
+    settings: Any,
+    cycle: Cycle,
+    order: str,
+    policy: Any = None,
 ) -> Iterable[Charge | KeyCharge]:
     """Declare the charges of each match of a request: counters, amounts and limits.
 
@@ -231,5 +247,6 @@ def negotiator_charges(  # type: ignore[empty-body]
     :param settings: this plugin's part of the bundle.
     :param cycle: number and time of the cycle, digest of the bundle.
     :param order: the name of the order of requests (``order:`` of pool.yaml).
+    :param policy: what the object that ``negotiator_policy`` of this plugin returned has made of these slots.
     :return: the charges, each with a ``Quota`` as its label.
     """

@@ -125,6 +125,44 @@ def negotiator_unused_hooks(queues: QueueTree, settings: Any) -> Iterable[str]: 
     """
 
 
+@hookspec(
+    "object", check=declarations.checked_policy, shape=AnswerShape.ONE, on_failure=OnFailure.REFUSE_BUNDLE
+)
+def negotiator_policy(queues: QueueTree, settings: Any) -> object:
+    """Make the object that the other hooks of this plugin are passed as ``policy``: a place for what is computed once.
+
+    Called once when a bundle is loaded, after its settings and queues were checked. An object with a method
+    ``begin_cycle(slots, cycle)`` is asked once for the slots of each cycle: the hooks that are called with slots are passed what it
+    returned. It is called with the admitted slots, and with others where what runs is judged. A failure of
+    ``negotiator_policy`` refuses the bundle; one of ``begin_cycle`` is that of the hook that needs it.
+
+    Example::
+
+        @attrs.frozen
+        class LargeHosts:
+            most: int
+
+            def begin_cycle(self, slots, cycle):
+                hosts, codes = np.unique(slots.strings("Machine").astype(str), return_inverse=True)
+                large = np.bincount(codes)[codes] > self.most
+                return Filter(rule="large-hosts", allow=~large, code="large_host", text="the host has too many slots")
+
+
+        @hookimpl
+        def negotiator_policy():
+            return LargeHosts(most=64)
+
+
+        @hookimpl
+        def negotiator_filter_slots(policy):
+            yield policy
+
+    :param queues: the queues as the bundle configures them.
+    :param settings: this plugin's part of the bundle.
+    :return: any object. It must not change while it is used: cycles and questions may use it at the same time.
+    """
+
+
 @hookspec("PlacementRule", check=declarations.checked_placement_rule, on_failure=OnFailure.REFUSE_BUNDLE)
 def negotiator_placement_rules() -> Iterable[PlacementRule]:  # type: ignore[empty-body]
     """Add types of placement rules, for use in ``placementrules:`` of ``queues.yaml``.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     own=("settings", "used"),
 )
 def negotiator_usage(  # type: ignore[empty-body]
-    report: str, used: CounterUsage, queues: QueueTree, settings: Any
+    report: str, used: CounterUsage, queues: QueueTree, settings: Any, policy: Any = None
 ) -> Iterable[Mapping[str, Any]]:
     """Report the usage of the limits of this plugin.
 
@@ -42,6 +42,7 @@ def negotiator_usage(  # type: ignore[empty-body]
     :param used: the amounts on this plugin's counters.
     :param queues: the queues as they are now, with their configuration.
     :param settings: this plugin's part of the bundle.
+    :param policy: what ``negotiator_policy`` of this plugin returned.
     :return: the entries, as values that JSON has; none for an unknown report.
     """
 

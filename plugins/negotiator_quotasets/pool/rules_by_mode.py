@@ -12,12 +12,13 @@ import attrs
 
 from negotiator.plugin import Charge, Environment, Filter, Request, Table
 from negotiator_quotasets.pool.pool_rules import PoolRules
-from negotiator_quotasets.requests import RequestReaders
+from negotiator_quotasets.requests import RequestReader
+from negotiator_quotasets.settings import QuotaSettings, SetsOfMode
 
 
 @attrs.frozen(eq=False)
 class RulesByMode:
-    """The rules of all modes over the slots of one table; none if the bundle configures no quotas."""
+    """The rules of all modes over the slots of one table."""
 
     parts: tuple[PoolRules, ...]
 
@@ -32,10 +33,12 @@ class RulesByMode:
             yield from part.filters(request)
 
 
-def rules_by_mode(readers: RequestReaders, slots: Table, env: Environment) -> RulesByMode:
+def rules_by_mode(
+    settings: QuotaSettings, parts: Iterable[tuple[SetsOfMode, RequestReader]], slots: Table, env: Environment
+) -> RulesByMode:
     """Return the rules of all modes over some slots; a capacity is charged under the first mode that knows it."""
     found, known = list[PoolRules](), set[str]()
-    for part, reader in readers.parts:
-        found.append(PoolRules(readers.settings, reader, slots, env, part, frozenset(known)))
+    for part, reader in parts:
+        found.append(PoolRules(settings, reader, slots, env, part, frozenset(known)))
         known |= {each.name for each in reader.complexes}
     return RulesByMode(tuple(found))

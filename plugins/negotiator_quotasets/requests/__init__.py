@@ -5,6 +5,5 @@ from negotiator_quotasets.requests.reader import QuotaRequest as QuotaRequest
 from negotiator_quotasets.requests.reader import RequestReader as RequestReader
 from negotiator_quotasets.requests.reader import RequestValues as RequestValues
 from negotiator_quotasets.requests.reader import text_of as text_of
-from negotiator_quotasets.requests.readers import RequestReaders as RequestReaders
 from negotiator_quotasets.requests.resources import Claimant as Claimant
 from negotiator_quotasets.requests.resources import RequestedResources as RequestedResources
