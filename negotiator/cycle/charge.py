@@ -29,7 +29,7 @@ from negotiator.cycle.reasons import (
 )
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
-from negotiator.cycle.slot_allowance import admit_slots, are_too_heavy
+from negotiator.cycle.slot_allowance import FreeSlotUse, admit_slots
 from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import SlotAllowance
@@ -298,9 +298,10 @@ def _admit(
     among, copies, too_heavy = candidates.among, len(request.applications), 0
     if allowance is not None and candidates.preempting is None:
         # As it would turn out slot by slot: the turn has ended, or each candidate is too heavy for what is left of it.
-        if allowance.used_in_all >= allowance.stop:
+        use = FreeSlotUse.of(allowance)
+        if use.is_over:
             among = np.zeros_like(among)
-        elif are_too_heavy(allowance, among) and charges.have_room(ledger, copies):
+        elif use.refuses(among) and charges.have_room(ledger, copies):
             among, too_heavy = np.zeros_like(among), candidates.left
     while True:
         chosen = fitting_slots(charges, request, candidates, among, matcher.ranks, ledger, cycle)

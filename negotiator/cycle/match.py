@@ -33,7 +33,7 @@ from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Answers, Attributed
 from negotiator.hooks.manager import HookFailure
-from negotiator.hooks.order import ClaimedAllowance, QueuedRequest, SlotAllowance
+from negotiator.hooks.order import ClaimedAllowance, QueuedRequest, RequestRun, SlotAllowance
 from negotiator.hooks.records import Cycle, Filter, Mask, Request, Score
 from negotiator.hooks.slot_offer import Preemption
 from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
@@ -158,7 +158,8 @@ class SlotMatcher:
         """True if each slot is matched at most once, and a match ends no job."""
         return (
             self.conditions is not None
-            and self.preemption is None
+            and len(self.slots) > 0
+            and (self.preemption is None or self.preemption.is_settled)
             and self.divisible is None
             and self.requirements.hard is None
             and not len(self.claimed.rows)
@@ -174,12 +175,13 @@ class SlotMatcher:
         return filters is not None and filters.may_read(names)
 
     def plain_candidates(
-        self, queued: QueuedRequest, bundle: Bundle, cycle: Cycle, replaced: frozenset[str]
+        self, queued: QueuedRequest, run: RequestRun, bundle: Bundle, cycle: Cycle
     ) -> MatchCandidates | None:
-        """Return the slots for a request, if nothing but what alike requests share decides about them, and no rule warns; None otherwise.
+        """Return the slots for a request of a run, if nothing but what alike requests share decides about them, and no rule warns; None otherwise.
 
-        :param replaced: the attributes that the order adds at its turn, in lower case: they are not read.
+        What the order adds at its turn is not read.
         """
+        replaced = run.replaced_names
         found = None if self.conditions is None else self.conditions.of(queued, replaced)
         if found is None or found.warnings:
             return None
@@ -190,11 +192,17 @@ class SlotMatcher:
             self._latest_answers = queued.request, answers
             if answers.apply(candidates):
                 return None
-        self.withdraw(candidates, queued.request.schedd, preempt=False)
+        claimed = None if run.slots is None or self.preemption is None else run.slots.claimed
+        self.withdraw(candidates, queued.request.schedd, preempt=claimed is not None)
+        protected = 0
+        if claimed is not None and self.preemption is not None:
+            protected = self.preemption.apply_settled(candidates, queued.request.submitter, claimed)
         if candidates.warnings:
             return None
-        left = candidates.left
-        return MatchCandidates(queued, candidates.keep, left, tuple(candidates.removals), (), ())
+        return MatchCandidates(
+            *(queued, candidates.keep, candidates.left, tuple(candidates.removals), (), ()),
+            protected=protected,
+        )
 
     def unavailable(self) -> Iterator[tuple[Mask, Reason]]:
         """Yield the slots, (N,), that no request gets any more, with their reasons."""

@@ -57,6 +57,35 @@ class SlotPreemption:
     dynamic: DynamicSlots | None = None  # those of which a match may end several
 
     @cached_property
+    def is_settled(self) -> bool:
+        """True if no match may end a job, whatever the request: all jobs are protected, and no slot prefers another one."""
+        written, prefers = self.rules.requirements, self.cache.dependencies_of(_PREFERS, Side.MY)
+        may_end = not isinstance(written, Literal) or written.value is True
+        if may_end or self.rules.joint is not None or prefers.names or not prefers.within_limits:
+            return False
+        return prefers.cacheable and not (self.has_user & self.cache.get(_PREFERS, Ad(), Side.MY).rows).any()
+
+    def apply_settled(self, candidates: CandidateSet, submitter: str, claimed: ClaimedAllowance) -> int:
+        """Do what ``apply`` does if the rules are settled; return the number of protected slots."""
+        if claimed.only_by_rank:
+            candidates.remove_all(ONLY_BY_RANK)
+            return 0
+        key = fold(submitter)
+        if key not in self._kept:
+            own = self.has_user & self._is_of(submitter)
+            self._kept[key] = TrueRows.from_mask(own), TrueRows.from_mask(self.has_user & ~own)
+        own_jobs, others = self._kept[key]
+        candidates.remove_rows(own_jobs, self._own)
+        left = candidates.left
+        candidates.remove_rows(others, self._protected)
+        return left - candidates.left
+
+    @cached_property
+    def _kept(self) -> dict[str, tuple[TrueRows, TrueRows]]:
+        """The slots that run jobs of each submitter, and those that run other ones."""
+        return {}
+
+    @cached_property
     def has_user(self) -> Mask:
         """The slots that run a job of somebody, (N,)."""
         return np.array(self.rules.users != "", np.bool_)

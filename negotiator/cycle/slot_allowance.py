@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import attrs
 import numpy as np
 
@@ -36,7 +38,7 @@ def admit_slots(
     if states is None and len(rows) and jobs:
         use = FreeSlotUse.of(allowance)
         if use.take(rows[:jobs]):  # as usual, all of them fit
-            stopped = len(rows) < jobs and use.every >= allowance.stop
+            stopped = len(rows) < jobs and use.is_over
             return AdmittedSlots(np.arange(min(jobs, len(rows))), np.zeros(0, np.intp), stopped)
     turn = _TurnUse.of(allowance, rows, states)
     left = np.arange(len(rows), dtype=np.intp)
@@ -61,14 +63,6 @@ def admit_slots(
     return _admitted(admitted, heavy, stopped=bool(jobs) and turn.used >= allowance.stop)
 
 
-def are_too_heavy(allowance: SlotAllowance, among: Mask) -> bool:
-    """True if a turn may take none of some free slots, (N,): their weights are looked at where they may be too heavy."""
-    used, weights = allowance.used, allowance.weights
-    if _is_within(used, used + weights.max(initial=0.0), allowance.limit):
-        return False
-    return not _is_within(used, used + weights[among].min(initial=np.inf), allowance.limit)
-
-
 @attrs.define(eq=False)
 class FreeSlotUse:
     """The weight of the slots that were taken one after the other: of ``free`` ones, and of ``every`` slot."""
@@ -81,6 +75,22 @@ class FreeSlotUse:
     def of(cls, allowance: SlotAllowance) -> FreeSlotUse:
         """Return what was used before a turn."""
         return cls(allowance, allowance.used, allowance.used_in_all)
+
+    @property
+    def is_over(self) -> bool:
+        """True if the turn takes no more slots."""
+        return self.every >= self.allowance.stop
+
+    def refuses(self, among: Mask) -> bool:
+        """True if each of some free slots, (N,), is too heavy: their weights are looked at where they may be."""
+        used, weights, limit = self.free, self.allowance.weights, self.allowance.limit
+        if _is_within(used, used + self._heaviest, limit):
+            return False
+        return not _is_within(used, used + weights[among].min(initial=np.inf), limit)
+
+    @cached_property
+    def _heaviest(self) -> float:
+        return float(self.allowance.weights.max(initial=0.0))
 
     def take(self, rows: RowNumbers) -> bool:
         """Take free slots one after the other; False, and nothing is taken, if it is not certain that each is admitted."""

@@ -26,7 +26,7 @@ from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher
 from negotiator.cycle.recount import Recount
-from negotiator.cycle.result import Removal
+from negotiator.cycle.result import ALLOWANCE_USED, Removal
 from negotiator.cycle.slot_allowance import FreeSlotUse
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks import specs
@@ -44,14 +44,18 @@ from negotiator.ledger import LedgerError, Rows
 from negotiator.records import Station
 
 
+_NO_SLOTS = GrantedSlots(np.zeros(0, np.intp), np.zeros(0), np.zeros(0, np.intp))
+
+
 class _ServedRequest(NamedTuple):
-    """A request of a run: its slots, the number of its candidates, and what removed others; attributes as in ``Outcomes.add``."""
+    """A request of a run: its slots, its candidates, and what removed slots from it; attributes as in ``Outcomes.add``."""
 
     granted: GrantedSlots
-    candidates: int
+    candidates: MatchCandidates
     removals: tuple[Removal, ...]
-    attributes: Sequence[Attributes] | None
-    withdrawn: int
+    attributes: Sequence[Attributes] | None = None
+    withdrawn: int = 0
+    too_heavy: int = 0
 
 
 @attrs.define(eq=False)
@@ -124,43 +128,56 @@ class Turns:
         return feedback
 
     def _run(self, order: RequestOrder, run: RequestRun) -> bool:
-        """Serve the first requests of a run, as long as each of their jobs gets a slot; False if the first one has to wait for ``next``."""
-        if self.matcher.are_read(run.replaced_names, self.bundle):
+        """Serve the first requests of a run, as long as all or none of their jobs get a slot; False if the first one has to wait for ``next``."""
+        victims = run.slots is not None and run.slots.claimed is not None and run.slots.claimed.victims
+        if victims or self.matcher.are_read(run.replaced_names, self.bundle):
             return False
         served, matches = list[_ServedRequest](), 0
-        use, candidates = None if run.slots is None else FreeSlotUse.of(run.slots), None
+        use = None if run.slots is None else FreeSlotUse.of(run.slots)
         for queued in run.requests:
             self._begin_turn(len(served), matches)
             if self.time.ends_cycle() or self.time.reached(queued.request.submitter, queued.request.schedd):
                 break
+            if use is not None and use.is_over:
+                break
             self.matcher.begin_turn(queued)
             self.begin(Station.MATCH)
             paid = self.work.for_request(self.cycle, queued)
-            found = self.matcher.plain_candidates(queued, self.bundle, paid, run.replaced_names)
+            found = self.matcher.plain_candidates(queued, run, self.bundle, paid)
             self.begin(Station.CHARGE)
-            granted = None if found is None else self._granted_at_once(queued, found, use, paid)
+            granted = None if found is None else self._served_at_once(queued, found, use, paid)
             self.begin(Station.ORDER)
-            if found is None or granted is None:
+            if granted is None:
                 break
-            candidates = found
             served.append(granted)
             matches += len(granted.granted.rows)
             self._end_turn(queued.request)
-        if candidates is None:
+        if not served:
             return False
-        slots, withdrawn = [each.granted.rows for each in served], [each.withdrawn for each in served]
-        turns = order.served(ServedRun(slots, withdrawn, candidates.among))
+        turns = order.served(
+            ServedRun(
+                slots=[each.granted.rows for each in served],
+                withdrawn=[each.withdrawn for each in served],
+                too_heavy=[each.too_heavy for each in served],
+                protected=[each.candidates.protected for each in served],
+                candidate_slots=served[-1].candidates.among,
+            )
+        )
         for queued, each in zip(turns, served, strict=True):
-            self.outcomes.add_granted(queued, each.granted, each.candidates, each.removals, each.attributes)
+            candidates = each.candidates.left
+            self.outcomes.add_granted(queued, each.granted, candidates, each.removals, each.attributes)
         return True
 
-    def _granted_at_once(
+    def _served_at_once(
         self, queued: QueuedRequest, candidates: MatchCandidates, use: FreeSlotUse | None, paid: Cycle
     ) -> _ServedRequest | None:
-        """Grant the best candidates to all jobs of a request, and charge them; None, and nothing is charged, if one gets none."""
+        """Grant the best candidates to all jobs of a request, and charge them, or find that none gets one; None, and nothing is charged, otherwise."""
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
         copies = len(request.applications)
-        if not copies or candidates.left < copies or request.user in self.in_use.uncertain:
+        refused = not candidates.left or (use is not None and use.refuses(candidates.among))
+        if not copies or request.user in self.in_use.uncertain:
+            return None
+        if candidates.left < copies and not refused:
             return None
         declared = self.declared.of(request, paid, queued=queued)
         if declared.failures or is_exceeded(paid):
@@ -168,6 +185,13 @@ class Turns:
         charges = declared.charges(request, enforcing=True)
         if len(charges) < len(declared.records) or unspecified(request, charges) is not None:
             return None
+        if refused:
+            if not charges.have_room(ledger, copies):
+                return None
+            left, removals = candidates.left, candidates.removals
+            if left:
+                removals = (*removals, Removal(ALLOWANCE_USED, left, left))
+            return _ServedRequest(_NO_SLOTS, candidates, removals, too_heavy=left)
         try:
             chosen = fitting_slots(
                 charges, request, candidates, candidates.among, matcher.ranks, ledger, paid
@@ -183,11 +207,9 @@ class Turns:
             ledger.commit(admission)
         except LedgerError:
             return None
-        refused = refusals(charges, chosen, ledger, candidates.left, uniform=charges.is_uniform)
+        refusing = refusals(charges, chosen, ledger, candidates.left, uniform=charges.is_uniform)
         withdrawn = matcher.take(rows)
-        return _ServedRequest(
-            granted, candidates.left, (*candidates.removals, *refused), attributes, withdrawn
-        )
+        return _ServedRequest(granted, candidates, (*candidates.removals, *refusing), attributes, withdrawn)
 
     def _begin_turn(self, requests: int = 0, matches: int = 0) -> None:
         """Begin a turn, unless it began in a run; ``requests`` and ``matches`` are of a run that goes on."""

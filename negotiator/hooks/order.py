@@ -229,9 +229,10 @@ class Feedback:
 
 @attrs.frozen(eq=False)
 class RequestRun:
-    """Requests that have their turns one after the other, as long as each of their jobs gets a slot.
+    """Requests that have their turns one after the other, as long as each of their jobs gets a slot, or none of them does.
 
-    Each is allowed all of its jobs (``QueuedRequest.is_plain``), with the slots that ``slots`` allows at the first turn: with each match
+    None gets one if no slot is a candidate, or if each candidate weighs more than is left of ``slots``; a request that gets fewer
+    slots than it has jobs, or none for another reason, has a turn by itself. Each is allowed all of its jobs (``QueuedRequest.is_plain``), with the slots that ``slots`` allows at the first turn: with each match
     the weight of its slot is added to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests
     are matched by one of them, they have a turn each.
     """
@@ -243,14 +244,16 @@ class RequestRun:
 
 @attrs.frozen(eq=False)
 class ServedRun:
-    """The first requests of a run, whose jobs all got a slot; the others had no turn.
+    """The first requests of a run, those that were served; the others had no turn.
 
-    ``slots`` has the rows of the granted slots of each request, (G,), and ``withdrawn`` how many of these no request may have any
-    more. ``candidate_slots`` (S,) are those of the last of the turns, as ``Feedback`` has them.
+    ``slots`` has the rows of the granted slots of each request, (G,), empty if it got none; ``withdrawn``, ``too_heavy`` and ``protected``
+    are those of ``Feedback``. ``candidate_slots`` (S,) are those of the last of the turns.
     """
 
     slots: Sequence[RowNumbers]
     withdrawn: Sequence[int]
+    too_heavy: Sequence[int]
+    protected: Sequence[int]
     candidate_slots: Mask
 
 

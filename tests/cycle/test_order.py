@@ -533,7 +533,7 @@ def test_an_order_that_gives_many_requests_at_once_has_turns_for_those_that_get_
     [
         ("attrs.evolve(each, allowance=0)", "first", "with all of their jobs"),
         ("each.request", "first", "QueuedRequest in the requests of a RequestRun, got Request"),
-        ("each", "[]", "expected 1 turns of a run, got 0"),
+        ("each", "[]", "expected 2 turns of a run, got 0"),
     ],
 )
 def test_a_run_of_other_requests_ends_the_cycle_with_the_plugin(tmp_path, changed, returned, text):

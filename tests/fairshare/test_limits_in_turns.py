@@ -149,6 +149,19 @@ def test_a_limit_that_another_submitter_reaches_is_named_in_the_next_spin(serve)
     assert of_ann[:2] == ["no match found", "concurrency limit lic reached"]
 
 
+def test_a_limit_that_an_earlier_request_reaches_is_named_where_no_slot_fits(serve):
+    """The list is tested before slots are looked at, also of requests that are served together."""
+    result = serve(("ann", '"lic"', 1), ("ann", '"Lic"', 1), ("ann", None, 1), limits="lic: 1", unfit=[1])
+    assert len(result.matches) == 2
+    assert reasons(result) == [("ann", "concurrency limit lic reached")]
+
+
+def test_jobs_alike_are_rejected_once_although_others_are_between_them(serve):
+    result = serve(("ann", None, 1), ("ann", '"lic"', 1), ("ann", None, 1), limits="lic: 1", unfit=[0, 2])
+    assert len(result.matches) == 1
+    assert reasons(result) == [("ann", "no match found")]
+
+
 def test_a_request_that_a_limit_rejects_has_the_numbers_in_its_reason(serve):
     """It has a turn although no slot is looked at."""
     result = serve(("ann", '"lic"', 1), limits="lic: 0")

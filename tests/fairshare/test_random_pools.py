@@ -90,15 +90,18 @@ class CountedRuns(RequestOrder):
 
 
 @st.composite
-def free_pools(draw):
-    """Return a pool, mostly with free slots only, and many jobs that differ in what nothing reads."""
+def settled_pools(draw):
+    """Return a pool, mostly with free slots only, or with jobs that no match may end."""
     pool = draw(pools(grouped=draw(st.booleans())))
-    if draw(st.integers(0, 3)):
-        claims = {"RemoteUser", "RemoteOwner", "State", "Activity"}
+    removed = draw(
+        st.sampled_from(({"RemoteUser", "RemoteOwner", "State", "Activity"}, {"Rank", "partitionable"}, None))
+    )
+    if removed is not None:
         pool["slots"] = [
-            {key: value for key, value in slot.items() if key not in claims} | {"name": f"slot1@m{number}"}
+            {key: value for key, value in slot.items() if key not in removed} | {"name": f"slot1@m{number}"}
             for number, slot in enumerate(pool["slots"] * 4)
         ]
+        pool["knobs"] |= {"PREEMPTION_REQUIREMENTS": "false"}
     return pool
 
 
@@ -129,12 +132,20 @@ def test_requests_that_need_free_slots_only_are_served_many_at_a_time():
     submitters = [{"name": "alice@d", "schedd": "s1", **queued}]
     accounting = {"last_update": 1_800_000_000, "customers": {}}
     pool = {"now": 1_800_000_000, "knobs": {}, "slots": slots, "submitters": submitters, "jobs": jobs}
-    (_, matches, *_), in_runs = decided({**pool, "accounting": accounting}, splits=False)
+    pool["accounting"] = accounting
+    (_, matches, *_), in_runs = decided(pool, splits=False)
     assert (len(matches), in_runs) == (3, 3)
+
+    # Of jobs that no match ends, too: two of the three requests get no slot.
+    claim = {"State": '"Claimed"', "RemoteUser": '"bob@d"', "CurrentRank": 0.0}
+    busy = {**pool, "slots": [slots[0], slots[1] | claim, slots[2] | claim]}
+    busy["knobs"] = {"PREEMPTION_REQUIREMENTS": "false"}
+    (_, matches, *_), in_runs = decided(busy, splits=False)
+    assert (len(matches), in_runs) == (1, 3)
 
 
 @settings(SLOW, max_examples=EVERY * 2 // 5)
-@given(free_pools())
+@given(settled_pools())
 def test_requests_that_are_served_many_at_a_time_are_decided_as_turn_by_turn(pool):
     """Matches with their attributes, reasons with their counts, rejections, spins and accounts agree."""
     together, _ = decided(pool, splits=False)

@@ -118,9 +118,12 @@ def test_accounts_survive_cycles_under_another_order(fair, tmp_path):
 def test_a_request_without_a_slot_is_matched_once_however_many_spins_there_are(fair, monkeypatch):
     """Ann's large jobs fit nowhere, and the others take turns in several spins."""
     calls = []
-    before = turns.match
+    one, many = turns.match, turns.SlotMatcher.plain_candidates
+    monkeypatch.setattr(turns, "match", lambda of, *rest: calls.append(of.submitter) or one(of, *rest))
     monkeypatch.setattr(
-        turns, "match", lambda request, *rest: calls.append(request.submitter) or before(request, *rest)
+        turns.SlotMatcher,
+        "plain_candidates",
+        lambda matcher, queued, *rest: calls.append(queued.request.submitter) or many(matcher, queued, *rest),
     )
     large = jobs_of("ann", 3, 1, Requirements="TARGET.Memory > 99999")
     found = snapshot(

@@ -53,3 +53,8 @@ class PieSettings:
     rank_stable: bool = True
     requirements_change: bool = False
     quirks: PieQuirks = attrs.field(factory=PieQuirks)
+
+    @property
+    def stops_at_limit(self) -> bool:
+        """True if the turn of a submitter ends when its limit refuses a slot."""
+        return not (self.consider_preemption or self.use_weights)

@@ -106,8 +106,11 @@ class SubmitterTurn:
             run = self._run_from(queue, place)
             if run is not None:
                 served = yield OfferedRun(run, partial(self._count_run, run))
-                count = len(served.slots) if isinstance(served, ServedRun) else 0
-                del queue[place : place + count]
+                slots = served.slots if isinstance(served, ServedRun) else ()
+                count = len(slots)
+                refused = [queue[place + number] for number, rows in enumerate(slots) if not len(rows)]
+                queue[place : place + count] = refused
+                place += len(refused)
                 self._declined = 0 if count else self._declined + 1
                 if count == len(run.requests) or self._is_over():
                     continue
@@ -130,27 +133,31 @@ class SubmitterTurn:
                 self._declined = 0 if rest is None else self._declined
 
     def _run_from(self, queue: Sequence[QueuedRequest], place: int) -> RequestRun | None:
-        """Return the requests from a place on that have their turns whatever slots those before them get."""
+        """Return the requests from a place on that have their turns whether those before them get slots for all of their jobs or none."""
         settings, cycle = self.cycle.settings, self.cycle
         lists_once = settings.keep_candidates and settings.requirements_stable and settings.rank_stable
         if (
             self._declined == _MOST_DECLINED
             or not lists_once
-            or cycle.any_claimed
+            or settings.stops_at_limit
             or cycle.depth_first
-            or self._only_by_rank
+            or (self._only_by_rank and not cycle.any_claimed)
         ):
             return None
         found: list[QueuedRequest] = []
-        kind = None if self._listing is None else self._listing.kind
+        # Alike jobs use the candidates that were listed for the first of them, and are passed over once one was rejected.
+        kinds = set() if self._listing is None else {self._listing.kind}
         for queued in islice(queue, place, place + _MOST_OF_RUN):
-            # Alike jobs use the candidates that were listed for the first of them.
-            if queued.kind == kind or queued.kind in self._passed_over or self._key(queued) in cycle.hopeless:
+            if (
+                queued.kind in kinds
+                or queued.kind in self._passed_over
+                or self._key(queued) in cycle.hopeless
+            ):
                 break
             if self._jobs_left(queued) < len(queued.rows) or cycle.quotas(queued, CODE):
                 break
             found.append(queued)
-            kind = queued.kind
+            kinds.add(queued.kind)
         names = frozenset(map(str.lower, self._submitter_attributes()))
         return RequestRun(found, self._slots(), names) if found else None
 
@@ -160,8 +167,11 @@ class SubmitterTurn:
         weights_of = np.split(
             weights[np.concatenate(served.slots)], np.cumsum([*map(len, served.slots)])[:-1]
         )
-        each_request = zip(run.requests, served.slots, weights_of, served.withdrawn, strict=False)
-        for number, (queued, rows, own_weights, withdrawn) in enumerate(each_request):
+        each_request = zip(
+            *(run.requests, served.slots, weights_of, served.withdrawn, served.too_heavy, served.protected),
+            strict=False,
+        )
+        for number, (queued, rows, own_weights, withdrawn, heavy, protected) in enumerate(each_request):
             attributes = self._submitter_attributes()
             turns.append(
                 QueuedRequest(
@@ -173,9 +183,11 @@ class SubmitterTurn:
             )
             if number == last:
                 slots, listed = self._slots(), served.candidate_slots
-                self._listing = CandidateListing(queued.kind, False, self.used, attributes)
+                self._listing = CandidateListing(queued.kind, self._only_by_rank, self.used, attributes)
                 feedback = Feedback(
-                    *(turns[-1], rows, np.arange(len(rows)), 0, StopCause.SERVED, ()), candidate_slots=listed
+                    *(turns[-1], rows, np.arange(len(rows)), 0, StopCause.SERVED, ()),
+                    candidate_slots=listed,
+                    protected=protected,
                 )
                 self._marks.begin(queued)
                 self._marks.looked_at(feedback, slots, ())
@@ -185,6 +197,8 @@ class SubmitterTurn:
                 self.used += weight
                 self.used_free += weight
             self.matched += len(own)
+            if not own:
+                self._reject_all(queued, too_heavy=heavy, protected=protected)
         return turns
 
     def _match(self, queued: QueuedRequest, jobs: int) -> RequestTurns:
@@ -211,12 +225,22 @@ class SubmitterTurn:
     def _reject_rest(self, rest: QueuedRequest, feedback: Feedback) -> None:
         """Reject the jobs of a request that got no slots although it was allowed more."""
         limited, by_slot = feedback.too_heavy > 0, self._marks.reject_by_slot(rest)
-        # It got no slot that may be matched again. What PREEMPTION_REQUIREMENTS say of the others may change.
-        asked_again = self.cycle.settings.requirements_change and self.cycle.any_claimed
-        lasts = not (limited or by_slot or feedback.protected or asked_again)
+        lasts = not (limited or by_slot or feedback.protected or self._is_asked_again)
         if lasts and feedback.withdrawn >= len(feedback.slots):
             self.cycle.hopeless.add(self._key(rest))
-        self._reject(rest, self._marks.text if by_slot else self._reason(feedback), limited=limited)
+        text = self._marks.text if by_slot else self._reason(feedback.too_heavy, feedback.protected)
+        self._reject(rest, text, limited=limited)
+
+    def _reject_all(self, queued: QueuedRequest, *, too_heavy: int, protected: int) -> None:
+        """Reject a request of a run that got no slot."""
+        if not (too_heavy or protected or self._is_asked_again):
+            self.cycle.hopeless.add(self._key(queued))
+        self._reject(queued, self._reason(too_heavy, protected), limited=too_heavy > 0)
+
+    @property
+    def _is_asked_again(self) -> bool:
+        """True if a request that got no slot may get one later: what PREEMPTION_REQUIREMENTS say of slots with jobs may change."""
+        return self.cycle.settings.requirements_change and self.cycle.any_claimed
 
     @property
     def _only_by_rank(self) -> bool:
@@ -306,10 +330,10 @@ class SubmitterTurn:
         self.matched += len(feedback.slots)
 
     @staticmethod
-    def _reason(feedback: Feedback) -> RejectionText:
-        if feedback.protected:
+    def _reason(too_heavy: int, protected: int) -> RejectionText:
+        if protected:
             return RejectionText.PREEMPTION_REQUIREMENTS
-        return RejectionText.LIMIT if feedback.too_heavy else RejectionText.NO_MATCH
+        return RejectionText.LIMIT if too_heavy else RejectionText.NO_MATCH
 
     def _jobs_left(self, queued: QueuedRequest) -> int:
         """Return how many jobs of a request may still be served in this turn."""
@@ -355,5 +379,5 @@ class SubmitterTurn:
         )
         self._passed_over.add(queued.kind)
         self._limited = self._limited or limited
-        if limited and not (settings.consider_preemption or settings.use_weights):
+        if limited and settings.stops_at_limit:
             self.stop = TurnStop.UNWEIGHTED_LIMIT
