@@ -43,7 +43,6 @@ from negotiator.hooks.slot_offer import Preemption
 from negotiator.ledger import LedgerError, Rows
 from negotiator.records import Station
 
-
 _NO_SLOTS = GrantedSlots(np.zeros(0, np.intp), np.zeros(0), np.zeros(0, np.intp))
 
 
