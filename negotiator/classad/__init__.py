@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import references as references
     from negotiator.classad.syntax import unparse as unparse
     from negotiator.classad.syntax import unparse_old as unparse_old
+    from negotiator.classad.tables import AttributeValues as AttributeValues
     from negotiator.classad.tables import Column as Column
     from negotiator.classad.values import ERROR as ERROR
     from negotiator.classad.values import UNDEFINED as UNDEFINED
@@ -90,7 +91,7 @@ if not TYPE_CHECKING:
                 "ClassAdError Expr LiteralValue ParseError References Side bind conjuncts parse "
                 "parse_old references unparse unparse_old"
             ),
-            "negotiator.classad.tables": "Column",
+            "negotiator.classad.tables": "AttributeValues Column",
             "negotiator.classad.values": "ERROR Kind UNDEFINED",
         },
     )

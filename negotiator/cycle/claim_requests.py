@@ -22,7 +22,6 @@ from negotiator.classad import Ad, Kind, Table
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.autoclusters import running_autoclusters
 from negotiator.cycle.claim_amounts import LEAST, ClaimAmounts, number
-from negotiator.cycle.claims import slots_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.place import PlacedJobs, PlacedPool
@@ -92,9 +91,9 @@ def claim_requests(
         is_outside[:-1] = outside
     factory = RequestFactory(bundle, pool.state.groups, cycle.environment, slots.names())
     amounts, claims = ClaimAmounts.of(slots, bundle), ClaimAttributes.of(slots)
-    for placed, matches in zip(pool.in_use, pool.claims.of_jobs, strict=True):
+    for placed, rows, matches in zip(pool.in_use, pool.slot_rows, pool.claims.of_jobs, strict=True):
         if len(placed.jobs):
-            jobs = _ClaimedJobs.of(placed, matches, pool.journal, factory, amounts, claims)
+            jobs = _ClaimedJobs.of(placed, rows, matches, pool.journal, factory, amounts, claims)
             yield from jobs.claims_alike(is_outside)
     yield from _of_journal(pool.unseen, amounts, factory)
 
@@ -116,13 +115,13 @@ class _ClaimedJobs:
     def of(
         cls,
         placed: PlacedJobs,
+        rows: Rows,
         matches: Numbers,
         journal: Sequence[JournalEntry],
         factory: RequestFactory,
         amounts: ClaimAmounts,
         claims: ClaimAttributes,
     ) -> _ClaimedJobs:
-        rows = slots_of(placed.jobs, amounts.slots)
         columns = amounts.columns(placed.jobs, rows, factory.env)
         return cls(placed, rows, matches, journal, factory, amounts, claims, columns)
 

@@ -12,17 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import Ad, Table
+from negotiator.classad import AttributeValues, Kind, LiteralValue, Table
+from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
-from negotiator.cycle.jobs import Strings, names, schedd_of
+from negotiator.cycle.jobs import Strings, names
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers
+from negotiator.hooks.records import Mask
 from negotiator.ledger import Rows
 
 #: States of a slot that has a job (HTCondor manual, Machine ClassAd Attributes, State).
@@ -57,8 +59,7 @@ def slots_of(jobs: Table, slots: Table) -> Rows:
     return found
 
 
-@attrs.frozen
-class SlotClaim:
+class SlotClaim(NamedTuple):
     """The job that a claimed slot names, empty if it names none, and its user."""
 
     schedd: str
@@ -72,17 +73,15 @@ class SlotClaim:
 
 def slot_claims(slots: Table) -> dict[int, SlotClaim]:
     """Return the claims of the claimed slots, by row."""
-    rows = [row for row, state in enumerate(names(slots, "State").tolist()) if state in CLAIMED]
-    if not rows:
+    rows = np.flatnonzero(np.isin(names(slots, "State").astype(str), [*CLAIMED]))
+    if not len(rows):
         return {}
-    found = {}
-    users = names(slots, "RemoteUser"), names(slots, "RemoteOwner")
-    ids, jobs = slots.strings("GlobalJobId"), names(slots, "JobId")
-    for row in rows:
-        user = (users[0][row] or users[1][row]).partition("@")[0]
-        schedd = schedd_of(ids[row] or "")
-        found[row] = SlotClaim(schedd, jobs[row] if schedd else "", user)
-    return found
+    claimed = slots.take(rows)
+    of_user = [job_columns.texts(claimed, name) for name in ("RemoteUser", "RemoteOwner")]
+    users = job_columns.made_of(of_user, lambda user, owner: fold(user or owner).partition("@")[0])
+    schedds, jobs = job_columns.schedds(claimed), names(claimed, "JobId")
+    of_slots = zip(rows.tolist(), schedds.tolist(), jobs.tolist(), users.tolist(), strict=True)
+    return {row: SlotClaim(schedd, job if schedd else "", user) for row, schedd, job, user in of_slots}
 
 
 def owners(jobs: Table) -> Iterator[str]:
@@ -94,10 +93,11 @@ def owners(jobs: Table) -> Iterator[str]:
 
 @attrs.frozen
 class JobsInUse:
-    """Jobs that have a slot, and their users as queues name them, (N,)."""
+    """Jobs that have a slot, their users as queues name them, and the rows of their slots, -1 for one that is not in the pool; (N,)."""
 
     jobs: Table
     users: Strings
+    rows: Rows
 
 
 @attrs.frozen(eq=False)
@@ -132,9 +132,9 @@ class ClaimIndex:
         """
         found: dict[tuple[str, str], list[_Place]] = {}
         names = self.slots.strings("Name")
-        for number, (rows, claims) in enumerate(zip(self._rows, self.claims, strict=True)):
+        for number, (table, claims) in enumerate(zip(self.tables, self.claims, strict=True)):
             for row in np.flatnonzero(claims != "").tolist():
-                slot = names[rows[row]] or ""
+                slot = names[table.rows[row]] or ""
                 for name in filter(None, (slot, undivided(slot))):
                     found.setdefault((claims[row], name), []).append((number, row))
         return found
@@ -166,11 +166,7 @@ class ClaimIndex:
     def claims(self) -> list[Strings]:
         """What the slot of each job shows of its claim (``PublicClaimId``), (N,) for each table; empty if it shows none."""
         shown = np.array([*(claim or "" for claim in self.slots.strings("PublicClaimId")), ""], np.object_)
-        return [shown[rows] for rows in self._rows]
-
-    @cached_property
-    def _rows(self) -> list[Rows]:
-        return [slots_of(table.jobs, self.slots) for table in self.tables]
+        return [shown[table.rows] for table in self.tables]
 
     @cached_property
     def _schedds(self) -> list[list[str]]:
@@ -279,43 +275,81 @@ def undivided(slot: str) -> str:
 _COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
 #: Resources that a slot's ad names otherwise than a job's RequestName.
 _NAMED_OTHERWISE = frozenset({"cpu", "cpus", "memory", "vcore"})
+_MOST_DIGITS = 18  # of a number in a job's id
 
 
-def claimed_jobs(slots: Table, running: Table, resources: Collection[str]) -> Table:
-    """Return a job ad for each claimed slot that is not the slot of a running job.
+def claimed_jobs(
+    slots: Table, running: Table, rows_of_running: Rows, resources: Collection[str]
+) -> tuple[Table, Rows]:
+    """Return a job ad for each claimed slot that is not the slot of a running job, and the rows of these slots, (N,).
 
+    The ads have what the slots have of their jobs.
+
+    :param rows_of_running: what ``slots_of`` returns of the running jobs.
     :param resources: the names of all resources that queues limit; the job requests the slot's amount of each.
     """
-    taken = frozenset(slots_of(running, slots).tolist())
+    taken = frozenset(rows_of_running.tolist())
     ids = job_columns.job_ids(running)
     known = dict(zip(zip(job_columns.schedds(running), ids, strict=True), owners(running), strict=True))
-    found = []
+    rows = []
     for row, claim in slot_claims(slots).items():
         owner = known.get((claim.schedd, claim.job))  # a job on several slots is counted on one of them
         if row not in taken and (owner is None or not claim.is_of(owner)):
-            found.append(_job(slots.ad(row), resources))
-    return Table.from_ads(found)
+            rows.append(row)
+    found = np.array(rows, np.intp)
+    return slots.derived(found, _attributes(slots.take(found), resources)), found
 
 
-def _job(slot: Ad, resources: Collection[str]) -> Ad:
-    """Return the attributes that a slot has of its job, as a job's ad."""
-    return Ad(dict(_attributes(slot, resources)).items())
+def _attributes(slots: Table, resources: Collection[str]) -> dict[str, AttributeValues]:
+    """Return the attributes that slots have of their jobs, as those of a job's ad."""
+    every, same = np.arange(len(slots)), np.zeros(len(slots), np.intp)
+    users = [job_columns.texts(slots, name) for name in ("RemoteUser", "RemoteOwner")]
+    user = job_columns.made_of(users, lambda user, owner: user or owner)
+    owner = job_columns.made_of(users, lambda user, owner: (user or owner).partition("@")[0])
+    clusters, procs, are_numbers = _job_numbers(job_columns.texts(slots, "JobId").texts(every))
+    return {
+        "JobStatus": (same, [2]),
+        "Owner": _distinct(owner),
+        "User": _distinct(user),
+        "RemoteHost": (every, job_columns.texts(slots, "Name").texts(every)),
+        "ClusterId": (clusters, are_numbers),
+        "ProcId": (procs, are_numbers),
+        **{name: name for name in _COPIED},
+        "RequestCpus": _or_else(slots, "Cpus", 1),
+        "RequestMemory": _or_else(slots, "Memory", 0),
+        **{f"Request{name}": name for name in sorted(resources) if name.lower() not in _NAMED_OTHERWISE},
+    }
 
 
-def _attributes(slot: Ad, resources: Collection[str]) -> Iterator[tuple[str, Any]]:
-    remote = slot.string("RemoteOwner") or slot.string("RemoteUser") or ""
-    user = slot.string("RemoteUser") or remote
-    cluster, _, proc = (slot.string("JobId") or "").partition(".")
-    yield "JobStatus", 2
-    yield "Owner", user.partition("@")[0]
-    yield "User", user
-    yield "RemoteHost", slot.string("Name") or ""
-    if cluster.isdecimal() and proc.isdecimal():
-        yield "ClusterId", int(cluster)
-        yield "ProcId", int(proc)
-    yield from ((name, slot.get(name)) for name in _COPIED if name in slot)
-    yield "RequestCpus", slot.get("Cpus") if "Cpus" in slot else 1
-    yield "RequestMemory", slot.get("Memory") if "Memory" in slot else 0
-    for name in sorted(resources):
-        if name in slot and name.lower() not in _NAMED_OTHERWISE:
-            yield f"Request{name}", slot.get(name)
+def _distinct(texts: Strings) -> tuple[Numbers, list[LiteralValue]]:
+    """Return the place of each text, (N,), and each text once."""
+    places: dict[str, int] = {}
+    codes = [places.setdefault(text, len(places)) for text in texts.tolist()]
+    return np.array(codes, np.int64), [*places]
+
+
+def _or_else(slots: Table, name: str, default: int) -> AttributeValues:
+    """Return an attribute of slots as it is written; the default where a slot does not have it."""
+    absent = np.broadcast_to(slots.column(name).kinds == Kind.ABSENT, len(slots))
+    if not absent.any():
+        return name
+    own = slots.expressions(name)
+    return np.arange(len(slots)), [default if each is None else each for each in own]
+
+
+def _job_numbers(texts: Sequence[str]) -> tuple[Numbers, Numbers, Mask]:
+    """Return the cluster and the proc of each job id, (N,), and which of them are numbers."""
+    found = [text.partition(".") for text in texts]
+    parts = [
+        (int(cluster), int(proc), True)
+        if (
+            cluster.isdecimal()
+            and proc.isdecimal()
+            and len(cluster) <= _MOST_DIGITS
+            and len(proc) <= _MOST_DIGITS
+        )
+        else (0, 0, False)
+        for cluster, _, proc in found
+    ]
+    clusters, procs, are_numbers = np.array(parts, np.int64).reshape(-1, 3).T
+    return clusters, procs, are_numbers.astype(np.bool_)

@@ -11,13 +11,14 @@ import numpy as np
 
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
-from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, claimed_jobs, match_claims
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, claimed_jobs, match_claims, slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
 from negotiator.cycle.placement_pass import PlacementPass
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
+from negotiator.ledger import Rows
 from negotiator.placement.trace import ApplicationPlacement
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueChange
@@ -27,13 +28,14 @@ from negotiator.queues import QueueChange
 class PlacedPool:
     """All jobs of a pool with their queues: running ones, those that only claimed slots show, and idle ones.
 
-    ``journal`` has the matches of earlier cycles, and ``claims`` the match of each job in use. ``state`` has the queues
+    ``slot_rows`` are the rows of the slots of those in use, (N,) each, -1 for a slot that is not in the pool. ``journal`` has the matches of earlier cycles, and ``claims`` the match of each job in use. ``state`` has the queues
     and applications with everything placed.
     """
 
     running: PlacedJobs
     claimed: PlacedJobs
     idle: PlacedJobs
+    slot_rows: tuple[Rows, Rows]
     journal: tuple[JournalEntry, ...]
     claims: MatchedClaims
     state: CycleState
@@ -74,16 +76,19 @@ def place(
     """
     placement = PlacementPass.of(bundle, cycle, state)
     running = placement.place_in_use(snapshot.running, "running job")
-    claims = claimed_jobs(snapshot.slots, snapshot.running, bundle.resources)
+    rows = slots_of(snapshot.running, snapshot.slots)
+    claims, of_claims = claimed_jobs(snapshot.slots, snapshot.running, rows, bundle.resources)
     claimed = placement.place_in_use(claims, "claim")
     waiting = placement.place(_no_jobs(snapshot) if idle is None else idle, state.held)
-    in_use = [JobsInUse(each.jobs, each.users) for each in (running, claimed)]
+    slot_rows = rows[running.rows], of_claims[claimed.rows]
+    tables = zip((running, claimed), slot_rows, strict=True)
+    in_use = [JobsInUse(each.jobs, each.users, own) for each, own in tables]
     matched = match_claims(state.journal, ClaimIndex(in_use, snapshot.slots))
     journal = list(state.journal)
     unseen = placement.current([journal[number] for number in matched.unseen])
     for number, entry in zip(matched.unseen, unseen, strict=True):
         journal[number] = entry
-    return PlacedPool(running, claimed, waiting, tuple(journal), matched, placement.after())
+    return PlacedPool(running, claimed, waiting, slot_rows, tuple(journal), matched, placement.after())
 
 
 def place_idle(jobs: Table, bundle: Bundle, cycle: Cycle, state: CycleState) -> PlacedJobs:

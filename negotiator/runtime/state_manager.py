@@ -12,7 +12,7 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
-from negotiator.cycle.claims import ClaimIndex, JobsInUse, claimed_jobs
+from negotiator.cycle.claims import ClaimIndex, JobsInUse, claimed_jobs, slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.jobs import Strings
@@ -209,9 +209,12 @@ class StateManager:
         if not self.matches:
             return
         running = snapshot.running
-        claimed = claimed_jobs(snapshot.slots, running, self.bundle.resources)
-        tables = [JobsInUse(jobs, self._users(jobs, now)) for jobs in (running, claimed)]
-        in_use = ClaimIndex(tables, snapshot.slots)
+        rows = slots_of(running, snapshot.slots)
+        claimed, of_claims = claimed_jobs(snapshot.slots, running, rows, self.bundle.resources)
+        tables = ((running, rows), (claimed, of_claims))
+        in_use = ClaimIndex(
+            [JobsInUse(jobs, self._users(jobs, now), own) for jobs, own in tables], snapshot.slots
+        )
         slots = SlotClaims.of(snapshot.slots, self.journal.pending, claims)
         before = self.time.time - self.bundle.placement.claim_timeout
         if self.peers is not None:

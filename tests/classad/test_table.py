@@ -230,3 +230,36 @@ def test_a_table_with_added_attributes_equals_one_made_of_its_ads(cells, data):
     )
     assert [dict(ad.items()) for ad in added.ads] == [dict(ad.items()) for ad in made.ads]
     assert [array.tolist() for array in added.group("AB")] == [array.tolist() for array in made.group("AB")]
+
+
+@given(rows, st.data())
+def test_a_table_of_derived_ads_equals_one_made_of_them(cells, data):
+    """They have attributes of the table by other names, integers, and any values; rows in any order, some twice."""
+    table = _rows_table(cells)
+    picked = data.draw(st.lists(st.integers(0, len(cells) - 1), max_size=5)) if cells else []
+    numbers = np.array([data.draw(st.sampled_from((1, 2, 2**60))) for _ in picked], np.int64)
+    present = np.array([data.draw(st.booleans()) for _ in picked], np.bool_)
+    codes = np.array([data.draw(st.integers(0, 2)) for _ in picked], np.int64)
+    values = [None, 1, "b"]
+    derived = table.derived(picked, {"B2": "B", "N": (numbers, present), "v": (codes, values)})
+    made = Table.from_ads(
+        [
+            Ad(
+                [
+                    *([("B2", table.ad(row).get("B"))] if "B" in table.ad(row) else []),
+                    *([("N", int(number))] if has else []),
+                    *([] if values[code] is None else [("v", values[code])]),
+                ]
+            )
+            for row, number, has, code in zip(picked, numbers, present, codes.tolist(), strict=True)
+        ]
+    )
+    assert [dict(ad.items()) for ad in derived.ads] == [dict(ad.items()) for ad in made.ads]
+    assert derived.names() == made.names()
+    names = ["B2", "N", "V", "none"]
+    assert [array.tolist() for array in derived.group(names)] == [
+        array.tolist() for array in made.group(names)
+    ]
+    assert [derived.numbers(name, -1.0).tolist() for name in names] == [
+        made.numbers(name, -1.0).tolist() for name in names
+    ]

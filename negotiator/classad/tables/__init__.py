@@ -37,6 +37,7 @@ from negotiator.classad.tables.row_changes import rows_before as rows_before
 from negotiator.classad.tables.row_changes import write_changes as write_changes
 from negotiator.classad.tables.store import RowStore as RowStore
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
+from negotiator.classad.tables.table import AttributeValues as AttributeValues
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows
 from negotiator.classad.tables.table_codec import read_rows as read_rows
 from negotiator.classad.tables.table_codec import write_rows as write_rows

@@ -35,6 +35,10 @@ class EncodedAttribute:
             return self
         return EncodedAttribute(self.codes[rows], self.entries, self.pool)
 
+    def code(self, row: int) -> int:
+        """Return the entry of an ad."""
+        return int(self.codes[row] if self.codes.ndim else self.codes)
+
     def column(self, size: int) -> Column:
         """Return the attribute as a column of ``size`` rows, with only the kinds that occur in it."""
         column = self.entries.column(self.pool)

@@ -1,4 +1,4 @@
-"""Stores over another one, which stays as it is: with further attributes, with its rows repeated, or for a reader who may read some only."""
+"""Stores over another one, which stays as it is: with further attributes, with its rows repeated, of new ads that have some of its attributes, or for a reader who may read some only."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 
 from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax.attribute_map import expression
+from negotiator.classad.tables.distinct_values import ABSENT, DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 from negotiator.classad.tables.store import RowStore
+from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from negotiator.classad.syntax import Expr, LiteralValue, ReadLimit
     from negotiator.classad.tables.column import IndexArray, StringPool
     from negotiator.classad.tables.dictionary import AdDictionary
-    from negotiator.classad.tables.distinct_values import DistinctValues
     from negotiator.classad.tables.store import Store
 
 
@@ -123,6 +126,45 @@ class RepeatedStore:
 
 
 @attrs.frozen(eq=False)
+class DerivedStore:
+    """New ads: ``attributes`` has by name in lower case the name as written, and the values, (N,), which may be those of a store."""
+
+    base: Store
+    size: int
+    attributes: Mapping[str, tuple[str, EncodedAttribute]]
+
+    @property
+    def pool(self) -> StringPool:
+        """The strings of the columns, by code."""
+        return self.base.pool
+
+    @property
+    def version(self) -> int:
+        """How often rows were replaced."""
+        return self.base.version
+
+    def __len__(self) -> int:
+        return self.size
+
+    def ad(self, row: int) -> Ad:
+        """Return an ad."""
+        pairs = [(name, each.entries.expr(each.code(row))) for name, each in self.attributes.values()]
+        return Ad([(name, value) for name, value in pairs if value is not None])
+
+    def encoded(self, name: str) -> EncodedAttribute:
+        """Return an attribute of all ads."""
+        found = self.attributes.get(name)
+        return encode([None], self.pool) if found is None else found[1]
+
+    def names(self, rows: IndexArray | None) -> frozenset[str]:
+        """Return the names of the attributes that any ad of these rows has."""
+        if not (self.size if rows is None else len(rows)):
+            return frozenset()
+        taken = {name: each.take(rows) for name, (_, each) in self.attributes.items()}
+        return frozenset(name for name, each in taken.items() if (each.codes != ABSENT).any())
+
+
+@attrs.frozen(eq=False)
 class LimitedStore:
     """The ads of a store for a reader: it shows the names of the limit only, and reading another attribute is an error."""
 
@@ -160,6 +202,23 @@ class LimitedStore:
         return self.base.names(rows) & self.limit.names
 
 
+def integers(values: NDArray[np.int64], present: NDArray[np.bool_], pool: StringPool) -> EncodedAttribute:
+    """Return an attribute of integers, (N,); ads that are not ``present`` do not have it."""
+    entries, codes = DistinctValues(), np.full(len(values), ABSENT, np.int32)
+    distinct, numbers = np.unique(values[present], return_inverse=True)
+    codes[present] = entries.extend(Kind.INTEGER, distinct)[numbers]
+    return EncodedAttribute(codes, entries, pool)
+
+
+def chosen(
+    codes: IndexArray, values: Sequence[Expr | LiteralValue | None], pool: StringPool
+) -> EncodedAttribute:
+    """Return an attribute of ads by the place of the value of each, (N,); None for ads without it."""
+    encoded = encode([None if value is None else expression(value) for value in values], pool)
+    of_values = np.broadcast_to(encoded.codes, (len(values),))
+    return EncodedAttribute(of_values[codes], encoded.entries, pool)
+
+
 def added_attribute(
     base: Store,
     name: str,
@@ -172,8 +231,7 @@ def added_attribute(
     :param codes: the place in ``values`` of each row's value, (R,).
     :param rows: the ads in the store, (R,); None for all.
     """
-    encoded = encode([None if value is None else expression(value) for value in values], base.pool)
-    of_values = np.broadcast_to(encoded.codes, (len(values),)).astype(np.int64)
+    encoded = chosen(codes, values, base.pool)
     found = np.zeros(len(base), np.int64)
-    found[slice(None) if rows is None else rows] = of_values[codes]
+    found[slice(None) if rows is None else rows] = encoded.codes
     return AddedAttribute(name, found, encoded.entries)

@@ -19,10 +19,13 @@ from negotiator.classad.tables.distinct_values import DistinctValues
 from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
 from negotiator.classad.tables.overlay_store import (
+    DerivedStore,
     LimitedStore,
     OverlayStore,
     RepeatedStore,
     added_attribute,
+    chosen,
+    integers,
 )
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
@@ -35,6 +38,11 @@ if TYPE_CHECKING:
 
 RowSelection: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Rows of a table: row numbers in any order, or a mask of shape (N,)."""
+
+AttributeValues: TypeAlias = (
+    "str | tuple[IndexArray, NDArray[np.bool_]] | tuple[IndexArray, Sequence[Expr | LiteralValue | None]]"
+)
+"""An attribute of derived ads, see ``AttributeTable.derived``."""
 
 RARE: Final = 16
 """An expression that fewer rows have is cheaper to evaluate row by row, if there are many such expressions."""
@@ -232,6 +240,24 @@ class AttributeTable:
             for name, (codes, values) in attributes.items()
         }
         return type(self)(OverlayStore(store, added), self._rows, len(self) if self._rows is None else -1)
+
+    def derived(self, rows: RowSelection, attributes: Mapping[str, AttributeValues]) -> Self:
+        """Return a table of new ads, one for each of these rows, with these attributes and no others.
+
+        :param attributes: by name, the name of an attribute of this table, whose expressions they have (a row without it has none); or the
+            values of the rows, (N,): integers and which rows have one, or the place of each row's value and the values, None for none.
+        """
+        store, picked = self._current(), self._indices(rows)
+        made: dict[str, tuple[str, EncodedAttribute]] = {}
+        for name, given in attributes.items():
+            if isinstance(given, str):
+                found = store.encoded(fold(given)).take(picked)
+            elif isinstance(given[1], np.ndarray):
+                found = integers(given[0], given[1], store.pool)
+            else:
+                found = chosen(given[0], given[1], store.pool)
+            made[fold(name)] = name, found
+        return type(self)(DerivedStore(store, len(picked), made), None)
 
     def limited(self, limit: ReadLimit) -> Self:
         """Return a table of the same rows for a reader: it shows the names of the limit only; reading another is an error."""
