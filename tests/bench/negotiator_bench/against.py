@@ -163,6 +163,7 @@ POOLS: Final = {
     "plain-100k": ComparedPool("plain", 100_000, 10_000, targets=CycleTargets((15, 20, 18))),
     "mixed": ComparedPool("mixed", 20_000, 1_000, targets=CycleTargets((8, 12, 10))),
     "kinds": ComparedPool("kinds", 20_000, 1_000, targets=CycleTargets((8, 12, 10))),
+    "busy": ComparedPool("busy", 20_000, 1_000, 10),
     "large": ComparedPool(
         "plain", 100_000, 10_000, 10, CycleTargets((10, 12, 10)), submitters=1_000, is_large=True
     ),

@@ -11,14 +11,14 @@ import attrs
 from negotiator_bench.jobs import CLASSES, job_class
 from negotiator_bench.kinds import KINDS, slot_of_a_kind
 from negotiator_bench.mixed import mixed_slot
-from negotiator_bench.slots import SlotText, plain_slot
+from negotiator_bench.slots import SlotText, busy_slot, plain_slot
 from negotiator_bench.wide import DIFFERING, INTEGERS, REALS, STRINGS, wide_slot
 
 #: So many ads are looked through to say what an input is made of.
 _SAMPLE: Final = 1000
 
 SLOTS: Final[Mapping[str, SlotText]] = MappingProxyType(
-    {"plain": plain_slot, "mixed": mixed_slot, "kinds": slot_of_a_kind, "wide": wide_slot}
+    {"plain": plain_slot, "busy": busy_slot, "mixed": mixed_slot, "kinds": slot_of_a_kind, "wide": wide_slot}
 )
 
 
@@ -40,6 +40,7 @@ class Composition:
 
 _NOTES: Final = {
     "plain": "one real slot ad, 21 attributes varied; each column has one type",
+    "busy": "as plain, four of five slots run jobs whose ads the pool does not have",
     "mixed": "as plain, with columns of several kinds, absences, and several Requirements and START",
     "kinds": f"as plain, with {KINDS} START of four shapes that differ in their constants, by host",
     "wide": (

@@ -55,6 +55,8 @@ _STATIC: Final = {
 _MEMORY: Final = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 _CPUS: Final = (1, 2, 4, 8, 16, 32, 64)
 _GPUS: Final = (0, 0, 0, 0, 0, 0, 0, 1, 4)
+_OF_CLAIMS: Final = 5_000_000  # clusters of jobs from here on run
+_STEP: Final = 7919  # busy slots are spread over all hosts
 _OPSYS: Final = ("Debian12", "CentOS7", "AlmaLinux9")
 
 
@@ -113,6 +115,21 @@ def varied(i: int) -> dict[str, str]:
 def plain_slot(i: int) -> str:
     """Make slot ``i`` of a pool of static slots that are all of one kind: each attribute has one type everywhere."""
     return _fixed_text() + long_form(varied(i))
+
+
+def busy_slot(i: int) -> str:
+    """Make slot ``i`` of a pool of which four of five slots run jobs, whose ads the pool does not have."""
+    user = f'"u{i % 6}@example.org"'
+    claim = {
+        "State": '"Claimed"',
+        "Activity": '"Busy"',
+        "RemoteUser": user,
+        "RemoteOwner": user,
+        "CurrentRank": "0.0",
+        "JobId": f'"{_OF_CLAIMS + i}.0"',
+        "GlobalJobId": f'"submit.example.org#{_OF_CLAIMS + i}.0#1795199259"',
+    }
+    return plain_slot(i) if i * _STEP % 5 == 0 else long_form(fixed() | varied(i) | claim)
 
 
 def texts(make: SlotText, rows: Sequence[int]) -> Iterator[str]:
