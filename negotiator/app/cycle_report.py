@@ -6,8 +6,8 @@ from typing import Any
 
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.claim_reuse import ReuseReport as ReuseReport
+from negotiator.cycle.cycle_time import CycleProgress as CycleProgress
 from negotiator.cycle.cycle_time import ReachedLimit as ReachedLimit
-from negotiator.cycle.progress import CycleProgress as CycleProgress
 from negotiator.cycle.result import CycleResult as CycleResult
 from negotiator.cycle.result import DiscardedAds as DiscardedAds
 from negotiator.cycle.result import Removal as Removal

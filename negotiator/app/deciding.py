@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from negotiator.activity import activity
-from negotiator.cycle.progress import CycleProgress, ProgressWatcher
+from negotiator.cycle.cycle_time import CycleProgress, ProgressWatcher
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def _amounts(root: QueueConfig) -> Iterator[tuple[Source, str, Resources]]:
 
 def _in_pool(bundle: Bundle, pool: Snapshot, now: float) -> frozenset[str]:
     """Return the resources that a slot of the pool has, or a job requests."""
-    from negotiator.cycle.capacity import pool_capacity
+    from negotiator.cycle.claim_amounts import pool_capacity
 
     requested = (
         name

@@ -47,7 +47,7 @@ def queue_report(view: PoolView, top: str = ROOT) -> QueueReport:
     applications = _with_descendants(view.manager.registry.counts()) if view.targets.state_location else None
     if usage is None:
         return QueueReport(tree, top, applications)
-    from negotiator.cycle.capacity import pool_capacity  # noqa: PLC0415 - imports NumPy; only with a pool
+    from negotiator.cycle.claim_amounts import pool_capacity  # noqa: PLC0415 - imports NumPy; only with a pool
 
     shown = _with_capacity(tree, pool_capacity(view.snapshot.slots, view.bundle))
     return QueueReport(shown, top, applications, usage.usage, usage.failures)

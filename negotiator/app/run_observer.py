@@ -7,7 +7,7 @@ from typing import Protocol
 
 from negotiator.app.shadow import ShadowReport, ShadowTotals
 from negotiator.bundle import Bundle
-from negotiator.cycle.progress import CycleProgress
+from negotiator.cycle.cycle_time import CycleProgress
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import NegotiatorError
 from negotiator.hooks.plugin_watch import LongCall

@@ -23,7 +23,7 @@ from negotiator.audit.errors import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, store_configuration
-from negotiator.cycle.progress import CycleProgress
+from negotiator.cycle.cycle_time import CycleProgress
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.engines.choice import note_of_single_cycles
 from negotiator.errors import PluginFailureError, PoolError, StateError

@@ -12,8 +12,7 @@ from negotiator.app.pool_view import read_state
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.result import CycleResult
-from negotiator.cycle.summary import summarize
+from negotiator.cycle.result import CycleResult, summarize
 from negotiator.errors import CommandError
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.command_targets import CommandTargets

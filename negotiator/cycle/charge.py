@@ -20,7 +20,7 @@ from negotiator.cycle.charges import Charges, HeldAmounts, exceeded_reason, keys
 from negotiator.cycle.declared_charges import ChargeAnswers
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.dynamic_slots import EnlargedSlots
-from negotiator.cycle.fitting_slots import FittingSlots, fitting_slots
+from negotiator.cycle.fitting_slots import FittingSlots, FreeSlotUse, admit_slots, fitting_slots
 from negotiator.cycle.match import NO_CLAIM_ID, MatchCandidates, SlotMatcher
 from negotiator.cycle.reasons import (
     core_reason,
@@ -29,7 +29,6 @@ from negotiator.cycle.reasons import (
 )
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
-from negotiator.cycle.slot_allowance import FreeSlotUse, admit_slots
 from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import SlotAllowance

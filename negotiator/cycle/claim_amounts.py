@@ -1,15 +1,17 @@
-"""The amounts that a claim counts for: what its job requests, within what its slot holds.
+"""The amounts that a claim counts for: what its job requests, within what its slot holds; and what all slots together could give to jobs.
 
 Users write job ads, and a request may change or become meaningless while the job runs. A claim counts for at least one
 core and one MiB, and for no more than the slot holds; a request that is missing or invalid counts as all that the slot
 has. A dynamic slot was made for its job: the job counts for at least what the slot has. An attribute ``RequestNAME`` of
 a job is compared with the attribute ``NAME`` of its slot.
 
-Source: HTCondor manual, Machine ClassAd Attributes (Cpus, Memory, TotalSlotCpus, SlotType) and "dynamic provisioning".
+Source: HTCondor manual, Machine ClassAd Attributes (Cpus, Memory, TotalSlotCpus, SlotType) and "dynamic provisioning"; "Scheduler
+Configuration", Queue Definition: the resources of the root queue are those of the registered nodes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -217,3 +219,57 @@ def _requests(name: str, jobs: Table, env: Environment) -> tuple[Amounts, Mask]:
 def _finite(sizes: Amounts) -> Amounts:
     with np.errstate(invalid="ignore"):
         return np.where((sizes >= 0) & (sizes <= MOST), sizes, np.nan)
+
+
+def pool_capacity(slots: Table, bundle: Bundle) -> dict[str, int]:
+    """Return the amount of each resource that the slots have, in the units of queues.yaml.
+
+    A slot has what a job that requests all of it would be charged: the attribute NAME for each RequestNAME that the
+    resource's expression reads. A divisible slot counts for what is left of it, beside the slots that were made of it.
+    A resource that no slot has is missing.
+    """
+    found = {}
+    for name in bundle.resource_expressions:
+        amounts, kinds = _amounts(slots, bundle, name)
+        counts = np.bincount(kinds, minlength=len(amounts)).tolist()
+        total = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
+        if total:
+            found[name] = total
+    return found
+
+
+def slot_amounts(slots: Table, bundle: Bundle) -> dict[str, NDArray[np.float64]]:
+    """Return the amount of each resource that each slot has, (S,), in the units of queues.yaml."""
+    found = {}
+    for name in bundle.resource_expressions:
+        amounts, kinds = _amounts(slots, bundle, name)
+        found[name] = np.array(amounts, np.float64)[kinds]
+    return found
+
+
+def _amounts(slots: Table, bundle: Bundle, name: str) -> tuple[list[int], NDArray[np.intp]]:
+    """Return the amounts of a resource that slots have, each once, and the number of each slot's amount, (S,)."""
+    requests = sorted(filter(is_request, bundle.resource_expressions[name].names))
+    sizes = np.array([_sizes(slots, request) for request in requests]).reshape(len(requests), len(slots))
+    shapes, kinds = np.unique(sizes, axis=1, return_inverse=True)
+    amounts = [
+        _charged_amount(bundle, name, dict(zip(requests, shape, strict=True))) for shape in shapes.T.tolist()
+    ]
+    return amounts, kinds.reshape(-1)
+
+
+def _sizes(slots: Table, request: str) -> list[float]:
+    """Return what each slot has of a requested resource, 0 without a valid number, (S,)."""
+    sizes = slots.numbers(request.removeprefix(PREFIX))
+    with np.errstate(invalid="ignore"):
+        valid: list[float] = np.where((sizes >= 0) & (sizes <= MOST), sizes, 0.0).tolist()
+    return valid
+
+
+def _charged_amount(bundle: Bundle, name: str, requests: dict[str, float]) -> int:
+    """Return what a job with these requests would be charged of a resource; 0 if that is not a number."""
+    job = Ad([(request, number(size)) for request, size in requests.items()])
+    value = bundle.resource_expressions[name].value(job, Environment(now=0.0))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return max(0, math.floor(value))

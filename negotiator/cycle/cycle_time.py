@@ -1,7 +1,7 @@
-"""The time of a cycle: who reached which limit, at which turn, and the reasons of requests that had no time left.
+"""The time of a cycle: who reached which limit, at which turn, the reasons of requests that had no time left, and how far the cycle is.
 
 A cycle learns the time between two turns only. So all that it decides by the time is in its stops: a cycle that is given the
-recorded stops of another one decides the same.
+recorded stops of another one decides the same. Its progress is for those who wait for it, its stations for those who measure its times.
 """
 
 from __future__ import annotations
@@ -216,3 +216,31 @@ def time_reason(limit: TimeLimit, limits: TimeLimits) -> Reason:
     numbers = {"limit": seconds} if math.isfinite(seconds) else {}
     where = Provenance(Station.ORDER, CORE, __version__, rule, limits.sources.get(limit))
     return Reason(Verdict.WAITING, code, text, where, numbers=numbers)
+
+
+@attrs.frozen
+class CycleProgress:
+    """The station that a cycle is at; of how many requests how many have had a turn, and the matches so far."""
+
+    station: Station
+    requests: int = 0
+    served: int = 0
+    matches: int = 0
+
+
+#: Is called at the beginning of each station, and before each turn; it must not change what the cycle reads.
+ProgressWatcher: TypeAlias = Callable[[CycleProgress], None]
+
+
+def unwatched(progress: CycleProgress) -> None:
+    """Ignore the progress."""
+    del progress
+
+
+#: Is called when a station begins, also once more: the one before has ended. It must not change what the cycle reads.
+StationWatcher: TypeAlias = Callable[[Station], None]
+
+
+def untimed(station: Station) -> None:
+    """Measure nothing."""
+    del station

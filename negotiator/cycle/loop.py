@@ -19,13 +19,22 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.candidate_set import CandidateSet
-from negotiator.cycle.capacity import slot_amounts
-from negotiator.cycle.claim_amounts import ClaimAmounts
+from negotiator.cycle.claim_amounts import ClaimAmounts, slot_amounts
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.cycle_time import CycleTime, ReachedLimit, RecordedTime, time_reason
+from negotiator.cycle.cycle_time import (
+    CycleProgress,
+    CycleTime,
+    ProgressWatcher,
+    ReachedLimit,
+    RecordedTime,
+    StationWatcher,
+    time_reason,
+    untimed,
+    unwatched,
+)
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.match import SlotMatcher
@@ -33,17 +42,15 @@ from negotiator.cycle.matched_attributes import MatchedAttributes
 from negotiator.cycle.numbering import AlikeJobs
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.order import BY_NAME, GuardedOrder
-from negotiator.cycle.outcomes import Outcomes
+from negotiator.cycle.outcomes import Outcomes, WaitReasons
 from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place
-from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher, untimed, unwatched
-from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.quota_refusals import QuotaRefusals
 from negotiator.cycle.recount import recount
 from negotiator.cycle.request_answers import RequestGroups
+from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
 from negotiator.cycle.turns import Turns
-from negotiator.cycle.wait_reasons import WaitReasons
 from negotiator.cycle.work_accounts import WorkAccounts, owners_of
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.claims_in_use import ClaimsInUse

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from negotiator.classad import Ad, Column, Environment, Expr, Kind, Side, Table, evaluate_table
 from negotiator.classad.columnar import CacheKey, ColumnCache, DependencyIndex, MemoryBudget
 from negotiator.classad.syntax import Attr, Binary, Literal, Paren, Unary, scope_side
-from negotiator.cycle.hard_slots import HardSlots
 from negotiator.cycle.numbering import AlikeJobs
+from negotiator.cycle.requirements import HardSlots
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Mask

@@ -16,18 +16,16 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Expr, Side
 from negotiator.cycle.charge import GrantedSlots, charge, refusals, unspecified
-from negotiator.cycle.cycle_time import CycleTime
+from negotiator.cycle.cycle_time import CycleProgress, CycleTime, ProgressWatcher, StationWatcher
 from negotiator.cycle.declared_charges import DeclaredCharges
-from negotiator.cycle.fitting_slots import fitting_slots
+from negotiator.cycle.fitting_slots import FreeSlotUse, fitting_slots
 from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
 from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
 from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
-from negotiator.cycle.progress import CycleProgress, ProgressWatcher, StationWatcher
 from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import ALLOWANCE_USED, Removal
-from negotiator.cycle.slot_allowance import FreeSlotUse
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks import specs
 from negotiator.hooks.order import (

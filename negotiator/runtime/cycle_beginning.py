@@ -7,7 +7,7 @@ from typing import Self
 
 import attrs
 
-from negotiator.cycle.summary import CycleSpan
+from negotiator.cycle.result import CycleSpan
 
 
 @attrs.frozen

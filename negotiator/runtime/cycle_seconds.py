@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import attrs
 
-from negotiator.cycle.progress import StationWatcher
+from negotiator.cycle.cycle_time import StationWatcher
 from negotiator.records import Station
 
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.admit import admit
-from negotiator.cycle.capacity import pool_capacity, slot_amounts
+from negotiator.cycle.claim_amounts import pool_capacity, slot_amounts
 from negotiator.cycle.claim_requests import claim_requests, queue_usage
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import job_ids
 from negotiator.cycle.place import place
-from negotiator.cycle.queued_requests import queued_requests
+from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure

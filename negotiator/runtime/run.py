@@ -19,12 +19,10 @@ from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.cycle_time import MeasuredTime
+from negotiator.cycle.cycle_time import MeasuredTime, ProgressWatcher, unwatched
 from negotiator.cycle.jobs import with_idle_jobs
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.progress import ProgressWatcher, unwatched
-from negotiator.cycle.result import CycleResult
-from negotiator.cycle.summary import summarize
+from negotiator.cycle.result import CycleResult, summarize
 from negotiator.errors import StateError
 from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls

@@ -13,7 +13,7 @@ from negotiator.bundle import default_bundle, load_bundle
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Table
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.summary import summarize
+from negotiator.cycle.result import summarize
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.summary import CycleSummary
 from negotiator.pool.snapshot import Snapshot

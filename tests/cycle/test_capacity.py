@@ -1,7 +1,7 @@
 """The resources of a pool are those of its slots, in the units of the queues."""
 
 from negotiator.classad import Table
-from negotiator.cycle.capacity import pool_capacity
+from negotiator.cycle.claim_amounts import pool_capacity
 from negotiator.pool import Snapshot
 from pools import slot, snapshot
 from queueing import bundle, limited

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.cycle.slot_allowance import admit_slots
+from negotiator.cycle.fitting_slots import admit_slots
 from negotiator.plugin import ClaimedAllowance, Preemption, SlotAllowance
 
 weights = st.sampled_from([0.0, 0.1, 0.2, 1.0, 2.0, 3.5, 8.0])

@@ -5,7 +5,7 @@ import pytest
 from fair_share import FAIR, jobs_of, run, submitter
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.summary import CycleSpan, summarize
+from negotiator.cycle.result import CycleSpan, summarize
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.turn_time import TimeLimit
 from pools import NOW, slot, snapshot, write_bundle

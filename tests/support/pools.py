@@ -4,8 +4,8 @@ from pathlib import Path
 
 from negotiator.bundle import default_bundle, load_bundle
 from negotiator.classad import Ad, Table, parse_old, unparse
+from negotiator.cycle.cycle_time import unwatched
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.progress import unwatched
 from negotiator.plugin import Cycle
 from negotiator.pool.snapshot import Snapshot
 from negotiator.records import Mode, Station

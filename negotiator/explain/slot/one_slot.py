@@ -22,8 +22,8 @@ from negotiator.cycle.jobs import NOT_IDLE, job_ids, schedds
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.place import PlacedPool, place
-from negotiator.cycle.queued_requests import queued_requests
 from negotiator.cycle.recount import Recount, recount
+from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.result import NO_SLOTS_LEFT, DiscardedAds
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.explain.job.conditions import Condition, lever_of, merged
