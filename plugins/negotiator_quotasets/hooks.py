@@ -104,7 +104,7 @@ def negotiator_usage(report: str, used: CounterUsage, settings: QuotaSettings) -
 @hookimpl
 def negotiator_reports(settings: QuotaSettings) -> Iterable[Report]:
     """Bring ``qquota``: what Grid Engine's command prints."""
-    from negotiator_quotasets.qquota.http_report import qquota_report
+    from negotiator_quotasets.qquota.report import qquota_report
 
     yield qquota_report(settings)
 

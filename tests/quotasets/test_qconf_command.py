@@ -14,7 +14,7 @@ from gridengine_site import write_site
 from negotiator.app.context import ProgramContext
 from negotiator.plugin import CommandTargets
 from negotiator_quotasets.language import format_sets
-from negotiator_quotasets.qconf import files, lock
+from negotiator_quotasets.qconf import context, files
 from queueing import records
 
 
@@ -237,7 +237,7 @@ def test_a_crash_leaves_the_old_sets_or_the_new_ones(tmp_path):
 
 def test_a_change_waits_for_another_one(session, monkeypatch):
     """Not for ever: it is refused after a while."""
-    monkeypatch.setattr(lock, "_PAUSE", 0)
+    monkeypatch.setattr(context, "_PAUSE", 0)
     folder = os.open(session.places.bundle / ".qconf.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

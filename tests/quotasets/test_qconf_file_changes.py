@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from negotiator.records import Severity
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, format_sets
-from negotiator_quotasets.qconf.errors import QconfRefusedError
-from negotiator_quotasets.qconf.file_changes import (
+from negotiator_quotasets.qconf.arguments import QconfRefusedError
+from negotiator_quotasets.qconf.files import (
     NEW_FILE,
     file_of_new_sets,
     planned_write,

@@ -14,9 +14,9 @@ import yaml
 
 from gridengine_qquota import Session, with_limits_cut_off
 from negotiator.app.context import ProgramContext
-from negotiator_quotasets.qquota import table
 from negotiator_quotasets.qquota.arguments import read_arguments
 from negotiator_quotasets.qquota.report import QuotaReport, selection
+from negotiator_quotasets.qquota.usage_rows import table_lines
 
 HERE = Path(__file__).parent
 ANSWERS = json.loads(gzip.decompress((HERE / "qquota_answers.json.gz").read_bytes()))["sets"]
@@ -47,7 +47,7 @@ class Site:
         selected = selection(read_arguments(arguments), user)
         report = QuotaReport.of(self._settings, self._usage)
         hosts, rows = report.hosts, report.selected(selected)
-        return list(table.lines(rows, hosts))[2:]
+        return list(table_lines(rows, hosts))[2:]
 
 
 def masked(line):

@@ -11,7 +11,7 @@ from gridengine_qquota import Answer, Session
 from gridengine_site import options
 from negotiator.app.context import ProgramContext
 from negotiator_quotasets.commands.qquota import qquota
-from negotiator_quotasets.qquota.usage_text import USAGE
+from negotiator_quotasets.qquota.command import USAGE
 
 CASES = Path(__file__).parents[1] / "conformance" / "gridengine"
 FAILING = """

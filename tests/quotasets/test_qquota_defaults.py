@@ -4,8 +4,12 @@ import os
 
 import pytest
 
-from negotiator_quotasets.qquota.arguments import QquotaArguments, read_arguments
-from negotiator_quotasets.qquota.defaults import DefaultsError, with_defaults
+from negotiator_quotasets.qquota.arguments import (
+    DefaultsError,
+    QquotaArguments,
+    read_arguments,
+    with_defaults,
+)
 
 
 def defaults(bundle, home):

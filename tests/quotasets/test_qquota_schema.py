@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from negotiator_quotasets.complexes import STANDARD, Complexes
 from negotiator_quotasets.language import SCOPES, NameFilter
 from negotiator_quotasets.matching import Hosts
-from negotiator_quotasets.qquota import markup
-from negotiator_quotasets.qquota.usage_rows import UsageRow
+from negotiator_quotasets.qquota.usage_rows import NAMESPACE, UsageRow, xml_lines
 
 SCHEMA = xmlschema.XMLSchema(files("negotiator_quotasets.qquota").joinpath("qquota.xsd").read_text("utf-8"))
 SLOTS = Complexes(STANDARD).find("slots")
 HOSTS = Hosts([], {})
-IN = f"{{{markup.NAMESPACE}}}"
+IN = f"{{{NAMESPACE}}}"
 
 #: Whatever a job ad may hold, half of a pair of surrogates too.
 NAMES = st.text(st.characters(), max_size=8)
@@ -36,11 +35,11 @@ def rows(draw):
 
 
 def document(*given_rows):
-    return "".join(f"{line}\n" for line in markup.lines(given_rows, HOSTS))
+    return "".join(f"{line}\n" for line in xml_lines(given_rows, HOSTS))
 
 
 def test_the_schema_has_the_printed_namespace():
-    assert SCHEMA.target_namespace == markup.NAMESPACE
+    assert SCHEMA.target_namespace == NAMESPACE
 
 
 @given(st.lists(rows(), max_size=3))
@@ -77,7 +76,7 @@ def test_characters_that_xml_forbids_are_replaced_and_white_space_is_kept(name, 
         ("<limit resource=", "<limit name="),
         ("<users>", "<user>"),
         ("</users>", "</users><xusers>b</xusers><users>c</users>"),
-        (markup.NAMESPACE, "http://example.org/"),
+        (NAMESPACE, "http://example.org/"),
         ("   <limit resource='slots' limit='5' value='1'/>\n", ""),
     ],
 )

@@ -6,8 +6,7 @@ import pytest
 from negotiator_quotasets.complexes import STANDARD, Complexes
 from negotiator_quotasets.language import NameFilter
 from negotiator_quotasets.matching import Hosts
-from negotiator_quotasets.qquota.filter_matching import scope_matchers
-from negotiator_quotasets.qquota.selection import RowSelection
+from negotiator_quotasets.qquota.selection import RowSelection, scope_matchers
 from negotiator_quotasets.qquota.usage_rows import UsageRow
 
 COMPLEXES = Complexes(STANDARD)

@@ -5,8 +5,7 @@ import pytest
 from negotiator_quotasets.complexes import STANDARD, Complexes
 from negotiator_quotasets.language import NameFilter
 from negotiator_quotasets.matching import Hosts
-from negotiator_quotasets.qquota import table
-from negotiator_quotasets.qquota.usage_rows import UsageRow
+from negotiator_quotasets.qquota.usage_rows import UsageRow, table_lines
 
 COMPLEXES = Complexes(STANDARD)
 HOSTS = Hosts(["Durin", "lxa"], {})
@@ -15,12 +14,12 @@ HOSTS = Hosts(["Durin", "lxa"], {})
 def line(filters, values=None, resource="slots", limit="5", used="1"):
     """The one line below the header."""
     row = UsageRow("a/1", filters, values or {}, COMPLEXES.find(resource), limit, used)
-    *_, found = table.lines([row], HOSTS)
+    *_, found = table_lines([row], HOSTS)
     return found
 
 
 def test_without_rows_there_is_no_header():
-    assert list(table.lines([], HOSTS)) == []
+    assert list(table_lines([], HOSTS)) == []
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from negotiator_quotasets.complexes import (
     parse_value,
     satisfies,
 )
-from negotiator_quotasets.complexes.numbers import InvalidNumberError
+from negotiator_quotasets.complexes.values import InvalidNumberError
 
 INT, DOUBLE, MEMORY, TIME, BOOL = (
     ComplexType.INT,

@@ -10,7 +10,7 @@ import re
 
 from negotiator_quotasets.complexes import Complex, Complexes, ComplexType, Consumable, Relation, Requestable
 from negotiator_quotasets.language import format_sets, parse_sets
-from negotiator_quotasets.language.printing import format_rule
+from negotiator_quotasets.language.model import format_rule
 
 #: Cases that say reject, and are accepted as Grid Engine does: real files have them.
 AS_RECORDED = {

@@ -24,7 +24,7 @@ from negotiator.app.context import ProgramContext
 from negotiator_quotasets.commands.qconf import qconf
 from negotiator_quotasets.language import parse_sets
 from negotiator_quotasets.qconf.context import PLUGIN
-from negotiator_quotasets.qconf.file_changes import NEW_FILE
+from negotiator_quotasets.qconf.files import NEW_FILE
 
 PROGRAM = "qconf"
 HOST = "qm"

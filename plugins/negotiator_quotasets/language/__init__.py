@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from negotiator.plugin import lazy_names
 
 if TYPE_CHECKING:
-    from negotiator_quotasets.language.attributes import ParsedAttributes as ParsedAttributes
-    from negotiator_quotasets.language.attributes import parse_attributes as parse_attributes
     from negotiator_quotasets.language.formulas import evaluate_formula as evaluate_formula
     from negotiator_quotasets.language.lexer import quotable as quotable
     from negotiator_quotasets.language.model import GROUP as GROUP
@@ -18,21 +16,25 @@ if TYPE_CHECKING:
     from negotiator_quotasets.language.model import QuotaRule as QuotaRule
     from negotiator_quotasets.language.model import RuleLimit as RuleLimit
     from negotiator_quotasets.language.model import RuleSet as RuleSet
+    from negotiator_quotasets.language.model import format_rule as format_rule
+    from negotiator_quotasets.language.model import format_set as format_set
+    from negotiator_quotasets.language.model import format_sets as format_sets
     from negotiator_quotasets.language.parsing import ATTRIBUTES as ATTRIBUTES
+    from negotiator_quotasets.language.parsing import ParsedAttributes as ParsedAttributes
     from negotiator_quotasets.language.parsing import ParsedSets as ParsedSets
+    from negotiator_quotasets.language.parsing import parse_attributes as parse_attributes
     from negotiator_quotasets.language.parsing import parse_sets as parse_sets
-    from negotiator_quotasets.language.printing import format_rule as format_rule
-    from negotiator_quotasets.language.printing import format_set as format_set
-    from negotiator_quotasets.language.printing import format_sets as format_sets
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator_quotasets.language.attributes": "ParsedAttributes parse_attributes",
             "negotiator_quotasets.language.formulas": "evaluate_formula",
             "negotiator_quotasets.language.lexer": "quotable",
-            "negotiator_quotasets.language.model": "GROUP SCOPES NameFilter QuotaRule RuleLimit RuleSet",
-            "negotiator_quotasets.language.parsing": "ATTRIBUTES ParsedSets parse_sets",
-            "negotiator_quotasets.language.printing": "format_rule format_set format_sets",
+            "negotiator_quotasets.language.model": (
+                "GROUP SCOPES NameFilter QuotaRule RuleLimit RuleSet format_rule format_set format_sets"
+            ),
+            "negotiator_quotasets.language.parsing": (
+                "ATTRIBUTES ParsedAttributes ParsedSets parse_attributes parse_sets"
+            ),
         },
     )

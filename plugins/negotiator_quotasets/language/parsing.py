@@ -1,8 +1,9 @@
-"""The parser of resource quota sets, which reports every problem with its place.
+"""The parser of resource quota sets, and of single attributes in the files of ``qconf -Aattr``; it reports every problem with its place.
 
-Source: "Resource Quota Sets", grammar; sge_resource_quota(5). Sets as the specification prints them are accepted: a set
-may be on one line, blanks around commas and braces are ignored, and a set is enabled by default. Time and memory are linear
-in the length of the text.
+Source: "Resource Quota Sets", grammar; sge_resource_quota(5); qconf(1), ``-Aattr``. Sets as the specification prints them are accepted: a
+set may be on one line, blanks around commas and braces are ignored, a set is enabled by default, and ``limit slots=20`` stands for
+``limit to slots=20``. A description is quoted, or the rest of the line, as the qmaster takes it; a closing brace ends the set, even in
+quotes. Time and memory are linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import attrs
 
 from negotiator.plugin import Problem, Severity, Source
 from negotiator_quotasets.complexes import Complexes
-from negotiator_quotasets.language.descriptions import read_description
 from negotiator_quotasets.language.lexer import (
     ContentProblemError,
     LogicalLine,
@@ -22,10 +22,74 @@ from negotiator_quotasets.language.lexer import (
     logical_lines,
     quotable,
 )
-from negotiator_quotasets.language.limits import KnownObjects, missing_value
-from negotiator_quotasets.language.model import QuotaRule, RuleSet
-from negotiator_quotasets.language.names import HINT, set_name_problem
-from negotiator_quotasets.language.rules import keyword, read_rule
+from negotiator_quotasets.language.model import SCOPES, QuotaRule, RuleLimit, RuleSet
+from negotiator_quotasets.language.rules import (
+    HINT,
+    KnownObjects,
+    keyword,
+    missing_value,
+    read_filter,
+    read_limits,
+    read_name,
+    read_rule,
+    set_name_problem,
+)
+
+_PIECE = re.compile(r"\\.|\"", re.DOTALL)
+_WORD = re.compile(r".[^ \t\"]*")
+_NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
+
+
+def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
+    """Parse a description; a quoted one, or NONE, may be followed by one of ``words`` on the same line.
+
+    Quotes may be inside, also a single one (``17" screens``); only a quote at the beginning needs a second one.
+
+    :raises SyntaxProblemError: unclosed quote, or unprintable characters.
+    """
+    source, start = line.source(), line.at
+    end = _end(line.text, start)
+    if end > start:
+        line.at = end
+    if line.at == start or not (line.peek() in ("", "}") or line.next_word() in words):
+        line.at = len(line.text)
+        quotes = sum(piece[0] == '"' for piece in _PIECE.finditer(line.text, start))
+        if quotes == 1 and line.text.startswith('"', start):
+            hint = 'end it with a double quote, and write a quote inside it as \\"'
+            raise SyntaxProblemError("the description has a quote that is not closed", source, hint)
+    text = line.text[start : line.at].strip(" \t")
+    if "}" in text:
+        raise _closed(line, line.text.index("}", start))
+    if not text.replace("\t", " ").isprintable() or text.endswith("\\"):
+        hint = "leave out what cannot be printed, and a backslash at the end, which would join lines"
+        raise SyntaxProblemError("the description has a character that cannot be stored", source, hint)
+    return text
+
+
+def _closed(line: LogicalLine, at: int) -> SyntaxProblemError:
+    """Return Grid Engine's error for a set that ends in its description: the next word does not begin another one.
+
+    The line is that of the character after the word.
+    """
+    rest = line.text[at + 1 :].lstrip(" \t")
+    word = _WORD.match(rest)
+    ends = not word or word.end() == len(rest)
+    message = (
+        f'each value in the attribute value list in line {line.source(at).line + ends} should begin with "{{"'
+    )
+    return SyntaxProblemError(
+        message, line.source(at), "a closing brace ends the set: leave it out of the description", fatal=True
+    )
+
+
+def _end(text: str, start: int) -> int:
+    """Return the end of a description that is quoted or NONE; ``start`` for any other."""
+    if text.startswith('"', start):
+        closing = next((piece for piece in _PIECE.finditer(text, start + 1) if piece[0] == '"'), None)
+        return start if closing is None else closing.end()
+    none = _NONE.match(text, start)
+    return start if none is None else none.end()
+
 
 _MAX_PROBLEMS = 100
 _NAME = re.compile(r"[^ \t}]+")
@@ -258,3 +322,89 @@ def read_boolean(line: LogicalLine) -> bool:
     if text.lower() not in _TRUTH:
         raise SyntaxProblemError(f'error parsing value "{quotable(text)}"', source, "write TRUE or FALSE")
     return _TRUTH[text.lower()]
+
+
+@attrs.frozen
+class ParsedAttributes:
+    """The attributes in a text, None for a missing one; invalid if there are problems.
+
+    Filters before the limits are parsed and ignored, as in Grid Engine: the rule is named on the command line. A limit
+    may be a formula, which is read when the whole set is parsed again: whether its rule expands its hosts comes first.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    enabled: bool | None = None
+    limits: tuple[RuleLimit, ...] | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_attributes(
+    text: str,
+    file: str,
+    complexes: Complexes,
+    *,
+    numeric_formulas: bool = False,
+    hosts: Container[str] | None = None,
+    bare: bool = False,
+) -> ParsedAttributes:
+    """Parse attributes, one per line; with ``bare``, limits may lack values, which deletions don't need."""
+    reader = _AttributeReader(
+        KnownObjects(complexes, numeric_formulas, hosts), text.count("\n") + 1, bare=bare
+    )
+    try:
+        for line in logical_lines(text, file):
+            while line.peek():
+                reader.read(line)
+    except SyntaxProblemError as error:
+        return ParsedAttributes(problems=(Problem(Severity.ERROR, error.source, str(error), error.hint),))
+    if not reader.seen:
+        hint = f"write one of: {', '.join(ATTRIBUTES)}"
+        problem = Problem(Severity.ERROR, Source(file, 1, 1), f'error reading file: "{file}"', hint)
+        return ParsedAttributes(problems=(problem,))
+    return reader.result
+
+
+class _AttributeReader:
+    """Parses one attribute after the other."""
+
+    def __init__(self, known: KnownObjects, last_line: int, *, bare: bool) -> None:
+        self._known = known
+        self._last = last_line
+        self._bare = bare
+        self.seen: set[str] = set()
+        self.result = ParsedAttributes()
+
+    def read(self, line: LogicalLine) -> None:
+        source = line.source()
+        word = keyword(line, ATTRIBUTES)
+        if word in self.seen:
+            message = f'attribute "{word}" appears more than once'
+            raise SyntaxProblemError(message, source, "write each attribute once")
+        self.seen.add(word)
+        if not line.peek():
+            raise missing_value(line)
+        if word == "name":
+            self.result = attrs.evolve(
+                self.result, name=line.text[line.at :]
+            )  # names can't be changed at all
+            line.at = len(line.text)
+        elif word == "enabled":
+            self.result = attrs.evolve(self.result, enabled=read_boolean(line))
+        elif word == "description":
+            self.result = attrs.evolve(self.result, description=read_description(line, ATTRIBUTES))
+        else:
+            _skip_filters(line)
+            limits = read_limits(line, self._known, self._last, per_host=None, bare=self._bare)
+            self.result = attrs.evolve(self.result, limits=limits)
+
+
+def _skip_filters(line: LogicalLine) -> None:
+    while (word := line.next_word()) in ("name", *SCOPES):
+        line.word()
+        if word == "name":
+            read_name(line)
+        else:
+            read_filter(word, line)
+    if word == "to":
+        line.word()

@@ -5,16 +5,19 @@ limits; the search in that set ends there.
 
 Work is shared in two steps. Rules of a set whose user, project, parallel environment or queue filters do not match a
 claimant are dropped first. The choice among the remaining rules differs from host to host. It depends on these rules
-alone, so it is computed once for all claimants with the same ones.
+alone, so it is computed once for all claimants with the same ones, and held in a cache of bounded size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Generic, ParamSpec, TypeVar
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from negotiator.plugin import Charge, CounterKey, Family, Grouping, Ints, Mask, Mode, Quota, printable
 from negotiator_quotasets.complexes import (
@@ -27,10 +30,52 @@ from negotiator_quotasets.complexes import (
     units_of,
 )
 from negotiator_quotasets.language import NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
-from negotiator_quotasets.matching.bounded_cache import BoundedCache
-from negotiator_quotasets.matching.host_index import HostIndex
-from negotiator_quotasets.matching.names import filter_matches, joined, user_filter_matches
+from negotiator_quotasets.matching.names import Hosts, filter_matches, joined, user_filter_matches
 from negotiator_quotasets.requests import Claimant, RequestedResources
+
+Codes = NDArray[np.int32]
+
+
+@attrs.frozen(eq=False)
+class HostIndex:
+    """The hosts of a pool, H of them, and the host of each of its N slots.
+
+    ``codes`` (N,) is the row of each slot's host in ``hosts``. ``values`` maps a numeric complex to its value on each
+    host, (H,), None where a host has none.
+    """
+
+    hosts: Hosts
+    codes: Codes
+    values: Mapping[str, Sequence[Fraction | None]] = attrs.field(factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.hosts)
+
+    def values_of(self, host: int) -> Mapping[str, Fraction | None]:
+        """Return the numeric values of one host, which formulas are computed from."""
+        return {name: column[host] for name, column in self.values.items()}
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class BoundedCache(Generic[T]):
+    """Computed values by key; the oldest is dropped first. Bounded because users choose the contents of job ads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, key: Hashable, compute: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return the value of a key, computed if it is missing."""
+        value = self._values.get(key)
+        if value is None:
+            if len(self._values) >= self._size:
+                self._values.popitem(last=False)
+            self._values[key] = value = compute(*args, **kwargs)
+        return value
+
 
 CODE = "resource_quota"
 # Bounds of the caches. Each claimant has counters in the ledger, up to one per host; columns have a number per slot.

@@ -1,7 +1,8 @@
-"""The rules and the capacities over the slots of a pool: the charges and the filters of a request.
+"""The rules and the capacities over the slots of a pool: the charges and the filters of a request, apart for each mode.
 
 Hosts are the slots' machines; the queue is the job's. A host's value of a complex is the slot attribute of that name
-unless ``gridengine.yaml`` declares others.
+unless ``gridengine.yaml`` declares others. Rules in mode warn or dryrun read of jobs and slots only what they need themselves: an amount or
+a capacity that only they name decides nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -213,3 +215,31 @@ def _number(complex_: Complex, text: str | None) -> Fraction | None:
         return None if text is None else parse_number(complex_.type, text)
     except ValueError:
         return None
+
+
+@attrs.frozen(eq=False)
+class RulesByMode:
+    """The rules of all modes over the slots of one table."""
+
+    parts: tuple[PoolRules, ...]
+
+    def charges(self, request: Request) -> Iterator[Charge]:
+        """Yield the charges of each match of a request."""
+        for part in self.parts:
+            yield from part.charges(request)
+
+    def filters(self, request: Request) -> Iterable[Filter]:
+        """Yield the slots that a request must not be matched with, regardless of usage."""
+        for part in self.parts:
+            yield from part.filters(request)
+
+
+def rules_by_mode(
+    settings: QuotaSettings, parts: Iterable[tuple[SetsOfMode, RequestReader]], slots: Table, env: Environment
+) -> RulesByMode:
+    """Return the rules of all modes over some slots; a capacity is charged under the first mode that knows it."""
+    found, known = list[PoolRules](), set[str]()
+    for part, reader in parts:
+        found.append(PoolRules(settings, reader, slots, env, part, frozenset(known)))
+        known |= {each.name for each in reader.complexes}
+    return RulesByMode(tuple(found))

@@ -1,24 +1,62 @@
 """The switches for single attributes of sets: ``-aattr`` to ``-rattr`` from the command line, ``-Aattr`` to ``-Rattr`` from files.
 
-Source: qconf(1); "Resource Quota Sets", ``-aattr obj_nm attr_nm val obj_id_lst``. Either all objects are changed or none.
+Source: qconf(1); "Resource Quota Sets", ``-aattr obj_nm attr_nm val obj_id_lst``. Either all objects are changed or none. The order of
+changed limits and the messages are the qmaster's.
 """
 
 from __future__ import annotations
 
+import enum
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from negotiator_quotasets.language import ATTRIBUTES, ParsedAttributes, RuleSet, format_set, parse_attributes
-from negotiator_quotasets.qconf.arguments import QconfArguments
+from negotiator_quotasets.language import (
+    ATTRIBUTES,
+    ParsedAttributes,
+    RuleLimit,
+    RuleSet,
+    format_set,
+    parse_attributes,
+)
+from negotiator_quotasets.qconf.arguments import USAGE, QconfArguments, QconfRefusedError, refusal_of
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.errors import USAGE, QconfRefusedError, refusal_of
-from negotiator_quotasets.qconf.file_changes import with_changed
-from negotiator_quotasets.qconf.files import printable_name, read_text
-from negotiator_quotasets.qconf.limit_changes import ChangeWay, changed_limits
+from negotiator_quotasets.qconf.files import printable_name, read_text, with_changed
 from negotiator_quotasets.qconf.sets import LIST, read_sets, require_sets
 from negotiator_quotasets.settings import QuotaSettings
+
+Limits = tuple[RuleLimit, ...]
+_OF = 'in "resource_quota_rules" of "resource_quota"'
+
+
+class ChangeWay(enum.StrEnum):
+    """The way an attribute is changed: the first letter of its switches."""
+
+    ADD = "a"
+    DELETE = "d"
+    MODIFY = "m"
+    REPLACE = "r"
+
+
+def changed_limits(way: ChangeWay, old: Limits, given: Limits) -> tuple[Limits, Sequence[str]]:
+    """Return the new limits of a rule, and the messages about the change."""
+    if way is ChangeWay.REPLACE:
+        return given, ()
+    old_resources = {each.resource for each in old}
+    given_resources = {each.resource for each in given}
+    existing = [each for each in given if each.resource in old_resources]
+    new = tuple(each for each in given if each.resource not in old_resources)
+    if way is ChangeWay.ADD:
+        return old + new, [
+            f'No modification because "{each.resource}" already exists {_OF}' for each in existing
+        ]
+    others = tuple(each for each in old if each.resource not in given_resources)
+    if way is ChangeWay.DELETE:
+        return others, [f'"{each.resource}" does not exist {_OF}' for each in new]
+    # Modified limits move to the end, as in the qmaster's lists.
+    return others + given, [f'Unable to find "{each.resource}" {_OF} - Adding new element.' for each in new]
+
 
 _OBJECT = "resource_quota"
 _NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -rattr instead.'

@@ -1,8 +1,10 @@
-"""The context of every switch of qconf: the bundle, the caller, and the way a change is made."""
+"""The context of every switch of qconf: the bundle, the caller, the way a change is made, and the lock that serialises changes."""
 
 from __future__ import annotations
 
+import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,11 +12,64 @@ from pathlib import Path
 import attrs
 import click
 
-from negotiator.plugin import ChangeOutcome, ChangeStatus, CommandContext, CommandTargets, Severity, printable
-from negotiator_quotasets.qconf.errors import AbortedCommandLineError, QconfRefusedError
-from negotiator_quotasets.qconf.file_changes import NEW_FILE, Files, FileWrite, planned_write
-from negotiator_quotasets.qconf.lock import exclusive
+from negotiator.plugin import (
+    ChangeOutcome,
+    ChangeStatus,
+    CommandContext,
+    CommandTargets,
+    Severity,
+    open_lock,
+    printable,
+)
+from negotiator_quotasets.qconf.arguments import AbortedCommandLineError, QconfRefusedError
+from negotiator_quotasets.qconf.files import NEW_FILE, Files, FileWrite, planned_write
 from negotiator_quotasets.settings import QuotaSettings
+
+_LOCK = ".qconf.lock"
+_TRIES, _PAUSE = 100, 0.1  # seconds
+
+
+@contextmanager
+def exclusive(folder: Path | None) -> Iterator[None]:
+    """Prevent other calls of qconf from changing a bundle; None is the built-in one, which can't be changed.
+
+    Whoever may not write the folder takes no lock: the change is refused.
+
+    :raises QconfRefusedError: another call does not release the lock in time.
+    """
+    if folder is None:
+        yield
+        return
+    if not os.access(folder, os.W_OK, effective_ids=True):
+        yield
+        return
+    descriptor = _opened(folder)
+    try:
+        if not any(_locked(descriptor) for _ in range(_TRIES)):
+            raise QconfRefusedError(f"{folder} is being changed by another qconf: try again later")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _opened(folder: Path) -> int:
+    try:
+        return open_lock(folder / _LOCK)
+    except OSError as error:
+        raise QconfRefusedError(f"{folder / _LOCK} can't be locked: {error.strerror}") from None
+
+
+def _locked(descriptor: int) -> bool:
+    """Try once to take the lock; pause after a failure."""
+    import fcntl  # noqa: PLC0415 - missing on Windows, where open_lock has failed already
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_PAUSE)
+        return False
+    return True
+
 
 PLUGIN = "quotasets"
 _MAX_NOTE = 500  # characters of the note that a change may have

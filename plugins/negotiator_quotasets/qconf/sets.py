@@ -18,12 +18,17 @@ from negotiator_quotasets.language import (
     RuleSet,
     format_sets,
 )
-from negotiator_quotasets.qconf.arguments import QconfArguments, split_lists
+from negotiator_quotasets.qconf.arguments import QconfArguments, QconfRefusedError, refusal_of, split_lists
 from negotiator_quotasets.qconf.context import QconfContext
-from negotiator_quotasets.qconf.editor import edit
-from negotiator_quotasets.qconf.errors import QconfRefusedError, refusal_of
-from negotiator_quotasets.qconf.file_changes import replaced, with_added, with_changed, without
-from negotiator_quotasets.qconf.files import printable_name, read_text
+from negotiator_quotasets.qconf.files import (
+    edit,
+    printable_name,
+    read_text,
+    replaced,
+    with_added,
+    with_changed,
+    without,
+)
 from negotiator_quotasets.settings import QuotaSettings
 
 LIST = "resource quota set list"

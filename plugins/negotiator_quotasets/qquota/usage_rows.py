@@ -1,17 +1,21 @@
-"""The usage of the limits: a row for each counter of each rule that has been charged.
+"""The usage of the limits: a row for each counter of each rule that has been charged; as XML, one ``qquota_rule`` per row, and as text.
 
-Source: qquota(1); "Resource Quota Sets", qquota. A limit of a complex that is not consumed has one row, without usage.
+A limit of a complex that is not consumed has one row, without usage. Source: qquota(1), OUTPUT FORMATS; "Resource Quota Sets", qquota XML
+Schema; the elements are those that Grid Engine prints, see ``qquota.xsd``. Grid Engine cuts off a limit in text at 20 characters, which can
+hide it or look like a smaller one; here a longer limit is printed whole, and shifts the filter to the right.
 """
 
 from __future__ import annotations
 
+import html
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import attrs
 
-from negotiator.plugin import CounterKey
+from negotiator.plugin import CounterKey, printable
 from negotiator_quotasets.complexes import Complex, Complexes, format_amount, parse_number, units_of
 from negotiator_quotasets.language import SCOPES, NameFilter, QuotaRule, RuleLimit, RuleSet, evaluate_formula
 from negotiator_quotasets.matching import Hosts
@@ -93,3 +97,66 @@ def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | 
         return format_amount(complex_.type, value)
     computed = evaluate_formula(limit.terms, complex_.type, values)
     return limit.text if computed is None else format_amount(complex_.type, max(computed, Fraction(0)))
+
+
+NAMESPACE = "http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd"
+#: Characters that an XML document may not have, not even as references (XML 1.0, 2.2).
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Characters that parsers replace by spaces in attributes, unless they are references (XML 1.0, 3.3.3).
+_WHITE = {ord(character): f"&#{ord(character)};" for character in "\t\n\r"}
+
+
+def xml_lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
+    """Yield the lines of the document, without newlines; it must be encoded as UTF-8."""
+    yield "<?xml version='1.0'?>"
+    yield f'<qquota_result xmlns="{NAMESPACE}">'
+    for row in rows:
+        yield f" <qquota_rule name='{escaped(row.rule)}'>"
+        for scope, names, excluded in row.filter_names(hosts):
+            yield from (f"   <{scope}>{escaped(name)}</{scope}>" for name in names)
+            yield from (f"   <x{scope}>{escaped(name)}</x{scope}>" for name in excluded)
+        value = "" if row.used is None else f" value='{escaped(row.used)}'"
+        yield f"   <limit resource='{escaped(row.complex.name)}' limit='{escaped(row.limit)}'{value}/>"
+        yield " </qquota_rule>"
+    yield "</qquota_result>"
+
+
+def escaped(text: str) -> str:
+    """Return a text escaped for an element or an attribute, in quotes of either kind.
+
+    Characters that XML can't have are replaced: names of users and projects come from job ads.
+    """
+    return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)).translate(_WHITE)
+
+
+_FORMAT = "%-18s %-20s %s"
+_HEADER = (_FORMAT % ("resource quota rule", "limit", "filter"), "-" * 80)
+_NO_FILTER = "-"
+
+
+def table_lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
+    """Yield the lines of the table, without newlines; nothing if there are no rows.
+
+    Unprintable characters are replaced: names of users and projects come from job ads.
+    """
+    for number, row in enumerate(rows):
+        if not number:
+            yield from _HEADER
+        yield printable(_FORMAT % (row.rule, _limit_text(row), filters(row, hosts)))
+
+
+def _limit_text(row: UsageRow) -> str:
+    """Return ``slots=2/10``, or ``arch=lx24-amd64`` for a complex that is not consumed."""
+    used = "" if row.used is None else f"{row.used}/"
+    return f"{row.complex.name}={used}{row.limit}"
+
+
+def filters(row: UsageRow, hosts: Hosts) -> str:
+    """Return the filters of a row, such as ``users alice hosts durin``; ``-`` if it has none."""
+    return " ".join(_filter(row, *each) for each in row.filter_names(hosts)) or _NO_FILTER
+
+
+def _filter(row: UsageRow, scope: str, names: tuple[str, ...], excluded: tuple[str, ...]) -> str:
+    text = ",".join((*names, *(f"!{name}" for name in excluded)))
+    expanded = row.filters[scope].expanded and scope not in row.values
+    return f"{scope} {{{text}}}" if expanded else f"{scope} {text}"

@@ -9,8 +9,7 @@ import attrs
 from negotiator.plugin import DeclaredRule, PartitionConfig, Problem, Severity, Source, suggest
 from negotiator_quotasets import language
 from negotiator_quotasets.complexes import matcher, queue_matches
-from negotiator_quotasets.settings.objects import GridEngine
-from negotiator_quotasets.settings.quota_settings import QuotaSettings
+from negotiator_quotasets.settings.quota_settings import GridEngine, QuotaSettings
 
 
 def declared_rules(settings: QuotaSettings) -> Iterator[DeclaredRule]:

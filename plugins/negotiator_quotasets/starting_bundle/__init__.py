@@ -14,10 +14,8 @@ from negotiator.plugin import (
     files_by_name,
     render_templates,
 )
-from negotiator_quotasets.starting_bundle.objects import GridEngineObjects, is_objects
-from negotiator_quotasets.starting_bundle.queue_names import queues_of_names
-from negotiator_quotasets.starting_bundle.quota_names import QuotaNames
-from negotiator_quotasets.starting_bundle.sample_jobs import jobs_of_rules
+from negotiator_quotasets.starting_bundle.objects import GridEngineObjects, is_objects, jobs_of_rules
+from negotiator_quotasets.starting_bundle.quota_names import QuotaNames, queues_of_names
 
 _SETS: Final = "quotas.rqs"  # the example
 

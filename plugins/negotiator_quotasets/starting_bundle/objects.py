@@ -1,4 +1,4 @@
-"""The objects of Grid Engine that quota sets refer to, as ``qconf`` prints them and as ``gridengine.yaml`` has them.
+"""The objects of Grid Engine that quota sets refer to, as ``qconf`` prints them and as ``gridengine.yaml`` has them, and jobs for a first test of the sets.
 
 Source: complex(5), access_list(5), hostgroup(5).
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import attrs
 
-from negotiator.plugin import yaml_in_line
-from negotiator_quotasets.complexes.standard import STANDARD
-from negotiator_quotasets.starting_bundle.quota_names import QuotaNames
+from negotiator.plugin import SAMPLE_SLOT_CPUS, SampleJob, yaml_in_line
+from negotiator_quotasets.complexes.model import STANDARD
+from negotiator_quotasets.starting_bundle.quota_names import QuotaNames, QuotaRuleNames
 
 _COMPLEXES: Final = re.compile(r"^#?name\s+shortcut\s+type\b", re.MULTILINE)
 _HOSTGROUP: Final = re.compile(r"^group_name\s+@?(\S+)", re.MULTILINE)
@@ -120,3 +120,44 @@ def _name_lines(names: QuotaNames) -> Iterator[str]:
     if names.pes:
         yield "pes:                              # parallel environments and their allocation rules"
         yield from (f"  {yaml_in_line(name)}: $pe_slots" for name in names.pes)
+
+
+_USER: Final = "alice"
+_UNUSABLE: Final = re.compile(r"[^\w.-]", re.ASCII)  # a wildcard, an exclusion, a group of a group
+#: Which attribute of a job a filter of a quota rule is about.
+_OF_FILTERS: Final = (
+    ("projects", "Project", "{}"),
+    ("pes", "ParallelEnvironment", "{}"),
+    ("queues", "Queue", "root.{}"),
+)
+
+
+def jobs_of_rules(rules: Iterable[QuotaRuleNames], objects: GridEngineObjects) -> Iterator[SampleJob]:
+    """Yield a job for each rule, which requests more than its limit if that is a small number."""
+    for rule in rules:
+        user = _first(rule, "users", objects.usersets) or _USER
+        attributes: dict[str, Any] = {"Owner": user}
+        for kind, attribute, form in _OF_FILTERS:
+            if name := _first(rule, kind, {}):
+                attributes[attribute] = form.format(name)
+        attributes |= _requests(rule, objects)
+        yield SampleJob(attributes, machine=_first(rule, "hosts", objects.hostgroups))
+
+
+def _requests(rule: QuotaRuleNames, objects: GridEngineObjects) -> Iterator[tuple[str, int]]:
+    """Yield the attributes by which a job requests what a rule limits."""
+    for complex_, limit in rule.limits.items():
+        if complex_ == "slots" or objects.is_consumed_number(complex_):
+            attribute = "RequestCpus" if complex_ == "slots" else f"Request{complex_.capitalize()}"
+            exceeds = limit.isascii() and limit.isdigit() and int(limit) + 1 < SAMPLE_SLOT_CPUS
+            yield attribute, int(limit) + 1 if exceeds else 1
+
+
+def _first(rule: QuotaRuleNames, kind: str, groups: Mapping[str, list[str]]) -> str:
+    """Return the first name of a filter that a job can have; empty if there is none."""
+    for name in rule.filters.get(kind, ()):
+        members = groups.get(name.removeprefix("@"), []) if name.startswith("@") else [name]
+        found = next((each for each in members if not _UNUSABLE.search(each)), "")
+        if found:
+            return found
+    return ""

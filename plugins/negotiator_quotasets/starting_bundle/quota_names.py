@@ -1,10 +1,10 @@
-"""The names in resource quota sets, for the objects that a new bundle has to declare and the jobs of its tests."""
+"""The names in resource quota sets, for the objects and queues that a new bundle has to declare and the jobs of its tests."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Self
 
 import attrs
 
@@ -73,3 +73,45 @@ def _rules(text: str) -> Iterator[QuotaRuleNames]:
         limits = ",".join(_LIMITS.findall(rule)).split(",")
         pairs = (each.partition("=") for each in limits if "=" in each)
         yield QuotaRuleNames(filters, {name.strip(): value.strip() for name, _, value in pairs})
+
+
+_HEAD: Final = """\
+# The queues that the quota sets name. A dot separates levels: all.q of Grid Engine is the queue root.all.q (docs/quota-sets.md).
+# A job requests one as +Queue = "root.all.q".
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+"""
+_RULES: Final = """\
+    placementrules:
+      - name: provided                # the queue that the job requests
+      - name: fixed                   # all other jobs
+        value: root.{first}
+"""
+
+
+def queues_of_names(names: Sequence[str]) -> bytes:
+    """Return a ``queues.yaml`` with these queues; jobs that request none go to the first one."""
+    tree: dict[str, Any] = {}
+    for name in names:
+        level = tree
+        for part in name.partition("@")[0].split("."):
+            level = level.setdefault(part, {})
+    lines = _lines(tree, " " * 10)
+    return (_HEAD + "\n".join(lines) + "\n" + _RULES.format(first=_first_leaf(tree))).encode()
+
+
+def _lines(tree: dict[str, Any], indent: str) -> Iterator[str]:
+    for name, below in tree.items():
+        yield f"{indent}- name: {name}"
+        if below:
+            yield f"{indent}  queues:"
+            yield from _lines(below, f"{indent}    ")
+
+
+def _first_leaf(tree: dict[str, Any]) -> str:
+    name, below = next(iter(tree.items()))
+    return f"{name}.{_first_leaf(below)}" if below else name
