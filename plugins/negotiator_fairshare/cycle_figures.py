@@ -9,10 +9,9 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator_fairshare.accounts import state_rows
-from negotiator_fairshare.accounts.pool_use import Use, checked_use
-from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.accounts.use import Use, UseCounter, checked_use
 from negotiator_fairshare.group_turns import GroupsRecord
-from negotiator_fairshare.groups.figures import GroupFigures, configured_figures
+from negotiator_fairshare.groups.records import GroupFigures, configured_figures
 from negotiator_fairshare.groups.tree import GroupTree
 from negotiator_fairshare.pie.trace import PieRecord
 

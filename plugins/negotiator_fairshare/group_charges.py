@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Charge, CounterKey, Cycle, Mode, Quota, Request, Table
-from negotiator_fairshare.accounts.numbers import MILLIONTHS, from_millionths
+from negotiator_fairshare.accounts.account import MILLIONTHS, from_millionths
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.settings import ROOT_GROUP
 from negotiator_fairshare.groups.tree import GroupNode

@@ -9,12 +9,16 @@ import attrs
 
 from negotiator.plugin import Environment
 from negotiator_fairshare.accounts.use import UseCounter
-from negotiator_fairshare.groups.demand import GroupDemand, SubmitterDemand, demand_of_groups
 from negotiator_fairshare.groups.knobs import GroupConfiguration
 from negotiator_fairshare.groups.limits import QuotaConstraint
 from negotiator_fairshare.groups.quotas import GroupQuotas, assign_quotas
 from negotiator_fairshare.groups.records import GroupTurn, RoundRecord
-from negotiator_fairshare.groups.rounds import NegotiationRounds
+from negotiator_fairshare.groups.rounds import (
+    GroupDemand,
+    NegotiationRounds,
+    SubmitterDemand,
+    demand_of_groups,
+)
 from negotiator_fairshare.pie.order import FairShareOrder
 from negotiator_fairshare.pie.shares import GroupLimit
 from negotiator_fairshare.pie.submitter_turn import Turns

@@ -155,7 +155,7 @@ def _change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChan
 
 
 def _report(rows: OrderRows, settings: Any, rollup: bool) -> Iterable[AccountAd]:  # noqa: FBT001 - the contract's
-    from negotiator_fairshare.userprio.reported import account_ads
+    from negotiator_fairshare.userprio.selection import account_ads
 
     return account_ads(rows, settings, rollup=rollup)
 

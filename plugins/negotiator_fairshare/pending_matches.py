@@ -15,8 +15,7 @@ import attrs
 import numpy as np
 
 from negotiator.plugin import ClaimsInUse, Environment, Mask, OrderContext, Table
-from negotiator_fairshare.accounts.account import ResourceRecord
-from negotiator_fairshare.accounts.numbers import stored
+from negotiator_fairshare.accounts.account import ResourceRecord, stored
 from negotiator_fairshare.accounts.use import UseCounter
 from negotiator_fairshare.pie.slot_weights import SlotUse, WeightScale, claimed_slots, slot_keys
 

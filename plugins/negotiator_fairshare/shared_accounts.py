@@ -8,11 +8,10 @@ from typing import Any
 import attrs
 
 from negotiator.plugin import OrderRows
-from negotiator_fairshare.accounts.account import MIN_PRIORITY, UNLIMITED, AccountRecord
+from negotiator_fairshare.accounts.account import MIN_PRIORITY, UNLIMITED, AccountRecord, stored
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.numbers import stored
-from negotiator_fairshare.accounts.pool_use import NegotiatorUse, PoolUse
 from negotiator_fairshare.accounts.state_rows import accounts_of, is_of_accounts, pool_use_of, rows_of
+from negotiator_fairshare.accounts.use import NegotiatorUse, PoolUse
 from negotiator_fairshare.settings import FairShareSettings
 
 

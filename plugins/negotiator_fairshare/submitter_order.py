@@ -29,10 +29,8 @@ from negotiator.plugin import (
     parse,
 )
 from negotiator_fairshare import cycle_figures
-from negotiator_fairshare.accounts.account import ResourceRecord
+from negotiator_fairshare.accounts.account import ResourceRecord, stored
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.numbers import stored
-from negotiator_fairshare.accounts.pool_use import NegotiatorUse, sums_of
 from negotiator_fairshare.accounts.settings import AccountSettings
 from negotiator_fairshare.accounts.state_rows import (
     accounts_of,
@@ -43,20 +41,25 @@ from negotiator_fairshare.accounts.state_rows import (
     resources_of,
     rows_of,
 )
-from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
+from negotiator_fairshare.accounts.use import GrowingUse, NegotiatorUse, UseCounter, sums_of
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.offer import SlotUserAccounts, slot_offer
 from negotiator_fairshare.pending_matches import PendingMatches, names_as_written
 from negotiator_fairshare.pie.cycle import PieCycle, no_attributes, queues_of
-from negotiator_fairshare.pie.depth_first import DepthFirst
-from negotiator_fairshare.pie.job_priorities import JobPriorities, by_priority
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.settings import USE_OF_SLOTS, PieQuirks
 from negotiator_fairshare.pie.shares import LARGEST, ShareAccount
 from negotiator_fairshare.pie.slot_weights import PoolSize, SlotUse, counted_weights, slot_keys
-from negotiator_fairshare.pie.submitters import SubmitterAd, submitter_ads, submitters_of_jobs
+from negotiator_fairshare.pie.submitters import (
+    DepthFirst,
+    JobPriorities,
+    SubmitterAd,
+    by_priority,
+    submitter_ads,
+    submitters_of_jobs,
+)
 from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_reasons import SubmitterReasons

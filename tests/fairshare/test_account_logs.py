@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from account_strategies import NAMES, RECORDS
 from negotiator.plugin import PoolError
-from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, ResourceRecord, log_reader
-from negotiator_fairshare.accounts.log_reader import parse_log, read_log
-from negotiator_fairshare.accounts.log_records import MAX_LINE, MAX_PROBLEMS
-from negotiator_fairshare.accounts.log_writer import log_text
+from negotiator_fairshare.accounts import (
+    AccountRecord,
+    Accounts,
+    AccountSettings,
+    ResourceRecord,
+    log_records,
+)
+from negotiator_fairshare.accounts.log_records import MAX_LINE, MAX_PROBLEMS, log_text, parse_log, read_log
 from real_condor import real_condor
 
 REAL = Path(__file__).parent / "data" / "Accountantnew.log"
@@ -165,7 +169,7 @@ def test_nothing_is_raised_for_damage(pieces):
 
 
 def test_a_log_that_is_too_long_is_read_up_to_its_bound(monkeypatch):
-    monkeypatch.setattr(log_reader, "MAX_BYTES", 60)
+    monkeypatch.setattr(log_records, "MAX_BYTES", 60)
     imported = parsed(*account("Floor 2"), *account("Ceiling 5"))
     assert imported.accounts.get("u@d") == AccountRecord(floor=2)
     assert "longer than 60 bytes" in imported.problems[0].message

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from account_strategies import RECORDS
 from negotiator_fairshare.accounts import AccountRecord
-from negotiator_fairshare.accounts.rows import from_row, to_row
+from negotiator_fairshare.accounts.state_rows import from_row, to_row
 
 
 @given(RECORDS)

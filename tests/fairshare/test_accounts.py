@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, ResourceRecord, UseCounter
-from negotiator_fairshare.accounts.leases import LeaseKind, with_lease
-from negotiator_fairshare.accounts.numbers import LARGEST, from_millionths, millionths, stored
+from negotiator_fairshare.accounts.account import (
+    LARGEST,
+    LeaseKind,
+    from_millionths,
+    millionths,
+    stored,
+    with_lease,
+)
 
 NOW = 1_800_000_000
 HOUR = 3_600

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounting_groups import groups, requests, static, weights
-from negotiator_fairshare.groups.demand import SubmitterDemand, demand_of_groups
-from negotiator_fairshare.groups.quotas import assign_quotas
+from negotiator_fairshare.groups.quotas import allocate, assign_quotas
+from negotiator_fairshare.groups.rounds import SubmitterDemand, demand_of_groups
 from negotiator_fairshare.groups.settings import ConfiguredGroup
-from negotiator_fairshare.groups.surplus import allocate
 from negotiator_fairshare.groups.tree import GroupTree
 
 TOLERANCE = 1e-9

@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 from accounting_groups import groups, negotiate, static
 from negotiator.plugin import InvalidCallError, parse
 from negotiator_fairshare.compatibility import Compatible
-from negotiator_fairshare.groups.demand import GroupDemand
-from negotiator_fairshare.groups.order import order_groups
-from negotiator_fairshare.groups.quotas import assign_quotas
+from negotiator_fairshare.groups.quotas import GroupAllocation, assign_quotas
 from negotiator_fairshare.groups.records import SkipReason
-from negotiator_fairshare.groups.rounds import NegotiationRounds
+from negotiator_fairshare.groups.rounds import GroupDemand, NegotiationRounds, order_groups
 from negotiator_fairshare.groups.settings import GroupQuirks, GroupSettings
-from negotiator_fairshare.groups.surplus import GroupAllocation
 from negotiator_fairshare.groups.tree import GroupTree
 
 FIXED = GroupQuirks(*[Compatible.FIXED] * len(attrs.fields(GroupQuirks)))

@@ -9,7 +9,7 @@ from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.account import ResourceRecord
 from negotiator_fairshare.accounts.state_rows import check_row, resources_of, rows_of
-from negotiator_fairshare.userprio.reported import account_ads
+from negotiator_fairshare.userprio.selection import account_ads
 from negotiator_fairshare.userprio.resources import recorded_resources
 from pools import NOW, slot, snapshot, write_bundle
 

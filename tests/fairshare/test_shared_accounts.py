@@ -12,8 +12,8 @@ from negotiator.plugin import AccountChangeKind, PoolNegotiators
 from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, UseCounter
 from negotiator_fairshare.accounts.changes import AccountChange
-from negotiator_fairshare.accounts.pool_use import LASTS, NegotiatorUse, PoolUse
 from negotiator_fairshare.accounts.state_rows import accounts_of, check_row, is_shared, rows_of
+from negotiator_fairshare.accounts.use import LASTS, NegotiatorUse, PoolUse
 from negotiator_fairshare.hooks import negotiator_orders
 from negotiator_fairshare.shared_accounts import rebased_rows
 from pools import NOW, slot, snapshot, write_bundle

@@ -7,7 +7,7 @@ import pytest
 from negotiator.plugin import AccountChangeKind, InvalidCallError
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings
 from negotiator_fairshare.accounts.changes import AccountChange
-from negotiator_fairshare.accounts.log_reader import read_log
+from negotiator_fairshare.accounts.log_records import read_log
 from negotiator_fairshare.userprio import ColumnSet, UserprioView, read_arguments, report_of
 from negotiator_fairshare.userprio.table import table_lines
 

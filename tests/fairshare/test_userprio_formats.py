@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from negotiator_fairshare.accounts import AccountRecord, Accounts
-from negotiator_fairshare.groups.figures import GroupFigures
+from negotiator_fairshare.groups.records import GroupFigures
 from negotiator_fairshare.userprio.arguments import read_arguments
 from negotiator_fairshare.userprio.report import report_of
 from negotiator_fairshare.userprio.table import table_lines

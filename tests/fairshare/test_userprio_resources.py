@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator_fairshare.userprio.times import date
+from negotiator_fairshare.userprio.columns import date
 from pools import NOW, slot, write_ads
 from userprio_site import userprio
 

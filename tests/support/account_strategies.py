@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from negotiator_fairshare.accounts import AccountRecord
-from negotiator_fairshare.accounts.numbers import stored
+from negotiator_fairshare.accounts.account import stored
 
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=30)
 AMOUNTS = st.floats(0, 1e15).map(stored)

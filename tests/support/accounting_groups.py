@@ -5,9 +5,8 @@ from itertools import count
 import attrs
 from hypothesis import strategies as st
 
-from negotiator_fairshare.groups.demand import GroupDemand
 from negotiator_fairshare.groups.quotas import assign_quotas
-from negotiator_fairshare.groups.rounds import NegotiationRounds
+from negotiator_fairshare.groups.rounds import GroupDemand, NegotiationRounds
 from negotiator_fairshare.groups.settings import ConfiguredGroup, GroupSettings
 from negotiator_fairshare.groups.tree import GroupTree
 

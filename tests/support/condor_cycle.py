@@ -16,7 +16,7 @@ from negotiator.cycle.loop import allocator, run_cycle
 from negotiator.plugin import Ad, Cycle, Table, parse
 from negotiator.pool.snapshot import Snapshot
 from negotiator_condor.limit_parser import parse_limits
-from negotiator_fairshare.accounts.rows import to_row
+from negotiator_fairshare.accounts.state_rows import to_row
 
 BUNDLE = f"{FAIR}audit: {{matches: none}}\n"
 

@@ -8,9 +8,8 @@ from condor_cases import slot_ads, value_of
 from fair_share import settings_of
 from negotiator.classad import is_true
 from negotiator_fairshare.group_turns import GroupsRecord
-from negotiator_fairshare.groups.demand import SubmitterDemand, demand_of_groups
 from negotiator_fairshare.groups.quotas import assign_quotas
-from negotiator_fairshare.groups.rounds import NegotiationRounds
+from negotiator_fairshare.groups.rounds import NegotiationRounds, SubmitterDemand, demand_of_groups
 
 
 def differences(content, case):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from negotiator_fairshare.accounts import AccountSettings
-from negotiator_fairshare.accounts.log_reader import read_log
-from negotiator_fairshare.groups.figures import GroupFigures
+from negotiator_fairshare.accounts.log_records import read_log
+from negotiator_fairshare.groups.records import GroupFigures
 from negotiator_fairshare.groups.settings import ConfiguredGroup
 from negotiator_fairshare.groups.tree import GroupTree
 from negotiator_fairshare.userprio.report import report_of

@@ -6,13 +6,17 @@ from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
-from negotiator_fairshare.accounts.account import MIN_PRIORITY, AccountRecord, ResourceRecord
-from negotiator_fairshare.accounts.decay import Interval
-from negotiator_fairshare.accounts.leases import without_expired
-from negotiator_fairshare.accounts.numbers import from_millionths, stored
-from negotiator_fairshare.accounts.pool_use import LASTS, NegotiatorUse, PoolUse, Use, sums_of
+from negotiator_fairshare.accounts.account import (
+    MIN_PRIORITY,
+    AccountRecord,
+    Interval,
+    ResourceRecord,
+    from_millionths,
+    stored,
+    without_expired,
+)
 from negotiator_fairshare.accounts.settings import MIN_FACTOR, AccountSettings
-from negotiator_fairshare.accounts.use import UseCounter
+from negotiator_fairshare.accounts.use import LASTS, NegotiatorUse, PoolUse, Use, UseCounter, sums_of
 
 NEW = AccountRecord()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from negotiator_fairshare.accounts.account import MIN_PRIORITY, AccountRecord
-from negotiator_fairshare.accounts.numbers import LARGEST, stored
+from negotiator_fairshare.accounts.account import LARGEST, MIN_PRIORITY, AccountRecord, stored
 
 INTEGERS = {
     "ResourcesUsed": "resources_used",

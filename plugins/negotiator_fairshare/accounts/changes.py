@@ -9,12 +9,19 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from negotiator.plugin import AccountChangeKind, AccountRequest
-from negotiator_fairshare.accounts.account import MIN_PRIORITY, UNLIMITED, AccountRecord
+from negotiator_fairshare.accounts.account import (
+    LARGEST,
+    MIN_PRIORITY,
+    UNLIMITED,
+    AccountRecord,
+    LeaseKind,
+    stored,
+    with_lease,
+    without_lease,
+)
 from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.leases import LeaseKind, with_lease, without_lease
-from negotiator_fairshare.accounts.numbers import LARGEST, stored
-from negotiator_fairshare.accounts.rows import check_name
 from negotiator_fairshare.accounts.settings import MIN_FACTOR, AccountSettings
+from negotiator_fairshare.accounts.state_rows import check_name
 
 MAX_TIME = 250_000_000_000
 """The latest time, in seconds since the epoch: years end with 9999."""

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import attrs
 
 from negotiator_fairshare.compatibility import Compatible
-from negotiator_fairshare.groups.quotas import GroupQuotas
+from negotiator_fairshare.groups.quotas import GroupAllocation, GroupQuotas
 from negotiator_fairshare.groups.settings import GroupQuirks
-from negotiator_fairshare.groups.surplus import GroupAllocation
 from negotiator_fairshare.groups.tree import GroupNode, GroupTree
 
 

@@ -1,4 +1,4 @@
-"""Negotiation rounds: which group negotiates next, and with which limit.
+"""Negotiation rounds: which group negotiates next, by its demand and ``GROUP_SORT_EXPR``, and with which limit.
 
 Source: HTCondor 25.14, as recorded. A round allocates the pool to the groups, orders them, and gives each a turn (with
 ``GROUP_QUOTA_ROUND_ROBIN_RATE`` several, in steps). If groups did not use what they were allocated, a further round offers
@@ -22,13 +22,24 @@ If ``tree.is_flat`` there are no groups: call the pie once, without a limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
+import numpy as np
 
-from negotiator.plugin import Environment, InvalidCallError
+from negotiator.plugin import (
+    Ad,
+    ClassAdValue,
+    Environment,
+    Expr,
+    InvalidCallError,
+    Table,
+    evaluate_table,
+    parse,
+    unparse_value,
+)
 from negotiator_fairshare.compatibility import Compatible
-from negotiator_fairshare.groups.demand import GroupDemand
 from negotiator_fairshare.groups.limits import (
     QuotaConstraint,
     cut,
@@ -36,12 +47,99 @@ from negotiator_fairshare.groups.limits import (
     limit_of_turn,
     shortfall,
 )
-from negotiator_fairshare.groups.order import order_groups
-from negotiator_fairshare.groups.quotas import GroupQuotas
+from negotiator_fairshare.groups.quotas import Allocation, GroupAllocation, GroupQuotas, allocate
 from negotiator_fairshare.groups.records import GroupTurn, RoundRecord, SkipReason
-from negotiator_fairshare.groups.settings import GroupSettings
-from negotiator_fairshare.groups.surplus import Allocation, GroupAllocation, allocate
+from negotiator_fairshare.groups.settings import ROOT_GROUP, GroupSettings
 from negotiator_fairshare.groups.tree import GroupNode, GroupTree
+
+
+@attrs.frozen
+class SubmitterDemand:
+    """The demand of one submitter ad: its Name, IdleJobs, RunningJobs, WeightedIdleJobs and WeightedRunningJobs."""
+
+    name: str
+    idle: int
+    running: int
+    weighted_idle: float
+    weighted_running: float
+
+
+@attrs.frozen
+class GroupDemand:
+    """The demand of one group.
+
+    ``requested`` is the weight that the group's submitters run and want. ``submitters`` are the indexes of the submitter
+    ads that negotiate in the group; with autoregroup the root has those of other groups too.
+    """
+
+    requested: float = 0.0
+    submitters: tuple[int, ...] = ()
+
+
+def demand_of_groups(
+    tree: GroupTree, submitters: Sequence[SubmitterDemand], *, weighted: bool
+) -> Mapping[str, GroupDemand]:
+    """Return the demand of every group of the tree."""
+    requested = dict.fromkeys(tree.nodes, 0.0)
+    members: dict[str, list[int]] = {name: [] for name in tree.nodes}
+    for index, submitter in enumerate(submitters):
+        node = tree.nodes[tree.group_of(submitter.name)]
+        requested[node.name] += _demand(submitter, weighted=weighted)
+        members[node.name].append(index)
+        if node.group.autoregroup and node is not tree.root:
+            members[tree.root.name].append(index)
+    return {name: GroupDemand(requested[name], tuple(members[name])) for name in tree.nodes}
+
+
+def _demand(submitter: SubmitterDemand, *, weighted: bool) -> float:
+    if weighted:
+        return submitter.weighted_idle + submitter.weighted_running
+    return float(submitter.idle + submitter.running)
+
+
+#: The key of a group for which the expression is not a number: the largest single-precision float.
+NOT_A_NUMBER: Final = 3.4028234663852886e38
+
+
+def order_groups(
+    expression: Expr,
+    allocations: Mapping[str, GroupAllocation],
+    usage: Mapping[str, float],
+    *,
+    root_last: bool,
+    env: Environment | None = None,
+) -> Sequence[tuple[str, float]]:
+    """Return the groups with their keys in ascending order of keys; equal keys in the order of ``allocations``.
+
+    The expression reads AccountingGroup, GroupQuota, GroupResourcesAllocated and GroupResourcesInUse. Keys are compared in
+    single precision, as recorded: 8 / (5 / 3) and 4 / (5 / 6) are equal.
+
+    :param usage: the weight that each group uses now.
+    :param root_last: the root comes last whatever its key.
+    """
+    ads = Table.from_ads(_ad(name, group, usage[name]) for name, group in allocations.items())
+    column = evaluate_table(expression, ads, env=env)
+    keys = np.array([_key(column.value(row)) for row in range(len(allocations))], np.float64)
+    with np.errstate(over="ignore"):
+        single = keys.astype(np.float32).tolist()
+    ordered = sorted(zip(allocations, keys.tolist(), single, strict=True), key=lambda each: each[2])
+    found = ((name, key) for name, key, _ in ordered)
+    return sorted(found, key=lambda each: root_last and each[0] == ROOT_GROUP)
+
+
+def _ad(name: str, group: GroupAllocation, usage: float) -> Ad:
+    values: Mapping[str, ClassAdValue] = {
+        "AccountingGroup": name,
+        "GroupQuota": group.quota,
+        "GroupResourcesAllocated": group.allocated,
+        "GroupResourcesInUse": usage,
+    }
+    return Ad([(attribute, parse(unparse_value(value))) for attribute, value in values.items()])
+
+
+def _key(value: ClassAdValue) -> float:
+    key = float(value) if isinstance(value, bool | int | float) else NOT_A_NUMBER
+    return NOT_A_NUMBER if math.isnan(key) else key  # NaN has no order
 
 
 class NegotiationRounds:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Environment, Expr, Mask, Table, bind, evaluate_table, parse
-from negotiator_fairshare.accounts.account import ResourceRecord
-from negotiator_fairshare.accounts.numbers import stored
+from negotiator_fairshare.accounts.account import ResourceRecord, stored
 from negotiator_fairshare.accounts.use import UseCounter
 
 _SLOT_WEIGHT = bind(parse("MY.SlotWeight"))

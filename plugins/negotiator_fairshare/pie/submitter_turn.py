@@ -1,8 +1,11 @@
-"""The turn of one submitter: request after request, until its limit, its ceiling or its queue ends."""
+"""The turn of one submitter: request after request, until its limit, its ceiling or its queue ends.
+
+Candidates are listed for one job, and used by the jobs alike that follow it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeAlias, cast
@@ -22,14 +25,48 @@ from negotiator.plugin import (
     StopCause,
 )
 from negotiator_fairshare.compatibility import Compatible
-from negotiator_fairshare.pie.candidate_listing import CandidateListing
 from negotiator_fairshare.pie.cycle import PieCycle
-from negotiator_fairshare.pie.depth_first import JobCounts
 from negotiator_fairshare.pie.limit_marks import CODE, LimitMarks
 from negotiator_fairshare.pie.settings import USE_OF_REQUESTS
 from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
-from negotiator_fairshare.pie.submitters import SubmitterAd
+from negotiator_fairshare.pie.submitters import JobCounts, SubmitterAd
 from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
+
+
+@attrs.frozen(eq=False)
+class CandidateListing:
+    """For which jobs candidates were listed, after how much use of the turn, and what expressions read of the submitter.
+
+    ``only_by_rank``: they are only slots that prefer the jobs to those that they run.
+    """
+
+    kind: int
+    only_by_rank: bool
+    used: float
+    attributes: Mapping[str, str | bool | float]
+
+    def serves(self, queued: QueuedRequest, slots: SlotAllowance) -> bool:
+        """Return whether a request may use the candidates."""
+        return queued.kind == self.kind and self.only_by_rank == (
+            slots.claimed is not None and slots.claimed.only_by_rank
+        )
+
+    def turn(
+        self,
+        queued: QueuedRequest,
+        allowance: int,
+        slots: SlotAllowance,
+        recheck: CandidateRecheck | None,
+    ) -> QueuedRequest:
+        """Return the turn of a request with these candidates."""
+        if slots.claimed is not None and slots.claimed.used_before != self.used:
+            slots = attrs.evolve(slots, claimed=attrs.evolve(slots.claimed, used_before=self.used))
+        return QueuedRequest(
+            *(queued.number, queued.request, queued.rows, allowance, queued.ads, slots, queued.kind),
+            scores=queued.scores,
+            attributes=self.attributes,
+            recheck=recheck,
+        )
 
 
 class OfferedRun(NamedTuple):

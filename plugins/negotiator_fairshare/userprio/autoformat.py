@@ -24,8 +24,8 @@ from negotiator.plugin import (
     unparse,
     unparse_value,
 )
+from negotiator_fairshare.userprio.columns import date, duration
 from negotiator_fairshare.userprio.literals import as_sent, literal
-from negotiator_fairshare.userprio.times import date, duration
 
 _BEYOND: Final = 2**63
 

@@ -12,8 +12,7 @@ from negotiator_fairshare.accounts.state_rows import ORDER
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.userprio.columns import ColumnSet
 from negotiator_fairshare.userprio.report import UserprioEntry, UserprioReport
-from negotiator_fairshare.userprio.selection import rolled_up, with_names
-from negotiator_fairshare.userprio.stored import StoredAccounts
+from negotiator_fairshare.userprio.selection import StoredAccounts, rolled_up, with_names
 from negotiator_fairshare.userprio.table import UserprioView, table_lines
 
 _FLAGS = ("false", "true")

@@ -18,7 +18,7 @@ import numpy as np
 from negotiator.plugin import Environment, OrderRows, SlotInUse, StoredMatch, Table, printable
 from negotiator_fairshare.accounts.state_rows import check_row, is_of_slots, resources_of
 from negotiator_fairshare.pie.slot_weights import SlotUse
-from negotiator_fairshare.userprio.times import date, duration
+from negotiator_fairshare.userprio.columns import date, duration
 
 _LINE = "{:<30} {:>12} {:>12}"
 _UNKNOWN = "???"

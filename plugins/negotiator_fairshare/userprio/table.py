@@ -19,8 +19,7 @@ from negotiator_fairshare.userprio.columns import (
     number,
     surplus_name,
 )
-from negotiator_fairshare.userprio.group_numbers import GroupNumbers, group_of
-from negotiator_fairshare.userprio.report import UserprioEntry, UserprioReport
+from negotiator_fairshare.userprio.report import GroupNumbers, UserprioEntry, UserprioReport, group_of
 
 LONGEST_NAME = 99
 
