@@ -62,7 +62,7 @@ def negotiator_usage(
     report: str, used: CounterUsage, settings: ConcurrencyLimits
 ) -> Iterable[Mapping[str, Any]]:
     """Report ``limits``: the use of each limit and its maximum."""
-    from negotiator_condor.usage import limit_usage
+    from negotiator_condor.charges import limit_usage
 
     return limit_usage(settings, used.sums) if report == "limits" else ()
 

@@ -45,7 +45,7 @@ class QueueLimits:
 
 
 def _declared_rules(settings: LimitSettings, root: QueueConfig) -> Iterable[DeclaredRule]:
-    from negotiator_limits.declared_rules import declared_rules
+    from negotiator_limits.limit_index import declared_rules
 
     del settings
     return declared_rules(root)
@@ -71,7 +71,7 @@ def negotiator_application_groups(
 
     An application keeps its group as long as one of these limits names it.
     """
-    from negotiator_limits.groups import chosen_group
+    from negotiator_limits.limit_index import chosen_group
 
     limits, tracking = policy.of(queues), settings.group_limits
     return [chosen_group(limits, each, tracking) for each in applications]

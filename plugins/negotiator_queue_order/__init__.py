@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from negotiator.plugin import QUEUE_SETTINGS, RequestOrderType, Section, SlotRanks, hookimpl, parse
-from negotiator_queue_order.checks import check_queues
-from negotiator_queue_order.settings import QueueOrderSettings
+from negotiator_queue_order.settings import QueueOrderSettings, check_queues
 
 if TYPE_CHECKING:
     from negotiator.plugin import OrderContext, RequestOrder, StartingBundle

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.plugin import Mask, PreemptionPolicy, PriorityPolicy, Resources
-from negotiator_queue_order.queues import QueueNode
-from negotiator_queue_order.shares import Matrix
+from negotiator_queue_order.queues import Matrix, QueueNode
 
 #: The queues above a leaf whose other children it may take from, nearest first.
 Levels: TypeAlias = tuple[QueueNode, ...]

@@ -26,10 +26,8 @@ from negotiator.plugin import (
     Weights,
 )
 from negotiator_queue_order.guarantees import Eligibility, Guarantees, Levels, guaranteeing, levels_of
-from negotiator_queue_order.leaf_jobs import Ints, Numbers
-from negotiator_queue_order.queues import QueueNode, Queues
-from negotiator_queue_order.running_jobs import RunningJobs
-from negotiator_queue_order.shares import Matrix, fair_share
+from negotiator_queue_order.leaf_jobs import Ints, Numbers, RunningJobs
+from negotiator_queue_order.queues import Matrix, QueueNode, Queues, fair_share
 
 #: A queue may end the jobs of so many slots in one cycle, as in YuniKorn.
 MAX_ENDED_JOBS: Final = 10

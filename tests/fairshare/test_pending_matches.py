@@ -9,8 +9,8 @@ from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.account import ResourceRecord
 from negotiator_fairshare.accounts.state_rows import check_row, resources_of, rows_of
-from negotiator_fairshare.userprio.selection import account_ads
 from negotiator_fairshare.userprio.resources import recorded_resources
+from negotiator_fairshare.userprio.selection import account_ads
 from pools import NOW, slot, snapshot, write_bundle
 
 SLOTS = [slot(number, Cpus="1") for number in range(10)]

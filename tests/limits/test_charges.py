@@ -10,7 +10,7 @@ from negotiator.queues import QueueTree
 from negotiator.queues.checks.limits import SubjectKind
 from negotiator_limits import negotiator_charges
 from negotiator_limits.hooks import QueueLimits
-from negotiator_limits.usage import read_usage
+from negotiator_limits.report import read_usage
 from yunikorn_pool import read
 
 CONFIG = """

@@ -4,8 +4,8 @@ import pytest
 
 from negotiator.bundle import check_bundle
 from negotiator.records import Mode
+from negotiator_condor.charges import limit_usage
 from negotiator_condor.settings import ConcurrencyLimits
-from negotiator_condor.usage import limit_usage
 from pools import cycle, job, matched, slot, snapshot, used, write_bundle
 
 LIMITS = "concurrency_limits: {Matlab: 1, large: 1, large.special: 1}\n"

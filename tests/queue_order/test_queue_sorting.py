@@ -3,8 +3,7 @@
 import pytest
 
 from negotiator.plugin import PriorityPolicy, QueueConfig, QueueSettings, QueueTree
-from negotiator_queue_order.queues import QueueNode, Queues
-from negotiator_queue_order.shares import fair_share
+from negotiator_queue_order.queues import QueueNode, Queues, fair_share
 
 
 def both(amount):

@@ -2,8 +2,7 @@
 
 import threading
 
-from negotiator_live.security.cipher import AesGcmCipher
-from negotiator_live.security.keys import KeyExchange
+from negotiator_live.security.cipher import AesGcmCipher, KeyExchange
 from negotiator_live.wire.ads import quoted
 
 

@@ -5,7 +5,7 @@ import time
 from negotiator_live.collector import SUBMITTERS_WITH_CAPABILITIES, Collector
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
-from negotiator_live.security.filesystem import FilesystemMethod
+from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import ClientPolicy, Requirement
 from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import DaemonAddress

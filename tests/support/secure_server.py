@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import attrs
 
-from negotiator_live.security.keys import derived_key
+from negotiator_live.security.cipher import derived_key
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.peer import Level
 from negotiator_live.wire.addresses import DaemonAddress

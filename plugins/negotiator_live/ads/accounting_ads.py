@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from negotiator.plugin import AccountAd
-from negotiator_live.ads.literals import literals
-from negotiator_live.ads.negotiator_ad import STARTED
+from negotiator_live.ads.negotiator_ad import STARTED, literals
 
 _TIMES: Final = frozenset({"BeginUsageTime", "LastUsageTime"})
 _IS_GROUP: Final = "IsAccountingGroup"

@@ -1,24 +1,76 @@
-"""Sends the ads of this program to the collector."""
+"""Sends the ads of this program to the collector, with its address as the daemons of a pool see it, and drops its address file.
+
+Tools on the same host find the daemon by the file. Source: ``drop_addr_file`` in HTCondor's ``daemon_core_main.cpp``; HTCondor manual,
+``<SUBSYS>_ADDRESS_FILE``.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import re
+import socket
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Final
 
 import attrs
 
-from negotiator.plugin import AccountAd, Ad
+from negotiator.plugin import AccountAd, Ad, replace_file
 from negotiator_live.ads.accounting_ads import accounting_ads
-from negotiator_live.ads.address_file import remove_address_file, write_address_file
-from negotiator_live.ads.literals import literals
-from negotiator_live.ads.negotiator_ad import NUMBERS, NegotiatorIdentity
-from negotiator_live.ads.statistics import STATS_LENGTH, AdvertisedCycle
+from negotiator_live.ads.negotiator_ad import (
+    NUMBERS,
+    STATS_LENGTH,
+    AdvertisedCycle,
+    NegotiatorIdentity,
+    literals,
+)
 from negotiator_live.collector import Collector
+from negotiator_live.versions import PLATFORM, VERSION
+from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 from negotiator_live.wire.commands import DaemonCommand
+
+
+def write_address_file(path: str, address: str) -> None:
+    """Write the address of this program into the address file, if there is to be one.
+
+    :raises OSError: the file cannot be written.
+    """
+    if path:
+        replace_file(Path(path), f"{address}\n{VERSION}\n{PLATFORM}\n".encode())
+
+
+def remove_address_file(path: str) -> None:
+    """Remove the address file, if there is to be one."""
+    if path:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+
+
+_UNKNOWN = "127.0.0.1"
+
+
+def own_address(collector: DaemonAddress) -> DaemonAddress:
+    """Return the address of this host towards a collector, with port 0, for a program without a port.
+
+    ``noUDP``: schedds do not send RESCHEDULE by UDP.
+    """
+    return DaemonAddress(Endpoint(_host_towards(collector.primary), 0), {"noUDP": ""})
+
+
+def _host_towards(endpoint: Endpoint) -> str:
+    """Return the address of the interface through which an endpoint is reached; nothing is sent."""
+    try:
+        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_DGRAM)
+        family, kind, _, _, where = found[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(where)
+            return str(probe.getsockname()[0])
+    except OSError:
+        return _UNKNOWN
+
 
 _RECENT: Final = 1200.0  # seconds, as STATISTICS_WINDOW_SECONDS is by default
 #: The name of a slot: ``slot``, its number, and the name of its machine.

@@ -22,7 +22,7 @@ from negotiator.plugin import (
     parse,
 )
 from negotiator_live.ads.accounting_ads import account_values, complete, group_names
-from negotiator_live.ads.literals import literal, literals
+from negotiator_live.ads.negotiator_ad import literal, literals
 from negotiator_live.daemon.request import CommandHandler, CommandRequest
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.commands import DaemonCommand

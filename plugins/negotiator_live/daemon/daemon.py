@@ -11,15 +11,18 @@ import attrs
 from negotiator.plugin import PoolControl, PoolError
 from negotiator_live.daemon.access import FAMILY, CommandAccess
 from negotiator_live.daemon.commands import LEVELS, RESUMABLE
-from negotiator_live.daemon.listener import Listener, bound_socket
+from negotiator_live.daemon.listener import (
+    CommandServer,
+    Listener,
+    bound_socket,
+    serving_passed,
+    shared_port_address,
+)
 from negotiator_live.daemon.request import AdsReader
-from negotiator_live.daemon.server import CommandServer
-from negotiator_live.daemon.shared_port import serving_passed, shared_port_address
 from negotiator_live.master.inheritance import CommandSocket
 from negotiator_live.security.policy import AuthMethod, Requirement
-from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
-from negotiator_live.security.server.methods import Verifiers
+from negotiator_live.security.server.methods import FilesystemVerifier, Verifiers
 from negotiator_live.security.server.peer import Level, Peer
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.sessions import ServedSessions

@@ -1,15 +1,36 @@
-"""Accepts connections from a listening socket, whoever opened that, and serves a bounded number of them at the same time."""
+"""Accepts connections, from a listening socket or through condor_shared_port, and serves a bounded number of them at the same time.
+
+A peer of condor_shared_port connects to that, which sends the open connection over a local socket. Each connection is a handshake and a
+command; failures are logged. Source: ``shared_port_endpoint.cpp``.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
+import re
 import select
 import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
+
+import attrs
+
+from negotiator.plugin import NegotiatorError, PoolControl, PoolError, printable
+from negotiator_live.daemon.access import CommandAccess
+from negotiator_live.daemon.commands import HANDLERS
+from negotiator_live.daemon.request import AdsReader, CommandRequest
+from negotiator_live.security.errors import UnknownSessionError
+from negotiator_live.security.server.handshake import AcceptedCommand, SecureServer
+from negotiator_live.wire.addresses import AddressError, DaemonAddress, Endpoint
+from negotiator_live.wire.channel import Channel
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
+from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 AT_ONCE: Final = 16
 """Connections that are served at the same time: a peer that stalls costs one of them for one timeout."""
@@ -120,3 +141,132 @@ class Listener:
             with self._lock:
                 self._open.discard(connection)
             connection.close()
+
+
+_PASS_SOCKET: Final = 76
+#: The whole message before a connection: its last packet, with the command alone.
+_MESSAGE: Final = b"\1" + (8).to_bytes(4, "big") + _PASS_SOCKET.to_bytes(8, "big")
+_PATIENCE: Final = 5.0  # seconds
+_ADDRESS: Final = re.compile(r'^\s*MyAddress\s*=\s*"(<[^"\s]*>)"\s*$', re.MULTILINE | re.IGNORECASE)
+_LONGEST: Final = 1 << 16
+#: Of a private network, whose addresses do not name this daemon.
+_PRIVATE: Final = frozenset({"PrivAddr", "PrivNet"})
+
+
+def shared_port_address(ad_file: str, shared_port_id: str) -> DaemonAddress:
+    """Return the address of a daemon behind the shared port.
+
+    :param ad_file: of condor_shared_port (``SHARED_PORT_DAEMON_AD_FILE``).
+    :raises PoolError: it cannot be read, or has no address.
+    """
+    try:
+        with Path(ad_file).open(encoding="utf-8", errors="replace") as opened:
+            found = _ADDRESS.search(opened.read(_LONGEST))
+        address = DaemonAddress.parse(found[1] if found else "")
+    except (OSError, AddressError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PoolError(
+            f"the address of condor_shared_port is not in {printable(ad_file)} ({reason}): see whether it runs, or set"
+            " USE_SHARED_PORT = False and restart condor_master"
+        ) from error
+    public = {name: text for name, text in address.parameters.items() if name not in _PRIVATE}
+    return attrs.evolve(address, parameters={**public, "sock": shared_port_id, "noUDP": ""})
+
+
+def serving_passed(serve: ConnectionServer) -> ConnectionServer:
+    """Return what serves the connection that condor_shared_port sends over the one that it gets."""
+
+    def passed(connection: socket.socket, _host: str, _port: int) -> None:
+        received = received_socket(connection)
+        if received is None:
+            return
+        with received:
+            try:
+                host, port = received.getpeername()[:2]
+            except OSError:
+                return  # the peer is gone
+            serve(received, str(host), int(port))
+
+    return passed
+
+
+def received_socket(connection: socket.socket) -> socket.socket | None:
+    """Return the TCP connection that is sent over a local one; None if none comes in time."""
+    connection.settimeout(_PATIENCE)
+    try:
+        if _received(connection, len(_MESSAGE)) != _MESSAGE:
+            return None
+        _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+    except OSError:
+        return None
+    if not descriptors:
+        return None
+    try:
+        received = socket.socket(fileno=descriptors[0])
+    except OSError:  # another kind of file
+        os.close(descriptors[0])
+        return None
+    if received.family in {socket.AF_INET, socket.AF_INET6} and received.type == socket.SOCK_STREAM:
+        return received
+    received.close()
+    return None
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    """Return so many bytes: not one more, for the descriptor comes with the next one."""
+    found = b""
+    while len(found) < size and (more := connection.recv(size - len(found))):
+        found += more
+    return found
+
+
+MAX_REQUEST: Final = 1 << 18
+"""Bytes of a message of a peer."""
+
+_ANSWER: Final = 0.5  # of the time of a connection: how long a command waits for its answer
+
+
+@attrs.frozen
+class CommandServer:
+    """Carries out the commands of peers; may be used by several threads.
+
+    ``timeout`` are the seconds for one connection. ``report`` logs a sentence about a peer. ``negotiator_ads`` returns the ads
+    of this program.
+    """
+
+    secure: SecureServer
+    access: CommandAccess
+    control: PoolControl
+    report: Callable[[str], None]
+    negotiator_ads: AdsReader
+    timeout: float = 20.0
+    _turn: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(1), init=False)
+
+    def serve(self, connection: socket.socket, host: str, port: int) -> None:
+        """Serve a connection from a peer at this address, and close it. Nothing is raised."""
+        address = DaemonAddress(Endpoint(host, port))
+        exchange = Exchange(DaemonKind.CLIENT, "", address, DaemonCommand.DC_AUTHENTICATE)
+        with Channel(connection, exchange, Deadline(self.timeout)) as channel:
+            channel.incoming.limit = MAX_REQUEST
+            try:
+                accepted = self.secure.accept(channel, self.access)
+                if accepted is not None:
+                    self._run(accepted, channel)
+            except UnknownSessionError:
+                pass  # the client begins a new one
+            except ConnectionClosedError as error:
+                if channel.packets.answered:  # not a mere look whether the port is open
+                    self.report(str(error))
+            except DaemonError as error:
+                self.report(str(error))
+            except NegotiatorError as error:
+                self.report(f"{channel.exchange}: {printable(str(error))}")
+            except Exception as error:  # noqa: BLE001 - whatever a peer sends, it costs its connection only
+                self.report(
+                    f"{channel.exchange}: internal error: {type(error).__name__}: {printable(str(error))}"
+                )
+
+    def _run(self, accepted: AcceptedCommand, channel: Channel) -> None:
+        wait = self.timeout * _ANSWER
+        request = CommandRequest(accepted, channel, self.control, wait, self.negotiator_ads, self._turn)
+        HANDLERS[accepted.command](request)

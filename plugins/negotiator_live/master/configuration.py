@@ -26,8 +26,8 @@ from negotiator.plugin import (
     replace_file,
 )
 from negotiator_live.master.arguments import DaemonArguments
+from negotiator_live.master.daemon_log import LogLimit
 from negotiator_live.master.handover import Handover, handover
-from negotiator_live.master.log_file import LogLimit
 
 _PROGRAM: Final = "condor_config_val"
 _SUBSYSTEM: Final = "NEGOTIATOR"

@@ -14,9 +14,8 @@ import attrs
 
 from negotiator_live.master.arguments import ArgumentsError, DaemonArguments, parse_arguments
 from negotiator_live.master.configuration import ConfigurationError, DaemonConfiguration
-from negotiator_live.master.daemon_log import DaemonLog, LogCategory, LogForm, banner
+from negotiator_live.master.daemon_log import DaemonLog, LogCategory, LogFile, LogForm, banner
 from negotiator_live.master.inheritance import CommandSocket, take_variables
-from negotiator_live.master.log_file import LogFile
 from negotiator_live.versions import PLATFORM, VERSION
 
 _INVALID_CALL: Final = 2

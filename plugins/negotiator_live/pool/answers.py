@@ -23,7 +23,7 @@ from negotiator.plugin import (
     Reuse,
     unparse_old,
 )
-from negotiator_live.ads.literals import literals
+from negotiator_live.ads.negotiator_ad import literals
 from negotiator_live.master.daemon_log import LogLine
 from negotiator_live.pool.cycle_log import (
     error_line,
@@ -32,9 +32,9 @@ from negotiator_live.pool.cycle_log import (
     rejection_line,
     request_line,
 )
+from negotiator_live.pool.daemons import StartdNotices
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.pool.requests import job_count, job_id
-from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.errors import DaemonError
 

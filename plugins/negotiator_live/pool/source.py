@@ -22,21 +22,18 @@ from negotiator.plugin import (
     PoolControl,
     PoolError,
 )
-from negotiator_live.ads.advertiser import Advertiser
-from negotiator_live.ads.negotiator_ad import NegotiatorIdentity
-from negotiator_live.ads.own_address import own_address
-from negotiator_live.ads.statistics import AdvertisedCycle
+from negotiator_live.ads.advertiser import Advertiser, own_address
+from negotiator_live.ads.negotiator_ad import AdvertisedCycle, NegotiatorIdentity
 from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.master import child
 from negotiator_live.pool.answers import is_offline
 from negotiator_live.pool.cycle_log import CycleLog
-from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, report
+from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, StartdNotices, report
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
 from negotiator_live.pool.running import RunningClaims
 from negotiator_live.pool.slots import fetch_slots
-from negotiator_live.pool.startd_notices import StartdNotices
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError

@@ -11,10 +11,8 @@ from typing import Final
 
 import attrs
 
-from negotiator_live.security.claim_to_be import claim_to_be
-from negotiator_live.security.filesystem import FilesystemMethod
+from negotiator_live.security.methods import FilesystemMethod, authenticate_with_token, claim_to_be
 from negotiator_live.security.policy import AuthMethod, methods_in
-from negotiator_live.security.token_method import authenticate_with_token
 from negotiator_live.security.tokens import Token, TokenFiles
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.channel import Channel

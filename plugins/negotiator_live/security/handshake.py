@@ -14,14 +14,13 @@ from typing import Final
 
 from negotiator.plugin import printable
 from negotiator_live.security.authentication import Credentials, authenticate, is_required
-from negotiator_live.security.cipher import AesGcmCipher
+from negotiator_live.security.cipher import AesGcmCipher, KeyExchange, SessionKey
 from negotiator_live.security.errors import (
     AuthenticationError,
     AuthorizationError,
     SecurityPolicyError,
     UnknownSessionError,
 )
-from negotiator_live.security.keys import KeyExchange, SessionKey
 from negotiator_live.security.policy import ClientPolicy, Requirement, wire_name
 from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.versions import VERSION

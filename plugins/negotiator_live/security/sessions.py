@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 
-from negotiator_live.security.keys import SessionKey, derived_key
+from negotiator_live.security.cipher import SessionKey, derived_key
 from negotiator_live.wire.exchange import Deadline
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator_live.wire.errors import malformed
-from negotiator_live.wire.limits import MAX_ATTRIBUTES, MAX_STRING
+from negotiator_live.wire.packets import MAX_ATTRIBUTES, MAX_STRING
 from negotiator_live.wire.string_ends import EndsInTheClear, EndsWithLengths, StringEnds
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from negotiator_live.wire.ad_pieces import AdPiece
 from negotiator_live.wire.errors import malformed
-from negotiator_live.wire.limits import MAX_AD, MAX_ANSWER
+from negotiator_live.wire.packets import MAX_AD, MAX_ANSWER
 
 if TYPE_CHECKING:
     from negotiator_live.wire.channel import Channel

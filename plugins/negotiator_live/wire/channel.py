@@ -12,8 +12,7 @@ from negotiator_live.wire.ads import SECRET_MARKER, WireAd, is_attribute_name
 from negotiator_live.wire.errors import UnsendableError, malformed
 from negotiator_live.wire.exchange import Deadline, Exchange
 from negotiator_live.wire.incoming import IncomingMessages
-from negotiator_live.wire.limits import MAX_AD, MAX_ATTRIBUTES, MAX_MESSAGE
-from negotiator_live.wire.packets import PacketCipher, PacketSocket
+from negotiator_live.wire.packets import MAX_AD, MAX_ATTRIBUTES, MAX_MESSAGE, PacketCipher, PacketSocket
 
 _INT: Final = struct.Struct(">q")
 _FRACTION: Final = 2_147_483_647  # of a real: its fraction travels as this many parts of 1

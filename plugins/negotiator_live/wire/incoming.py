@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from negotiator_live.wire.errors import malformed
-from negotiator_live.wire.limits import MAX_MESSAGE, MAX_STRING
+from negotiator_live.wire.packets import MAX_MESSAGE, MAX_STRING
 
 if TYPE_CHECKING:
     from negotiator_live.wire.packets import PacketSocket

@@ -14,7 +14,7 @@ from negotiator_live.wire.ad_pieces import AdPiece
 from negotiator_live.wire.ads import WireAd
 from negotiator_live.wire.answers import text_of
 from negotiator_live.wire.errors import DaemonError, malformed
-from negotiator_live.wire.limits import MAX_AD, MAX_ANSWER
+from negotiator_live.wire.packets import MAX_AD, MAX_ANSWER
 
 if TYPE_CHECKING:
     from negotiator_live.wire.channel import Channel

@@ -2,7 +2,7 @@
 
 A ``PacketCipher`` encrypts payloads in both directions, for either role. Until one is set, digests of all that was sent and
 received are computed: they authenticate the handshake. Source: ``reli_sock.cpp`` (``RcvMsg::rcv_packet``,
-``SndMsg::snd_packet``).
+``SndMsg::snd_packet``). What a daemon may send is limited: daemons are peers, not friends.
 """
 
 from __future__ import annotations
@@ -14,6 +14,22 @@ from typing import Final, Protocol
 
 from negotiator_live.wire.errors import UnreachableError, closed, malformed, timed_out
 from negotiator_live.wire.exchange import Deadline, Exchange
+
+MAX_MESSAGE: Final = 16 << 20
+"""Bytes of one message, headers of packets included; answers to queries have the limit of ``MAX_ANSWER``."""
+
+MAX_ANSWER: Final = 4 << 30
+"""Bytes of one answer to a query; it is read piece by piece."""
+
+MAX_AD: Final = 4 << 20
+"""Bytes of one ad."""
+
+MAX_STRING: Final = 1 << 20
+"""Bytes of one string."""
+
+MAX_ATTRIBUTES: Final = 10_000
+"""Attributes of one ad."""
+
 
 MAX_PACKET: Final = 1 << 20
 """Bytes of a payload that HTCondor accepts."""

@@ -8,8 +8,14 @@ import pytest
 
 from negotiator.plugin import CycleStatistics, CycleSummary
 from negotiator_live.ads.advertiser import Advertiser
-from negotiator_live.ads.negotiator_ad import ATTRIBUTES, NegotiatorIdentity, address_v1
-from negotiator_live.ads.statistics import CYCLE_ATTRIBUTES, AdvertisedCycle, NegotiatedSubmitters
+from negotiator_live.ads.negotiator_ad import (
+    ATTRIBUTES,
+    CYCLE_ATTRIBUTES,
+    AdvertisedCycle,
+    NegotiatedSubmitters,
+    NegotiatorIdentity,
+    address_v1,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "live-pool.md"
 #: Those of condor_negotiator 25.14, without the ones that the collector adds.

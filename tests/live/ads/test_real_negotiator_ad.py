@@ -8,8 +8,7 @@ import pytest
 from negotiator.plugin import CycleStatistics, CycleSummary
 from negotiator.testing import match
 from negotiator_live.ads.advertiser import Advertiser
-from negotiator_live.ads.negotiator_ad import NegotiatorIdentity
-from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters
+from negotiator_live.ads.negotiator_ad import AdvertisedCycle, NegotiatedSubmitters, NegotiatorIdentity
 from negotiator_live.collector import Collector
 from real_sessions import by_token
 

@@ -7,7 +7,7 @@ import pytest
 
 from negotiator.plugin import CycleStatistics, CycleSummary
 from negotiator.testing import match
-from negotiator_live.ads.statistics import AdvertisedCycle, NegotiatedSubmitters, cycle_attributes
+from negotiator_live.ads.negotiator_ad import AdvertisedCycle, NegotiatedSubmitters, cycle_attributes
 
 SHARED = Path(os.environ.get("NEGOTIATOR_SHARED") or Path(__file__).parents[4] / "shared")
 NEGOTIATED = NegotiatedSubmitters(

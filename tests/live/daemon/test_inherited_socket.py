@@ -11,7 +11,7 @@ import pytest
 from control import NotingControl
 from negotiator.plugin import PoolError
 from negotiator_live.daemon.daemon import DaemonListener
-from negotiator_live.daemon.shared_port import received_socket, shared_port_address
+from negotiator_live.daemon.listener import received_socket, shared_port_address
 from negotiator_live.master.inheritance import CommandSocket
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient

@@ -9,9 +9,8 @@ import pytest
 
 from negotiator.plugin import Reason, Verdict
 from negotiator.records import Provenance, Station
-from negotiator_live.master.daemon_log import DaemonLog, LogCategory, LogForm
+from negotiator_live.master.daemon_log import DaemonLog, LogCategory, LogFile, LogForm, LogLimit
 from negotiator_live.master.handover import Handover
-from negotiator_live.master.log_file import LogFile, LogLimit
 from negotiator_live.pool.cycle_log import words
 from played_pool import PlayedSchedd, played_pool
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 import pytest
 
 from control import NotingControl
+from negotiator_live.master.child import KeepAlive
 from negotiator_live.master.handover import Handover
 from negotiator_live.master.inheritance import Inheritance, take_variables
-from negotiator_live.master.keep_alive import KeepAlive
-from negotiator_live.security.keys import derived_key
+from negotiator_live.security.cipher import derived_key
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.peer import Level, Peer
 from negotiator_live.wire.commands import DaemonCommand

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from negotiator_live.master.log_file import LogFile, LogLimit
+from negotiator_live.master.daemon_log import LogFile, LogLimit
 
 #: Writes numbered lines by several threads and by a process of its own, while the log is replaced again and again.
 WRITING = """
 import json, os, subprocess, sys, threading
 from pathlib import Path
-from negotiator_live.master.log_file import LogFile, LogLimit
+from negotiator_live.master.daemon_log import LogFile, LogLimit
 
 path, kept = Path(sys.argv[1]), int(sys.argv[2])
 log = LogFile(path, LogLimit(size=2000), kept, clock=iter(range(1_700_000_000, 1_800_000_000)).__next__)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedar import channels, receiving
-from negotiator_live.security.cipher import AesGcmCipher
-from negotiator_live.security.keys import KeyExchange, SessionKey, derived_key
+from negotiator_live.security.cipher import AesGcmCipher, KeyExchange, SessionKey, derived_key
 from negotiator_live.wire.answers import ad_texts
 from negotiator_live.wire.errors import DaemonError, MalformedMessageError
 

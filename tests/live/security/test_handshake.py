@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from cedar import ADDRESS, EXCHANGE, channels, receiving
 from cedar_server import HandshakeServer
 from negotiator_live.security.authentication import Credentials
-from negotiator_live.security.cipher import AesGcmCipher
+from negotiator_live.security.cipher import AesGcmCipher, SessionKey
 from negotiator_live.security.errors import (
     AuthenticationError,
     AuthorizationError,
     SecurityPolicyError,
     UnknownSessionError,
 )
-from negotiator_live.security.filesystem import FilesystemMethod
 from negotiator_live.security.handshake import begin_session, resume_session
-from negotiator_live.security.keys import SessionKey
+from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import AuthMethod, ClientPolicy, Requirement
 from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.security.tokens import TokenFiles

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedar import channels
-from negotiator_live.security.keys import derived_key
-from negotiator_live.security.token_method import authenticate_with_token
-from negotiator_live.security.token_seeds import SEED_K
-from negotiator_live.security.tokens import Token, TokenFiles
+from negotiator_live.security.cipher import derived_key
+from negotiator_live.security.methods import authenticate_with_token
+from negotiator_live.security.tokens import SEED_K, Token, TokenFiles
 from secret_file import write_secret
 
 

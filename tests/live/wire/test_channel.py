@@ -18,8 +18,7 @@ from negotiator_live.wire.errors import (
     TimedOutError,
     UnsendableError,
 )
-from negotiator_live.wire.limits import MAX_ATTRIBUTES, MAX_MESSAGE, MAX_STRING
-from negotiator_live.wire.packets import CUT, MAX_PACKET
+from negotiator_live.wire.packets import CUT, MAX_ATTRIBUTES, MAX_MESSAGE, MAX_PACKET, MAX_STRING
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=300)
 INTS = st.integers(-(2**63), 2**63 - 1)

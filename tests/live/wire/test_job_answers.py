@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedar import ad, channels, packet, receiving
-from negotiator_live.security.cipher import AesGcmCipher
-from negotiator_live.security.keys import SessionKey
+from negotiator_live.security.cipher import AesGcmCipher, SessionKey
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError, MalformedMessageError
 from negotiator_live.wire.job_answers import job_texts
 

@@ -1,4 +1,4 @@
-"""Who has which authorization level, by user and host.
+"""Who has which authorization level, by user and host, and which commands a server has for whom.
 
 Source: HTCondor manual, "Security", Authorization and Host-Based Security; ``condor_ipverify.cpp``, ``condor_netaddr.cpp``.
 """
@@ -12,11 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Final, Self, TypeAlias
+from typing import Final, Protocol, Self, TypeAlias
 
 import attrs
 
-from negotiator_live.security.server.peer import UNAUTHENTICATED, Level
+from negotiator_live.security.errors import AuthorizationError
+from negotiator_live.security.server.peer import UNAUTHENTICATED, Level, Peer
+from negotiator_live.wire.channel import Channel
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -302,3 +304,38 @@ def _is_local(address: str) -> bool:
     except OSError:
         return False
     return True
+
+
+class Authorizer(Protocol):
+    """Decides who may send which command."""
+
+    def is_served(self, command: int) -> bool:
+        """True if the server has the command."""
+
+    def needs_name(self, command: int, host: str) -> bool:
+        """True if only authenticated peers may send the command from an address."""
+
+    def allows(self, peer: Peer, command: int) -> bool:
+        """True if a peer may send the command."""
+
+    def limited(self, peer: Peer, command: int) -> Peer:
+        """Return the peer with the levels that a session may have that begins with this command."""
+
+    def hint(self, peer: Peer, command: int) -> str:
+        """Return what to configure so that a peer may send the command."""
+
+    def may_resume(self, command: int) -> bool:
+        """True if the command may be sent in a session that is resumed."""
+
+    def resumable(self, peer: Peer) -> Iterable[int]:
+        """Return the commands that a peer may send when it resumes its session."""
+
+
+def check_allowed(channel: Channel, authorizer: Authorizer, peer: Peer, command: int) -> None:
+    """Let the errors of this connection name the peer from here on.
+
+    :raises AuthorizationError: it may not send the command.
+    """
+    channel.packets.exchange = attrs.evolve(channel.exchange, name=peer.name)
+    if not authorizer.allows(peer, command):
+        raise AuthorizationError(channel.exchange, "PERMISSION DENIED", authorizer.hint(peer, command))

@@ -1,19 +1,97 @@
-"""Authenticates clients by the methods that both sides have, one after the other.
+"""Authenticates clients by the methods that both sides have, one after the other; on this host by the file system (FS).
 
-Source: ``authentication.cpp``.
+FS: the owner of a directory that the client makes. Source: ``authentication.cpp``, ``condor_auth_fs.cpp``.
 """
 
 from __future__ import annotations
 
+import os
+import pwd
+import re
+import secrets
+import stat
+import string
+from pathlib import Path
 from typing import Final
 
 import attrs
 
 from negotiator_live.security.policy import AuthMethod
-from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.peer import Peer, is_user
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.wire.channel import Channel
+
+_NAME: Final = string.ascii_letters + string.digits
+_RANDOM: Final = 16
+_FAILED: Final = -1
+_SHARED_PORT: Final = "?sock="
+_EXTENSION: Final = re.compile(r"[0-9A-Fa-f.:\[\]]{3,60}(?:\?sock=[A-Za-z0-9_.-]{1,100})?", re.ASCII)
+_ROOT: Final = "root"
+_MODE: Final = 0o700
+_MOST_LINKS: Final = 2  # of an empty directory
+
+
+@attrs.frozen
+class FilesystemVerifier:
+    """Asks a client to make a directory with an unpredictable name, and looks at its owner.
+
+    The client must add its view of this end of the connection to the name, so that nobody can pass on the request to another
+    client. HTCondor 24.0.23 and 25.14 do so unless ``SEC_FS_ENFORCE_CHANNEL_BINDING`` is false; older versions do not.
+
+    ``domain`` is that of the users of this host. ``directory`` is where clients make it, seen from ``root``. As for HTCondor's
+    daemons, ``root`` counts as ``condor`` (``FS_ROOT_TO_CONDOR``): they authenticate as that user. ``shared_port_id`` is the
+    name of this server at a shared port.
+    """
+
+    domain: str
+    directory: str = "/tmp"  # noqa: S108 - where HTCondor's clients make it (FS_LOCAL_DIR)
+    root: Path = Path("/")
+    shared_port_id: str = ""
+
+    def verify(self, channel: Channel) -> Peer | None:
+        """Return who the client is; None if it has not proved it.
+
+        :raises DaemonError: the client does not keep to the protocol.
+        """
+        host, port = channel.packets.own_address()
+        name = "".join(secrets.choice(_NAME) for _ in range(_RANDOM))
+        path = f"{self.directory}/FS_{host}_{port}_{name}_"
+        channel.put_string(path)
+        channel.end_message()
+        made = channel.get_int() != _FAILED
+        extension = channel.get_string() if channel.has_more else ""
+        channel.end_received()
+        is_here = made and self._is_extension(extension, host, port)
+        user = self._owner(path + extension) if is_here else ""
+        channel.put_int(0 if user else _FAILED)
+        channel.end_message()
+        return Peer(f"{user}@{self.domain}", "FS") if user else None
+
+    def _is_extension(self, extension: str, host: str, port: int) -> bool:
+        """True if a client named its end of this connection: the directory was made for no other one."""
+        address, shared, name = extension.partition(_SHARED_PORT)
+        expected = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return (
+            _EXTENSION.fullmatch(extension) is not None
+            and address == expected
+            and (not shared or name == self.shared_port_id)
+        )
+
+    def _owner(self, path: str) -> str:
+        """Return the user who made the directory; "" if it is none as requested."""
+        try:
+            status = os.lstat(self.root / path.lstrip("/"))
+        except OSError:
+            return ""
+        is_private = stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == _MODE
+        if not is_private or status.st_nlink > _MOST_LINKS:
+            return ""
+        try:
+            user = pwd.getpwuid(status.st_uid).pw_name
+        except KeyError:
+            return ""
+        return "condor" if user == _ROOT else user
+
 
 _NONE: Final = 0
 _CLAIMS: Final = 1

@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from negotiator_live.security.keys import SessionKey
+from negotiator_live.security.cipher import SessionKey
 from negotiator_live.security.server.peer import Peer
 
 MOST: Final = 2_000

@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from negotiator_live.security.keys import SessionKey, derived_key
+from negotiator_live.security.cipher import SessionKey, derived_key
 from negotiator_live.security.secret_files import read_secret
 
 POOL: Final = "POOL"

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import attrs
 
-from negotiator_live.security.keys import SessionKey, derived_key
+from negotiator_live.security.cipher import SessionKey, derived_key
+from negotiator_live.security.methods import GOOD, LONGEST_MAC, NONCE, get_bytes, put_bytes, token_mac
 from negotiator_live.security.server.peer import Level, Peer, is_user
 from negotiator_live.security.server.signing_keys import SigningKeys
-from negotiator_live.security.token_method import GOOD, LONGEST_MAC, NONCE, get_bytes, put_bytes, token_mac
-from negotiator_live.security.token_seeds import SEED_K
+from negotiator_live.security.tokens import SEED_K
 from negotiator_live.wire.channel import Channel
 
 _ERROR: Final = -1

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from negotiator_live.security.server.filesystem import FilesystemVerifier
+from negotiator_live.security.server.methods import FilesystemVerifier
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.exchange import Deadline
 from secure_server import PEER, user_of_process

@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cedar import ad, integer, packet
-from negotiator_live.security.keys import KeyExchange
+from negotiator_live.security.cipher import KeyExchange
 from negotiator_live.security.policy import AuthMethod
-from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
-from negotiator_live.security.server.methods import Verifiers
+from negotiator_live.security.server.methods import FilesystemVerifier, Verifiers
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier

@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from negotiator_live.security.authentication import Credentials
+from negotiator_live.security.cipher import SessionKey
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.errors import (
     AuthenticationError,
@@ -13,13 +14,11 @@ from negotiator_live.security.errors import (
     SecurityPolicyError,
     UnknownSessionError,
 )
-from negotiator_live.security.filesystem import FilesystemMethod
 from negotiator_live.security.handshake import resume_session
-from negotiator_live.security.keys import SessionKey
+from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import AuthMethod, ClientPolicy, Requirement
-from negotiator_live.security.server.filesystem import FilesystemVerifier
 from negotiator_live.security.server.handshake import SecureServer
-from negotiator_live.security.server.methods import Verifiers
+from negotiator_live.security.server.methods import FilesystemVerifier, Verifiers
 from negotiator_live.security.server.peer import Level
 from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys

@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from cedar import channels
+from negotiator_live.security.methods import NONCE, get_bytes, put_bytes
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
-from negotiator_live.security.token_method import NONCE, get_bytes, put_bytes
 from secure_server import signed_token, signing_key
 
 ALICE = "alice@example.org"
