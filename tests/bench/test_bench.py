@@ -74,7 +74,7 @@ def test_a_quick_run_measures_every_area_and_agrees_with_the_library(quick):
     assert set(quick) == {"machine", "plan", "library", "inputs", "figures", "missed", "disagreements"}
     assert (quick["library"], quick["missed"], quick["disagreements"]) == (True, 0, [])
     assert {figure["area"] for figure in quick["figures"]} == set(Area)
-    assert set(quick["inputs"]) == {"plain", "mixed", "kinds", "wide", "jobs"}
+    assert set(quick["inputs"]) == {"plain", "busy", "mixed", "kinds", "wide", "jobs"}
     assert quick["machine"]["libraries"]["htcondor"]
 
 
