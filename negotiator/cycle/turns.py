@@ -1,7 +1,7 @@
 """The turns of a cycle: what a request has to pass from its turn to its matches, with the steps in their order.
 
-A request is matched, charged, and taken into account. Most need nothing but the best slots that their conditions leave: such requests
-are served many at a time, each from arrays that alike requests share; a request of any kind has a turn.
+A request is matched, charged, and taken into account. Most need nothing but the best slots that their conditions leave, or get none: such
+requests are served many at a time, each from arrays that alike requests share; a request of any kind has a turn.
 """
 
 from __future__ import annotations

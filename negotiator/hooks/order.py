@@ -232,9 +232,10 @@ class RequestRun:
     """Requests that have their turns one after the other, as long as each of their jobs gets a slot, or none of them does.
 
     None gets one if no slot is a candidate, or if each candidate weighs more than is left of ``slots``; a request that gets fewer
-    slots than it has jobs, or none for another reason, has a turn by itself. Each is allowed all of its jobs (``QueuedRequest.is_plain``), with the slots that ``slots`` allows at the first turn: with each match
-    the weight of its slot is added to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests
-    are matched by one of them, they have a turn each.
+    slots than it has jobs, or none for another reason, has a turn by itself. Each is allowed all of its jobs
+    (``QueuedRequest.is_plain``), with the slots that ``slots`` allows at the first turn: with each match the weight of its slot is added
+    to what was used. ``replaced_names`` are the attributes that the order adds at each turn, in lower case: if the requests are matched
+    by one of them, they have a turn each.
     """
 
     requests: Sequence[QueuedRequest]

@@ -8,6 +8,7 @@ are called with slots are passed what it returned for these.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -31,6 +32,7 @@ class _Begun:
     cycle: Cycle
     value: Any = None
     error: BaseException | None = None
+    traceback: TracebackType | None = None
 
 
 @attrs.define(eq=False)
@@ -58,7 +60,7 @@ class PluginPolicy:
             begun = self._begin(slots, arguments["cycle"])
             self._begun = (begun, *known[: _MOST_TABLES - 1])
         if begun.error is not None:
-            raise begun.error
+            raise begun.error.with_traceback(begun.traceback)  # each time raised as if for the first time
         return begun.value
 
     def _begin(self, slots: Table, cycle: Cycle) -> _Begun:
@@ -67,4 +69,4 @@ class PluginPolicy:
             return _Begun(slots, unpaid, self.made.begin_cycle(slots, unpaid))
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its failure
             raise_if_interrupted(error)
-            return _Begun(slots, unpaid, error=error)
+            return _Begun(slots, unpaid, error=error, traceback=error.__traceback__)
