@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import attrs
 
@@ -38,6 +39,12 @@ class ProgramContext:
 
         bundle = load(targets)
         return LoadedBundle(bundle.folder, bundle.digest, bundle.problems, bundle.settings)
+
+    def bundle_folder(self, targets: CommandTargets) -> Path:
+        """See ``CommandContext.bundle_folder``."""
+        from negotiator.app.targets import bundle_folder
+
+        return bundle_folder(targets)
 
     def may_configure(self, targets: CommandTargets) -> Permission:
         """See ``CommandContext.may_configure``."""

@@ -185,6 +185,12 @@ class CommandContext(Protocol):
         :raises BundleError: it has errors.
         """
 
+    def bundle_folder(self, targets: CommandTargets) -> Path:
+        """Return the folder of the policy bundle, which is not loaded: it may be missing or have errors.
+
+        :raises StateError: the state that the bundle belongs to cannot be read.
+        """
+
     def may_configure(self, targets: CommandTargets) -> Permission:
         """Ask the access policy whether the caller may change the bundle. Nothing is recorded.
 

@@ -33,6 +33,12 @@ from negotiator.plugin import (
 )
 from negotiator_limits.settings import GroupTracking
 
+#: Parts of the keys of counters.
+RESOURCE_PARTS, APPLICATIONS_PARTS = 4, 3
+#: Users and groups in queues whose quotas are held: a submitter's requests have their turns one after the other.
+_MAX_LEVELS = 4_096
+_MAX_RULE = 200  # characters; users and groups name themselves
+
 
 @attrs.frozen
 class EffectiveLimit:
@@ -64,10 +70,6 @@ class EffectiveLimit:
         return f"limit of {self.kind} {self.name} at {self.queue}"
 
 
-RESOURCE_PARTS = 4
-APPLICATIONS_PARTS = 3
-
-
 def resource_key(kind: SubjectKind, name: str, queue: str, resource: str) -> CounterKey:
     """The sum of a resource that a user or group uses in a queue and below it."""
     return (kind.value, name, queue, resource)
@@ -79,9 +81,6 @@ def applications_key(kind: SubjectKind, name: str, queue: str) -> CounterKey:
     It has three parts: jobs name their resources themselves, and no such name may give the key of a set.
     """
     return (kind.value, name, queue)
-
-
-_MAX_RULE = 200  # characters; users and groups name themselves
 
 
 @attrs.frozen(eq=False)
@@ -130,10 +129,6 @@ class LimitedLevel:
             source=limit.source if limit else None,
             mode=limit.mode if limit and most is not None else Mode.ENFORCE,
         )
-
-
-#: Users and groups in queues whose quotas are held: a submitter's requests have their turns one after the other.
-_MAX_LEVELS = 4_096
 
 
 class LimitIndex:

@@ -98,7 +98,7 @@ class QconfContext:
 
     def folder(self) -> Path:
         """Return the folder of the bundle."""
-        return self.program.bundle(self.targets).folder
+        return self.program.bundle_folder(self.targets)
 
     def require_manager(self, name: str = NEW_FILE, empty: bytes = b"") -> None:
         """Refuse a caller who may not change the bundle.
