@@ -2,8 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# One more than there are cores: many tests wait for a daemon.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -38,7 +36,7 @@ run: $(VENV)/run.stamp ## one negotiation cycle over the example pool
 
 .PHONY: test
 test: $(VENV)/test.stamp ## the tests
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .PHONY: lint
 lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
