@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from negotiator.classad.syntax import unparse_old as unparse_old
     from negotiator.classad.tables import AttributeValues as AttributeValues
     from negotiator.classad.tables import Column as Column
+    from negotiator.classad.tables import IntegerValues as IntegerValues
     from negotiator.classad.values import ERROR as ERROR
     from negotiator.classad.values import UNDEFINED as UNDEFINED
     from negotiator.classad.values import Kind as Kind
@@ -91,7 +92,7 @@ if not TYPE_CHECKING:
                 "ClassAdError Expr LiteralValue ParseError References Side bind conjuncts parse "
                 "parse_old references unparse unparse_old"
             ),
-            "negotiator.classad.tables": "AttributeValues Column",
+            "negotiator.classad.tables": "AttributeValues Column IntegerValues",
             "negotiator.classad.values": "ERROR Kind UNDEFINED",
         },
     )

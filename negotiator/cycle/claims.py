@@ -18,19 +18,24 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.classad import AttributeValues, Kind, LiteralValue, Table
+from negotiator.classad import AttributeValues, IntegerValues, Kind, LiteralValue, Table
 from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.jobs import Strings, names
 from negotiator.cycle.journal import JournalEntry
-from negotiator.cycle.numbering import Numbers
-from negotiator.hooks.records import Mask
+from negotiator.cycle.numbering import Numbers, first_rows, numbered
 from negotiator.ledger import Rows
 
 #: States of a slot that has a job (HTCondor manual, Machine ClassAd Attributes, State).
 CLAIMED = frozenset({"claimed", "preempting"})
 #: A dynamic slot is named after the slot that it was taken from: slot1_2@host from slot1@host.
 _DYNAMIC = re.compile(r"(.*\d)_\d+(@.*)?", re.DOTALL)
+#: Attributes that the job's ad and the slot's ad share.
+_COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
+#: Resources that a slot's ad names otherwise than a job's RequestName.
+_NAMED_OTHERWISE = frozenset({"cpu", "cpus", "memory", "vcore"})
+#: As slots name their jobs; a number of more digits may not fit 64 bits.
+_JOB_ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 
 
 def slots_of(jobs: Table, slots: Table) -> Rows:
@@ -271,13 +276,6 @@ def undivided(slot: str) -> str:
     return found[1] + (found[2] or "") if found else ""
 
 
-#: Attributes that the job's ad and the slot's ad share.
-_COPIED = ("AccountingGroup", "GlobalJobId", "Queue", "Project")
-#: Resources that a slot's ad names otherwise than a job's RequestName.
-_NAMED_OTHERWISE = frozenset({"cpu", "cpus", "memory", "vcore"})
-_MOST_DIGITS = 18  # of a number in a job's id
-
-
 def claimed_jobs(
     slots: Table, running: Table, rows_of_running: Rows, resources: Collection[str]
 ) -> tuple[Table, Rows]:
@@ -306,14 +304,17 @@ def _attributes(slots: Table, resources: Collection[str]) -> dict[str, Attribute
     users = [job_columns.texts(slots, name) for name in ("RemoteUser", "RemoteOwner")]
     user = job_columns.made_of(users, lambda user, owner: user or owner)
     owner = job_columns.made_of(users, lambda user, owner: (user or owner).partition("@")[0])
-    clusters, procs, are_numbers = _job_numbers(job_columns.texts(slots, "JobId").texts(every))
+    found = [_JOB_ID.fullmatch(text) for text in job_columns.texts(slots, "JobId").texts(every)]
+    numbers = np.array([(int(each[1]), int(each[2])) if each else (0, 0) for each in found], np.int64)
+    clusters, procs = numbers.reshape(-1, 2).T
+    has_id = np.array([each is not None for each in found], np.bool_)
     return {
         "JobStatus": (same, [2]),
         "Owner": _distinct(owner),
         "User": _distinct(user),
         "RemoteHost": (every, job_columns.texts(slots, "Name").texts(every)),
-        "ClusterId": (clusters, are_numbers),
-        "ProcId": (procs, are_numbers),
+        "ClusterId": IntegerValues(clusters, has_id),
+        "ProcId": IntegerValues(procs, has_id),
         **{name: name for name in _COPIED},
         "RequestCpus": _or_else(slots, "Cpus", 1),
         "RequestMemory": _or_else(slots, "Memory", 0),
@@ -323,9 +324,8 @@ def _attributes(slots: Table, resources: Collection[str]) -> dict[str, Attribute
 
 def _distinct(texts: Strings) -> tuple[Numbers, list[LiteralValue]]:
     """Return the place of each text, (N,), and each text once."""
-    places: dict[str, int] = {}
-    codes = [places.setdefault(text, len(places)) for text in texts.tolist()]
-    return np.array(codes, np.int64), [*places]
+    numbers, count = numbered(texts)
+    return numbers, texts[first_rows(numbers, count)].tolist()
 
 
 def _or_else(slots: Table, name: str, default: int) -> AttributeValues:
@@ -335,21 +335,3 @@ def _or_else(slots: Table, name: str, default: int) -> AttributeValues:
         return name
     own = slots.expressions(name)
     return np.arange(len(slots)), [default if each is None else each for each in own]
-
-
-def _job_numbers(texts: Sequence[str]) -> tuple[Numbers, Numbers, Mask]:
-    """Return the cluster and the proc of each job id, (N,), and which of them are numbers."""
-    found = [text.partition(".") for text in texts]
-    parts = [
-        (int(cluster), int(proc), True)
-        if (
-            cluster.isdecimal()
-            and proc.isdecimal()
-            and len(cluster) <= _MOST_DIGITS
-            and len(proc) <= _MOST_DIGITS
-        )
-        else (0, 0, False)
-        for cluster, _, proc in found
-    ]
-    clusters, procs, are_numbers = np.array(parts, np.int64).reshape(-1, 3).T
-    return clusters, procs, are_numbers.astype(np.bool_)

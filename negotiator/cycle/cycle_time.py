@@ -25,6 +25,12 @@ _Account: TypeAlias = tuple[str, str]
 _ALL: _Account = ("", "")
 _OF_CYCLE = tuple(limit for limit in TimeLimit if limit.ends_cycle)
 _LONGEST = 200  # characters of a name: the rest does not matter, so that records have names whole
+_TEXTS = {
+    TimeLimit.CYCLE: "the cycle reached its time limit",
+    TimeLimit.SUBMITTER: "the submitter reached its time limit in this cycle",
+    TimeLimit.SCHEDD: "the schedd reached its time limit in this cycle",
+    TimeLimit.SPIN: "the submitter reached its time limit in the last spin",
+}
 
 
 @attrs.frozen
@@ -187,14 +193,6 @@ def _limits_of(submitter: str, schedd: str) -> Iterable[tuple[TimeLimit, _Accoun
 
 def _account(submitter: str, schedd: str) -> _Account:
     return submitter[:_LONGEST], schedd[:_LONGEST]
-
-
-_TEXTS = {
-    TimeLimit.CYCLE: "the cycle reached its time limit",
-    TimeLimit.SUBMITTER: "the submitter reached its time limit in this cycle",
-    TimeLimit.SCHEDD: "the schedd reached its time limit in this cycle",
-    TimeLimit.SPIN: "the submitter reached its time limit in the last spin",
-}
 
 
 @attrs.frozen

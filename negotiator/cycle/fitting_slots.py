@@ -23,6 +23,11 @@ from negotiator.hooks.slot_offer import Preemption, PreemptionStates
 from negotiator.ledger import Admission, KnownRefusals, Ledger, Rows
 from negotiator.records import Mode
 
+#: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
+_FEW, _MORE = 16, 8
+#: The number of copies up to which the best slots are tried before full slots are looked for.
+_FEW_COPIES = 32
+
 
 @attrs.frozen(eq=False)
 class AdmittedSlots:
@@ -186,12 +191,6 @@ def _is_within(before: Weights | float, after: Weights | float, limit: float) ->
 def _admitted(admitted: list[RowNumbers], heavy: list[RowNumbers], *, stopped: bool) -> AdmittedSlots:
     none = np.zeros(0, np.intp)
     return AdmittedSlots(np.concatenate([none, *admitted]), np.concatenate([none, *heavy]), stopped)
-
-
-#: If charges differ between slots: the number of slots that are examined first, and the factor of each further try.
-_FEW, _MORE = 16, 8
-#: The number of copies up to which the best slots are tried before full slots are looked for.
-_FEW_COPIES = 32
 
 
 @attrs.frozen(eq=False)

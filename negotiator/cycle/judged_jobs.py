@@ -14,7 +14,6 @@ from negotiator.cycle.claim_amounts import number
 from negotiator.cycle.claims import undivided
 from negotiator.cycle.jobs import Strings
 from negotiator.cycle.place import PlacedPool
-from negotiator.cycle.recount import Recount
 from negotiator.cycle.reference_closure import ReferenceClosure
 from negotiator.hooks.overruns import Overrun, OverrunAction
 from negotiator.hooks.records import Mask
@@ -59,14 +58,13 @@ class JudgedJobs:
     only_schedd: str | None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, placed: PlacedPool, in_use: Recount, outside: Mask) -> JudgedJobs:
+    def of(cls, snapshot: Snapshot, placed: PlacedPool, outside: Mask) -> JudgedJobs:
         """Return the jobs of a pool without those on slots outside of it."""
         is_outside = np.append(outside, np.False_)
         only = snapshot.schedds.ad(0).string("Name") if len(snapshot.schedds) == 1 else None
         tables, rows, places = [], [], []
         count = 0
-        for each in placed.in_use:
-            slots = in_use.slots_of(each.jobs)
+        for each, slots in zip(placed.in_use, placed.slot_rows, strict=True):
             own = np.flatnonzero(~is_outside[slots])
             tables.append(each.jobs if len(own) == len(slots) else each.jobs.take(own))
             rows.append(slots[own])

@@ -158,7 +158,7 @@ class SlotMatcher:
         return (
             self.conditions is not None
             and len(self.slots) > 0
-            and (self.preemption is None or self.preemption.is_settled)
+            and (self.preemption is None or self.preemption.ends_no_job)
             and self.divisible is None
             and self.requirements.hard is None
             and not len(self.claimed.rows)
@@ -191,11 +191,13 @@ class SlotMatcher:
             self._latest_answers = queued.request, answers
             if answers.apply(candidates):
                 return None
-        claimed = None if run.slots is None or self.preemption is None else run.slots.claimed
+        claimed = None if run.slots is None else run.slots.claimed
+        if claimed is not None and claimed.victims is not None:
+            return None
         self.withdraw(candidates, queued.request.schedd, preempt=claimed is not None)
         protected = 0
         if claimed is not None and self.preemption is not None:
-            protected = self.preemption.apply_settled(candidates, queued.request.submitter, claimed)
+            _, protected = self.preemption.apply(candidates, queued.request, cycle.environment, claimed)
         if candidates.warnings:
             return None
         return MatchCandidates(

@@ -31,6 +31,16 @@ from negotiator.ledger import Rows
 from negotiator.records import CORE, Provenance, Reason, Station, Verdict
 
 _OWN, _FOR_NEGOTIATOR, _SAVED = "Requirements", "NegotiatorRequirements", "SavedRequirements"
+_PARTITIONABLE = bind(parse('MY.PartitionableSlot =?= true && MY.State == "Claimed"'))
+#: Slots of machines that are switched off, which the collector still shows.
+_OFFLINE = bind(parse("MY.Offline =?= true"))
+#: Slots that schedds do not claim.
+_UNCLAIMED = bind(parse("MY.WantClaiming =?= false"))
+#: Slots whose ad stays in the list after a match (HTCondor manual, WantAdRevaluate).
+_STAYS = bind(parse("MY.WantAdRevaluate =?= true"))
+#: So many rows are used up one by one.
+_FEW = 8
+_ADDRESSES = ("MyAddress", "StartdIpAddr")
 
 
 def slots_to_match(slots: Table, bundle: Bundle) -> Table:
@@ -85,9 +95,6 @@ def _reason(withheld: WithheldSlots, plugin: tuple[str, str]) -> Reason:
     return Reason(Verdict.WAITING, withheld.code, withheld.text, where)
 
 
-_PARTITIONABLE = bind(parse('MY.PartitionableSlot =?= true && MY.State == "Claimed"'))
-
-
 @attrs.frozen(eq=False)
 class ClaimedPartitionable:
     """The rows of such slots, (P,), and the schedds that hold them, in lower case; empty if any may match one."""
@@ -107,17 +114,6 @@ class ClaimedPartitionable:
         found = np.zeros(self.slots, np.bool_)
         found[self.rows[(self.schedds != "") & (self.schedds != schedd.lower())]] = True
         return found
-
-
-#: Slots of machines that are switched off, which the collector still shows.
-_OFFLINE = bind(parse("MY.Offline =?= true"))
-#: Slots that schedds do not claim.
-_UNCLAIMED = bind(parse("MY.WantClaiming =?= false"))
-#: Slots whose ad stays in the list after a match (HTCondor manual, WantAdRevaluate).
-_STAYS = bind(parse("MY.WantAdRevaluate =?= true"))
-#: So many rows are used up one by one.
-_FEW = 8
-_ADDRESSES = ("MyAddress", "StartdIpAddr")
 
 
 @attrs.define(eq=False)

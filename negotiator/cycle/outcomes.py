@@ -43,6 +43,8 @@ from negotiator.hooks.slot_offer import Preemption, PreemptionRules
 from negotiator.ledger import Rows
 from negotiator.records import Provenance, Reason, Station, Verdict
 
+_NO_JOBS = JobRanges()
+
 
 @attrs.define(eq=False)
 class WaitReasons:
@@ -135,7 +137,6 @@ def _slots(offered: OfferedSlots, rules: PreemptionRules, rows: Rows) -> tuple[E
     )
 
 
-_NO_JOBS = JobRanges()
 #: Of the matches of a turn: their warnings, the jobs that they end, and their scores; None if there are none.
 _MatchNotes: TypeAlias = tuple[
     list[tuple[Reason, ...]] | None, list[PreemptedJob | None] | None, list[tuple[SlotScore, ...]] | None

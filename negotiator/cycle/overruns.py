@@ -90,7 +90,7 @@ def overruns(
     """
     since = {each.key: each.since for each in before}
     found = [attrs.evolve(each, since=since.get(each.key, cycle.now)) for each in in_use.exceeded]
-    running = JudgedJobs.of(snapshot, placed, in_use, admitted.outside)
+    running = JudgedJobs.of(snapshot, placed, admitted.outside)
     if not len(running):
         return _compared(found, before)
     judge = _Judge(running, snapshot, admitted, placed, in_use, bundle, cycle)

@@ -57,7 +57,7 @@ class SlotPreemption:
     dynamic: DynamicSlots | None = None  # those of which a match may end several
 
     @cached_property
-    def is_settled(self) -> bool:
+    def ends_no_job(self) -> bool:
         """True if no match may end a job, whatever the request: all jobs are protected, and no slot prefers another one."""
         written, prefers = self.rules.requirements, self.cache.dependencies_of(_PREFERS, Side.MY)
         may_end = not isinstance(written, Literal) or written.value is True
@@ -65,8 +65,8 @@ class SlotPreemption:
             return False
         return prefers.cacheable and not (self.has_user & self.cache.get(_PREFERS, Ad(), Side.MY).rows).any()
 
-    def apply_settled(self, candidates: CandidateSet, submitter: str, claimed: ClaimedAllowance) -> int:
-        """Do what ``apply`` does if the rules are settled; return the number of protected slots."""
+    def _keep_all(self, candidates: CandidateSet, submitter: str, claimed: ClaimedAllowance) -> int:
+        """Remove the slots with jobs where no match may end any; return how many the requirements protect."""
         if claimed.only_by_rank:
             candidates.remove_all(ONLY_BY_RANK)
             return 0
@@ -100,6 +100,8 @@ class SlotPreemption:
         """
         if claimed.victims is not None:
             return self._of_victims(candidates, request, env, claimed.victims), 0
+        if self.ends_no_job:
+            return None, self._keep_all(candidates, request.submitter, claimed)
         if self.rules.joint is not None and self.rules.joint.exclusive:
             candidates.remove(self.rules.joint.slots, self._together)
         by_rank = self.has_user & self.cache.get(_PREFERS, request.ad, Side.MY, env).rows

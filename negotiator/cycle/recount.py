@@ -57,14 +57,6 @@ class Recount:
         found = HeldAmounts.of_claims(self.receipts, self.ledger, self.slots, Mode.WARN)
         return attrs.evolve(found, ended=self.held.ended)  # one array: matches end a job on all counters
 
-    def slots_of(self, jobs: Table) -> Rows:
-        """Return the rows in the pool of the slots of a table of jobs in use, (N,): -1 for a slot that the pool does not have."""
-        found = np.full(len(jobs), -1, np.intp)
-        for each in self.claims:
-            if each.jobs is jobs and not each.pending:
-                found[each.rows] = each.slot_rows
-        return found
-
     def end_claims(self, rows: Rows) -> None:
         """Release what the running jobs of some slots hold, by their rows among those that take part.
 

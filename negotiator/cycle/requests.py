@@ -33,6 +33,8 @@ from negotiator.ledger import Rows
 
 #: The groups of each user; None where they could not be resolved.
 Groups: TypeAlias = Mapping[str, tuple[str, ...] | None]
+#: Maximum of jobs that one ad may represent: schedds may send any number.
+MAX_COPIES = 100_000
 
 
 @attrs.frozen(eq=False)
@@ -164,10 +166,6 @@ class JobRequests:
             names: names | submitter for names in set(self.autoclusters.significant) if names is not None
         }
         return [None if names is None else known[names] for names in self.autoclusters.significant]
-
-
-#: Maximum of jobs that one ad may represent: schedds may send any number.
-MAX_COPIES = 100_000
 
 
 def queued_requests(

@@ -44,6 +44,8 @@ _MOST_HARD, _PART_HARD = 64, 64
 _MACHINES_TOGETHER = 4
 #: Beyond these bounds expressions of slots are hard, and slots with more of them: those of real slots are far from them.
 _DEEPEST, _MOST_STEPS, _MOST_EXPRESSIONS = 50, 10_000, 150
+#: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
+MAX_KNOWN = 1000
 
 
 @attrs.define(eq=False)
@@ -142,10 +144,6 @@ def _is_hard(slots: Table, names: Sequence[str]) -> bool:
         or each.bounds.steps > _MOST_STEPS
         for each in found
     )
-
-
-#: Maximum of different Requirements of jobs whose conjuncts are cached; beyond it the cache is emptied.
-MAX_KNOWN = 1000
 
 
 class Requirements:

@@ -126,8 +126,7 @@ class Turns:
 
     def _run(self, order: RequestOrder, run: RequestRun) -> bool:
         """Serve the first requests of a run, as long as all or none of their jobs get a slot; False if the first one has to wait for ``next``."""
-        victims = run.slots is not None and run.slots.claimed is not None and run.slots.claimed.victims
-        if victims or self.matcher.are_read(run.replaced_names, self.bundle):
+        if self.matcher.are_read(run.replaced_names, self.bundle):
             return False
         served, matches = list[_ServedRequest](), 0
         use = None if run.slots is None else FreeSlotUse.of(run.slots)
@@ -172,9 +171,8 @@ class Turns:
         request, matcher, ledger = queued.request, self.matcher, self.in_use.ledger
         copies = len(request.applications)
         refused = not candidates.left or (use is not None and use.refuses(candidates.among))
-        if not copies or request.user in self.in_use.uncertain:
-            return None
-        if candidates.left < copies and not refused:
+        is_partial = candidates.left < copies and not refused
+        if not copies or is_partial or request.user in self.in_use.uncertain:
             return None
         declared = self.declared.of(request, paid, queued=queued)
         if declared.failures or is_exceeded(paid):

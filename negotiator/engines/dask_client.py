@@ -1,6 +1,6 @@
 """Connections to a Dask cluster, whose workers run on other machines, with TLS as Dask's configuration has it.
 
-What is missing or wrong there, and why a connection failed, is said with what to do.
+An error names what is missing or wrong there, or why a connection failed, and what to do about it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 
 #: How long a scheduler may take to answer, in seconds.
 TIMEOUT: Final = 10.0
+_PAGE: Final = "docs/engines.md#tls"
+#: What a client needs, by the names of ``Security.get_tls_config_for_role``.
+_KEYS: Final = {
+    "ca_file": "distributed.comm.tls.ca-file",
+    "cert": "distributed.comm.tls.client.cert",
+    "key": "distributed.comm.tls.client.key",
+}
+#: What OpenSSL reports if the other side has refused a certificate.
+_REFUSED: Final = re.compile(
+    r"ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|DECRYPT_ERROR|ACCESS_DENIED)|CERTIFICATE_REQUIRED"
+)
+#: What OpenSSL and tornado report if the other side does not use TLS.
+_PLAIN: Final = re.compile(r"WRONG_VERSION_NUMBER|cannot convert to SSL|RECORD_LAYER_FAILURE")
+_ENCRYPTED: Final = re.compile(rb"ENCRYPTED PRIVATE KEY|4,ENCRYPTED")
 
 
 class EngineUnavailableError(CommandError):
@@ -48,22 +62,6 @@ def dask_client(address: str, seconds: float = TIMEOUT) -> Iterator[Client]:
         except (OSError, ValueError, TypeError, ImportError) as error:
             raise EngineUnavailableError(connection_problem(address, error)) from None
         yield client
-
-
-_PAGE: Final = "docs/engines.md#tls"
-#: What a client needs, by the names of ``Security.get_tls_config_for_role``.
-_KEYS: Final = {
-    "ca_file": "distributed.comm.tls.ca-file",
-    "cert": "distributed.comm.tls.client.cert",
-    "key": "distributed.comm.tls.client.key",
-}
-#: What OpenSSL reports if the other side has refused a certificate.
-_REFUSED: Final = re.compile(
-    r"ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_\w+|DECRYPT_ERROR|ACCESS_DENIED)|CERTIFICATE_REQUIRED"
-)
-#: What OpenSSL and tornado report if the other side does not use TLS.
-_PLAIN: Final = re.compile(r"WRONG_VERSION_NUMBER|cannot convert to SSL|RECORD_LAYER_FAILURE")
-_ENCRYPTED: Final = re.compile(rb"ENCRYPTED PRIVATE KEY|4,ENCRYPTED")
 
 
 class DaskTlsError(Exception):

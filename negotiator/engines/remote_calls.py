@@ -18,6 +18,8 @@ from negotiator.hooks.candidates import from_entry_points
 
 #: Libraries whose versions may change the value of an expression, or what is sent.
 _LIBRARIES: Final = ("numpy", "pcre2", "attrs")
+#: Caches, and the garbage collector, belong to a process: the calls of a worker with several threads follow each other.
+_CALLING = threading.Lock()
 
 
 @cache
@@ -57,10 +59,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
-
-
-#: Caches, and the garbage collector, belong to a process: the calls of a worker with several threads follow each other.
-_CALLING = threading.Lock()
 
 
 class CallOutcome(enum.StrEnum):

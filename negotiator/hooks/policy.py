@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from negotiator.classad import Table
     from negotiator.hooks.records import Cycle
 
-
+#: The hook that makes the object.
+HOOK = "negotiator_policy"
 #: Tables of slots whose values are held: those of a cycle, and of what runs.
 _MOST_TABLES = 8
 
@@ -64,9 +65,14 @@ class PluginPolicy:
         return begun.value
 
     def _begin(self, slots: Table, cycle: Cycle) -> _Begun:
-        unpaid = attrs.evolve(cycle, payers=None)  # it is for all requests: no user pays for it
+        payers = cycle.payers
+        if (
+            payers is not None
+        ):  # it is for all requests: machines pay for the ads of their slots, no owner of jobs for anything
+            payers = attrs.evolve(payers, other=None, expression=None)
+        cycle = attrs.evolve(cycle, payers=payers)
         try:
-            return _Begun(slots, unpaid, self.made.begin_cycle(slots, unpaid))
+            return _Begun(slots, cycle, self.made.begin_cycle(slots, cycle))
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its failure
             raise_if_interrupted(error)
-            return _Begun(slots, unpaid, error=error, traceback=error.__traceback__)
+            return _Begun(slots, cycle, error=error, traceback=error.__traceback__)

@@ -26,6 +26,14 @@ from negotiator_condor.limit_parser import SCALE, LimitCompatibility, is_name
 KEY = "concurrency_limit_modes"
 #: All names without a mode of their own.
 OTHERS = "*"
+DEFAULT = "CONCURRENCY_LIMIT_DEFAULT"
+_PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
+#: The settings of HTCondor's configuration that limit single names: those of ``Section.knobs``.
+PATTERNS = (f"{_PREFIX}*", f"*{_SUFFIX}")
+#: Settings of other daemons.
+_OTHERS = ("arc_gahp_command_limit", "detected_cpus_limit")
+#: Larger limits, in millionths, are replaced by this one: it fits 64 bits.
+_MOST = 2**62
 
 
 def mode_of(modes: Mapping[str, Mode], name: str) -> Mode:
@@ -53,16 +61,6 @@ def mode_problems(
         if first != name:
             message = f"{KEY}: {first} and {name} are the same name"
             yield Problem(Severity.ERROR, source, message, "remove one of the two")
-
-
-DEFAULT = "CONCURRENCY_LIMIT_DEFAULT"
-_PREFIX, _SUFFIX = f"{DEFAULT}_", "_LIMIT"
-#: The settings of HTCondor's configuration that limit single names: those of ``Section.knobs``.
-PATTERNS = (f"{_PREFIX}*", f"*{_SUFFIX}")
-#: Settings of other daemons.
-_OTHERS = ("arc_gahp_command_limit", "detected_cpus_limit")
-#: Larger limits, in millionths, are replaced by this one: it fits 64 bits.
-_MOST = 2**62
 
 
 @attrs.frozen

@@ -33,7 +33,6 @@ class GroupCharges:
     """
 
     settings: FairShareSettings
-    cycle: Cycle
     scale: WeightScale
     amounts: int | NDArray[np.int64]
     quotas: GroupQuotas
@@ -41,8 +40,8 @@ class GroupCharges:
 
     @classmethod
     def of(cls, slots: Table, settings: FairShareSettings, cycle: Cycle) -> Self:
-        """Weigh the slots."""
-        env = cycle.environment
+        """Weigh the slots; nobody pays for the evaluation."""
+        env = attrs.evolve(cycle, payers=None).environment
         scale = settings.weight_scale(env)
         weights = scale.of(slots)
         groups = settings.groups
@@ -50,7 +49,7 @@ class GroupCharges:
         quotas = assign_quotas(groups.tree, total, oversubscription=groups.settings.oversubscription)
         amounts = _millionths(weights)
         same = len(amounts) > 0 and bool((amounts == amounts[0]).all())
-        return cls(settings, cycle, scale, int(amounts[0]) if same else amounts, quotas)
+        return cls(settings, scale, int(amounts[0]) if same else amounts, quotas)
 
     def of_request(self, request: Request) -> tuple[Charge, ...]:
         """Return the charges of a request: on its submitter's group and on each group above."""

@@ -180,7 +180,7 @@ class SubmitterOrder(RequestOrder):
         """Learn the outcome of a run."""
         turns = self.pie.served(run)
         name, weights = self.name_of(turns[0].request.submitter), self.pie.cycle.weights
-        self._granted += [(name, rows, weights[rows].tolist()) for rows in run.slots]
+        self._granted += [(name, rows, weights[rows].tolist()) for rows in run.slots if len(rows)]
         return turns
 
     def feedback(self, feedback: Feedback) -> None:

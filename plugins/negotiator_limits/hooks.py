@@ -39,9 +39,10 @@ class QueueLimits:
 
         queue = queues.get(ROOT)
         root = None if queue is None else queue.config
-        if self._latest is None or self._latest[0] is not root:
-            self._latest = root, LimitIndex(root or QueueConfig(ROOT, leaf=False))
-        return self._latest[1]
+        latest = self._latest  # another thread may replace it
+        if latest is None or latest[0] is not root:
+            latest = self._latest = root, LimitIndex(root or QueueConfig(ROOT, leaf=False))
+        return latest[1]
 
 
 def _declared_rules(settings: LimitSettings, root: QueueConfig) -> Iterable[DeclaredRule]:

@@ -25,6 +25,9 @@ from negotiator.plugin import (
 )
 from negotiator_limits.limit_index import APPLICATIONS_PARTS, RESOURCE_PARTS, EffectiveLimit, LimitIndex
 
+_KINDS = frozenset(SubjectKind)
+_SPEC_KEYS = "-spec"
+
 
 @attrs.define
 class SubjectUsage:
@@ -78,9 +81,6 @@ def read_usage(
         if members and len(key) == APPLICATIONS_PARTS and key[0] in _KINDS:
             used(key).applications = members
     return usage
-
-
-_KINDS = frozenset(SubjectKind)
 
 
 def reported_names(limits: LimitIndex, kind: SubjectKind, usage: Usage) -> list[str]:
@@ -160,7 +160,6 @@ def group_usage(
     return entries
 
 
-_SPEC_KEYS = "-spec"
 _REPORTS = {"users": user_usage, "groups": group_usage}
 
 

@@ -33,6 +33,8 @@ from negotiator_queue_order.state_rows import WaitingTimes, is_due, rows_after
 from negotiator_queue_order.turns import Leaf, Turn
 
 Ints = NDArray[np.int64]
+#: One turn may take 1/8 of the slots that its queue got, and of those left for it (QueueTurns.BATCHED).
+_BATCH = 8
 
 
 @attrs.define(eq=False)
@@ -72,10 +74,6 @@ class UnservedJobs:
         """Count jobs that got slots."""
         np.subtract.at(self.of_ad, queued.rows[copies], 1)
         self.of_request[queued.number] -= len(copies)
-
-
-#: One turn may take 1/8 of the slots that its queue got, and of those left for it (QueueTurns.BATCHED).
-_BATCH = 8
 
 
 @attrs.frozen

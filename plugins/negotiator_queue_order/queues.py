@@ -31,6 +31,7 @@ from negotiator.plugin import (
 
 #: (N, R) numbers by application and resource.
 Matrix = NDArray[np.float64]
+_DEFAULTS = QueueSettings()
 
 
 def fair_share(used: Resources, guaranteed: Resources, fair_max: Resources) -> float:
@@ -66,8 +67,6 @@ def add_amounts(amounts: dict[str, int], other: Mapping[str, int], times: int = 
 
 #: Sorts the children of a queue, the least first.
 SortKey: TypeAlias = tuple[float | tuple[int, ...] | str, ...]
-
-_DEFAULTS = QueueSettings()
 
 
 @attrs.define(eq=False)

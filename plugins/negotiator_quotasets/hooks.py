@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from negotiator.plugin import (
         Charge,
         CounterUsage,
+        Cycle,
         DeclaredRule,
         Filter,
         PartitionConfig,
@@ -82,15 +83,15 @@ def negotiator_policy(settings: QuotaSettings) -> QuotaPolicy | None:
 
 
 @hookimpl
-def negotiator_filter_slots(request: Request, policy: RulesByMode | None) -> Iterable[Filter]:
+def negotiator_filter_slots(request: Request, cycle: Cycle, policy: RulesByMode | None) -> Iterable[Filter]:
     """Remove slots without the resources that a job requests, and those excluded by a limit of a complex that is not consumed."""
-    return () if policy is None else policy.filters(request)
+    return () if policy is None else policy.filters(request, cycle.environment)
 
 
 @hookimpl
-def negotiator_charges(request: Request, policy: RulesByMode | None) -> Iterable[Charge]:
+def negotiator_charges(request: Request, cycle: Cycle, policy: RulesByMode | None) -> Iterable[Charge]:
     """Charge a job by the rule of each set that applies to it, host by host."""
-    return () if policy is None else policy.charges(request)
+    return () if policy is None else policy.charges(request, cycle.environment)
 
 
 @hookimpl

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad import ERROR, UNDEFINED, Ad, Kind, Table, parse_ad, unparse
+from negotiator.classad import ERROR, UNDEFINED, Ad, IntegerValues, Kind, Table, parse_ad, unparse
 from negotiator.classad.values import RelTime
 
 
@@ -241,7 +241,7 @@ def test_a_table_of_derived_ads_equals_one_made_of_them(cells, data):
     present = np.array([data.draw(st.booleans()) for _ in picked], np.bool_)
     codes = np.array([data.draw(st.integers(0, 2)) for _ in picked], np.int64)
     values = [None, 1, "b"]
-    derived = table.derived(picked, {"B2": "B", "N": (numbers, present), "v": (codes, values)})
+    derived = table.derived(picked, {"B2": "B", "N": IntegerValues(numbers, present), "v": (codes, values)})
     made = Table.from_ads(
         [
             Ad(

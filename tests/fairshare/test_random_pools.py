@@ -90,8 +90,8 @@ class CountedRuns(RequestOrder):
 
 
 @st.composite
-def settled_pools(draw):
-    """Return a pool, mostly with free slots only, or with jobs that no match may end."""
+def pools_of_free_slots(draw):
+    """Return a pool, mostly of which a match takes free slots only: all are free, or the jobs that run stay."""
     pool = draw(pools(grouped=draw(st.booleans())))
     removed = draw(
         st.sampled_from(({"RemoteUser", "RemoteOwner", "State", "Activity"}, {"Rank", "partitionable"}, None))
@@ -145,7 +145,7 @@ def test_requests_that_need_free_slots_only_are_served_many_at_a_time():
 
 
 @settings(SLOW, max_examples=EVERY * 2 // 5)
-@given(settled_pools())
+@given(pools_of_free_slots())
 def test_requests_that_are_served_many_at_a_time_are_decided_as_turn_by_turn(pool):
     """Matches with their attributes, reasons with their counts, rejections, spins and accounts agree."""
     together, _ = decided(pool, splits=False)

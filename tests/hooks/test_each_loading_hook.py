@@ -404,7 +404,7 @@ class Hosts:
         self.text = f"{settings} with {queues.get('root').path}"
 
     def begin_cycle(self, slots, cycle):
-        calls.append((len(slots), cycle.number, cycle.payers))
+        calls.append((len(slots), cycle.number, cycle.payers and (cycle.payers.other, cycle.payers.rows(None).steps)))
         if cycle.number == 13:
             raise RuntimeError("thirteen")
         return self.text, slots.strings("Machine") == "a"
@@ -430,16 +430,16 @@ def filters(manager, slots, cycle):
 
 
 def test_negotiator_policy_makes_the_object_of_the_other_hooks(plugins):
-    """It is made once, and asked once for the slots of each cycle, at nobody's expense."""
+    """It is made once, and asked once for the slots of each cycle, at no expense of the owner of a job."""
     plugins.write("a.py", POLICY)
     manager = plugins.load()
     assert manager.make_policies(queues(), {"a": "settings"}) == ()
     slots, others = table(HOSTS), table('Machine = "a"')
-    paid = attrs.evolve(cycle_record(number=7), payers=Payers(lambda _: Allowance(1)))
+    paid = attrs.evolve(cycle_record(number=7), payers=Payers(lambda _: Allowance(5), Allowance(1)))
     texts = [filters(manager, each, paid).records[0].record.text for each in (slots, slots, others, slots)]
     assert texts == [
-        *["settings with root, 1 calls: (2, 7, None)"] * 2,
-        *["settings with root, 2 calls: (1, 7, None)"] * 2,
+        *["settings with root, 1 calls: (2, 7, (None, 5))"] * 2,
+        *["settings with root, 2 calls: (1, 7, (None, 5))"] * 2,
     ]
     (found,) = filters(manager, slots, cycle_record(number=8)).records
     assert found.record.text.endswith("3 calls: (2, 8, None)")

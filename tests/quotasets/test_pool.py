@@ -10,7 +10,7 @@ from negotiator.bundle import check_bundle, load_bundle
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
 from negotiator.hooks import specs
-from negotiator.plugin import Cycle
+from negotiator.plugin import Allowance, Cycle, Payers
 from negotiator.testing import queues, request
 from negotiator_quotasets import hooks
 from pools import NOW, cycle, job, matched, slot, snapshot
@@ -445,14 +445,44 @@ class TestBundles:
         gc.collect()
         assert gone() is None
 
+    def test_the_owner_of_a_job_pays_for_its_requests_and_the_machine_of_a_slot_for_its_values(
+        self, tmp_path
+    ):
+        """Whoever comes first: nobody pays for the expressions of another one, and none are free."""
+        slow = 'ifThenElse(regexp("(a|aa)+$",strcat("{}","aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","x")),2,1)'
+        names = {name: {"Owner": f'"{name}"', "User": f'"{name}@d"'} for name in ("ada", "mallory")}
+        costly = [{"Requestlic": slow.format(number)} | names["mallory"] for number in range(40)]
+        given = bundle(tmp_path, rules("users {*} to lic=100"), ENGINE)
+        result = decide(given, jobs(names["ada"], *costly, names["ada"] | {"Requestlic": "1"}), HOSTS)
+        found = {outcome.request.user: outcome.removals for outcome in result.outcomes}
+        assert sum(each.slot_ad is not None and each.submitter == "ada@d" for each in result.matches) == 2
+        assert "work_exceeded" in {each.reason.code for each in found["mallory"]}
+
+        account, machines = Allowance(10**6), {}
+        payers = Payers(lambda ad: machines.setdefault(ad.string("Machine"), Allowance(10**6)), account)
+        slots = snapshot([slot(Machine='"m"', lic=slow.format("")), slot(1, Machine='"n"')]).slots
+        answers = given.hooks.ask(
+            specs.negotiator_charges,
+            request=attrs.evolve(request(), ad=job(0, Requestlic=slow.format("b"))),
+            slots=slots,
+            queues=queues(),
+            settings=given.settings,
+            cycle=Cycle(1, NOW, "x", payers),
+            order="names",
+        )
+        assert not answers.failures
+        assert account.steps < 10**6
+        assert machines["m"].steps < 10**6
+
     def test_without_queues_the_owner_is_the_user(self, tmp_path):
         """The hook is called directly."""
         policy = hooks.negotiator_policy(
             bundle(tmp_path, rules("users {*} to slots=1"), ENGINE).settings["quotasets"]
         )
         requests = attrs.evolve(request(), ad=job(0, Owner='"alice"'), user="")
-        begun = policy.begin_cycle(snapshot(HOSTS).slots, Cycle(1, NOW, "x"))
-        (found,) = hooks.negotiator_charges(requests, begun)
+        cycle_at = Cycle(1, NOW, "x")
+        begun = policy.begin_cycle(snapshot(HOSTS).slots, cycle_at)
+        (found,) = hooks.negotiator_charges(requests, cycle_at, begun)
         assert (found.counter[2], found.amount, found.limit) == ("alice", 1, 1)
 
     def test_a_table_that_lasts_for_several_cycles_is_evaluated_at_the_time_of_each(self, tmp_path):

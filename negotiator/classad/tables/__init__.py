@@ -31,6 +31,7 @@ from negotiator.classad.tables.distinct_values import ABSENT as ABSENT
 from negotiator.classad.tables.distinct_values import DistinctValues as DistinctValues
 from negotiator.classad.tables.grouping import group_values as group_values
 from negotiator.classad.tables.grouping import number as number
+from negotiator.classad.tables.overlay_store import IntegerValues as IntegerValues
 from negotiator.classad.tables.row_changes import RowHasher as RowHasher
 from negotiator.classad.tables.row_changes import read_changes as read_changes
 from negotiator.classad.tables.row_changes import rows_before as rows_before

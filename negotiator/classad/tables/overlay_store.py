@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 import numpy as np
@@ -26,20 +26,10 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
-class AddedAttribute:
-    """The values of one attribute: ``name`` as written, ``codes`` (N,) of ``entries``."""
-
-    name: str
-    codes: IndexArray
-    entries: DistinctValues
-
-
-@attrs.frozen(eq=False)
-class OverlayStore:
-    """The ads of a store with further attributes, by name in lower case; they replace the ads' own."""
+class _OverStore:
+    """What stores over another one have of it."""
 
     base: Store
-    added: Mapping[str, AddedAttribute]
 
     @property
     def pool(self) -> StringPool:
@@ -50,6 +40,22 @@ class OverlayStore:
     def version(self) -> int:
         """How often rows were replaced."""
         return self.base.version
+
+
+@attrs.frozen(eq=False)
+class AddedAttribute:
+    """The values of one attribute: ``name`` as written, ``codes`` (N,) of ``entries``."""
+
+    name: str
+    codes: IndexArray
+    entries: DistinctValues
+
+
+@attrs.frozen(eq=False)
+class OverlayStore(_OverStore):
+    """The ads of a store with further attributes, by name in lower case; they replace the ads' own."""
+
+    added: Mapping[str, AddedAttribute]
 
     def __len__(self) -> int:
         return len(self.base)
@@ -93,21 +99,10 @@ class OverlayStore:
 
 
 @attrs.frozen(eq=False)
-class RepeatedStore:
+class RepeatedStore(_OverStore):
     """Ads of a store, each as often as its row is in ``rows`` (R,): the copies of one may get different attributes."""
 
-    base: Store
     rows: IndexArray
-
-    @property
-    def pool(self) -> StringPool:
-        """The strings of the columns, by code."""
-        return self.base.pool
-
-    @property
-    def version(self) -> int:
-        """How often rows were replaced."""
-        return self.base.version
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -126,22 +121,11 @@ class RepeatedStore:
 
 
 @attrs.frozen(eq=False)
-class DerivedStore:
+class DerivedStore(_OverStore):
     """New ads: ``attributes`` has by name in lower case the name as written, and the values, (N,), which may be those of a store."""
 
-    base: Store
     size: int
     attributes: Mapping[str, tuple[str, EncodedAttribute]]
-
-    @property
-    def pool(self) -> StringPool:
-        """The strings of the columns, by code."""
-        return self.base.pool
-
-    @property
-    def version(self) -> int:
-        """How often rows were replaced."""
-        return self.base.version
 
     def __len__(self) -> int:
         return self.size
@@ -165,21 +149,10 @@ class DerivedStore:
 
 
 @attrs.frozen(eq=False)
-class LimitedStore:
+class LimitedStore(_OverStore):
     """The ads of a store for a reader: it shows the names of the limit only, and reading another attribute is an error."""
 
-    base: Store
     limit: ReadLimit
-
-    @property
-    def pool(self) -> StringPool:
-        """The strings of the columns, by code."""
-        return self.base.pool
-
-    @property
-    def version(self) -> int:
-        """How often rows were replaced."""
-        return self.base.version
 
     def __len__(self) -> int:
         return len(self.base)
@@ -202,12 +175,18 @@ class LimitedStore:
         return self.base.names(rows) & self.limit.names
 
 
-def integers(values: NDArray[np.int64], present: NDArray[np.bool_], pool: StringPool) -> EncodedAttribute:
-    """Return an attribute of integers, (N,); ads that are not ``present`` do not have it."""
-    entries, codes = DistinctValues(), np.full(len(values), ABSENT, np.int32)
-    distinct, numbers = np.unique(values[present], return_inverse=True)
-    codes[present] = entries.extend(Kind.INTEGER, distinct)[numbers]
-    return EncodedAttribute(codes, entries, pool)
+class IntegerValues(NamedTuple):
+    """The integers of an attribute, (N,), and which ads have it, (N,)."""
+
+    values: IndexArray
+    present: NDArray[np.bool_]
+
+    def encoded(self, pool: StringPool) -> EncodedAttribute:
+        """Return them as an attribute."""
+        entries, codes = DistinctValues(), np.full(len(self.values), ABSENT, np.int32)
+        distinct, numbers = np.unique(self.values[self.present], return_inverse=True)
+        codes[self.present] = entries.extend(Kind.INTEGER, distinct)[numbers]
+        return EncodedAttribute(codes, entries, pool)
 
 
 def chosen(

@@ -20,12 +20,12 @@ from negotiator.classad.tables.encoded_attribute import EncodedAttribute
 from negotiator.classad.tables.grouping import number
 from negotiator.classad.tables.overlay_store import (
     DerivedStore,
+    IntegerValues,
     LimitedStore,
     OverlayStore,
     RepeatedStore,
     added_attribute,
     chosen,
-    integers,
 )
 from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 RowSelection: TypeAlias = NDArray[np.bool_] | NDArray[np.integer[Any]] | Sequence[int]
 """Rows of a table: row numbers in any order, or a mask of shape (N,)."""
 
-AttributeValues: TypeAlias = (
-    "str | tuple[IndexArray, NDArray[np.bool_]] | tuple[IndexArray, Sequence[Expr | LiteralValue | None]]"
-)
+AttributeValues: TypeAlias = "str | IntegerValues | tuple[IndexArray, Sequence[Expr | LiteralValue | None]]"
 """An attribute of derived ads, see ``AttributeTable.derived``."""
 
 RARE: Final = 16
@@ -244,18 +242,18 @@ class AttributeTable:
     def derived(self, rows: RowSelection, attributes: Mapping[str, AttributeValues]) -> Self:
         """Return a table of new ads, one for each of these rows, with these attributes and no others.
 
-        :param attributes: by name, the name of an attribute of this table, whose expressions they have (a row without it has none); or the
-            values of the rows, (N,): integers and which rows have one, or the place of each row's value and the values, None for none.
+        :param attributes: by name, the name of an attribute of this table, whose expressions they have (a row without it has none);
+            integers; or the place of each row's value, (N,), and the values, None for none, as ``with_attributes`` has them.
         """
         store, picked = self._current(), self._indices(rows)
         made: dict[str, tuple[str, EncodedAttribute]] = {}
         for name, given in attributes.items():
             if isinstance(given, str):
                 found = store.encoded(fold(given)).take(picked)
-            elif isinstance(given[1], np.ndarray):
-                found = integers(given[0], given[1], store.pool)
+            elif isinstance(given, IntegerValues):
+                found = given.encoded(store.pool)
             else:
-                found = chosen(given[0], given[1], store.pool)
+                found = chosen(*given, store.pool)
             made[fold(name)] = name, found
         return type(self)(DerivedStore(store, len(picked), made), None)
 

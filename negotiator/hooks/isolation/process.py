@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from negotiator.classad import Table
+from negotiator.hooks import policy
 from negotiator.hooks.isolation.wire import (
     HEADER,
     MAX_ANSWER,
@@ -26,7 +27,6 @@ from negotiator.hooks.isolation.wire import (
 MAX_SECONDS = 3600.0  # the longest deadline of a call
 MAX_MESSAGE = 2000  # characters of an error that a worker reports
 START_SECONDS = 60.0  # to start Python and to import the plugin
-_POLICY = "negotiator_policy"
 
 # Modules are found where the program finds them, never in the current folder unless the program does.
 _PROGRAM = (
@@ -53,9 +53,7 @@ class WorkerProcess:
     _requests: int = -1
     _answers: int = -1
     _tables: dict[str, Table] = attrs.field(factory=dict)  # that the worker has
-    _policy: Mapping[str, Any] | None = (
-        None  # the arguments of negotiator_policy: each worker makes its object anew
-    )
+    _policy: Mapping[str, Any] | None = None  # arguments of the hook whose object each worker makes anew
 
     def start(self) -> dict[str, Any]:
         """Start the worker, load the plugin, and return what the plugin has: ``version`` and ``hooks``.
@@ -96,9 +94,9 @@ class WorkerProcess:
         """
         if self._process is None:
             self.start()
-            if self._policy is not None and hook != _POLICY:
-                self._call(_POLICY, self._policy, 0)
-        if hook == _POLICY:
+            if self._policy is not None and hook != policy.HOOK:
+                self._call(policy.HOOK, self._policy, 0)
+        if hook == policy.HOOK:
             self._policy = arguments
         return self._call(hook, arguments, limit)
 

@@ -20,7 +20,7 @@ from negotiator.hooks.isolation.wire import (
 )
 from negotiator.hooks.pluggy_adapter import import_lazy_names, marked_functions
 from negotiator.hooks.plugin_output import running_plugin
-from negotiator.hooks.policy import PluginPolicy
+from negotiator.hooks.policy import HOOK, PluginPolicy
 
 _BEYOND = (
     5.0  # seconds after the deadline until a worker ends itself, if the program that would end it is gone
@@ -66,7 +66,7 @@ class _Worker:
             return answer_to_bytes({"error": f"{describe_error(error)}{f' ({line})' if line else ''}"})
 
     def _call(self, function: Callable[..., Any], hook: str, arguments: dict[str, Any]) -> Any:
-        if hook == "negotiator_policy":
+        if hook == HOOK:
             self.policy = PluginPolicy(function(**arguments))
             return None
         parameters = _parameters(function)

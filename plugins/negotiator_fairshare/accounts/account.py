@@ -16,6 +16,8 @@ import attrs
 MILLIONTHS = 1_000_000
 LARGEST = 1e300
 """Larger floats are cut to this, so that no sum of stored numbers is infinite or undefined."""
+MIN_PRIORITY = 0.5
+UNLIMITED = -1
 
 
 def stored(value: float) -> float:
@@ -38,10 +40,6 @@ def millionths(value: float) -> int:
 def from_millionths(count: int) -> float:
     """Return the stored number of so many millionths."""
     return stored(min(count, int(LARGEST) * MILLIONTHS) / MILLIONTHS)
-
-
-MIN_PRIORITY = 0.5
-UNLIMITED = -1
 
 
 @attrs.frozen(kw_only=True)

@@ -32,6 +32,12 @@ _OPERATION = re.compile(r"(10[1-7])(?: (.*))?", re.DOTALL)
 _KEY = re.compile(r"[^\s\x00-\x1f\x7f]{1,1100}")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _UNREADABLE = "not a record of a ClassAd log"
+CUSTOMER, RESOURCE, STAMP = "Customer.", "Resource.", "Accountant."
+MAX_BYTES = 100_000_000
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
+_MAX_DIGITS = 400  # more than the largest number has
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_SET_ASIDE = "set aside; correct the line, or set the values again"
 
 
 class Operation(enum.Enum):
@@ -193,15 +199,6 @@ def numbered_lines(read_line: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
             yield number, piece
         unfinished = not piece.endswith(b"\n")
         number += not unfinished
-
-
-CUSTOMER, RESOURCE, STAMP = "Customer.", "Resource.", "Accountant."
-MAX_BYTES = 100_000_000
-
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
-_MAX_DIGITS = 400  # more than the largest number has
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_SET_ASIDE = "set aside; correct the line, or set the values again"
 
 
 @attrs.frozen

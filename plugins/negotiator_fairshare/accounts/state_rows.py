@@ -26,6 +26,15 @@ MAX_OTHERS = 100  # further attributes of one account
 MAX_TEXT = 10_000  # characters of a further attribute
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+ORDER = "submitters"
+"""The name of the order that the rows belong to."""
+_CLOCK = "clock"
+_ACCOUNT = "account:"
+_GROUP = "group:"
+_USE = "use:"
+_NEGOTIATORS = "negotiators"
+_SLOTS = "slots"
+_SLOTS_OF = "slots:"
 
 
 def to_row(name: str, record: AccountRecord) -> dict[str, object]:
@@ -85,18 +94,6 @@ def check_others(others: Mapping[str, str]) -> None:
     """
     if len(others) > MAX_OTHERS:
         raise ValueError(f"more than {MAX_OTHERS} further attributes")
-
-
-ORDER = "submitters"
-"""The name of the order that the rows belong to."""
-
-_CLOCK = "clock"
-_ACCOUNT = "account:"
-_GROUP = "group:"
-_USE = "use:"
-_NEGOTIATORS = "negotiators"
-_SLOTS = "slots"
-_SLOTS_OF = "slots:"
 
 
 def accounts_of(rows: OrderRows, now: int) -> Accounts:

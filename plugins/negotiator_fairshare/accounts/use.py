@@ -17,6 +17,10 @@ from negotiator.plugin import Environment, Expr, Mask, Table, bind, evaluate_tab
 from negotiator_fairshare.accounts.account import LARGEST, from_millionths, millionths, stored
 
 _NOTHING = (0, 0, 0)
+LASTS: Final = 3600
+"""Seconds for which the counts of a negotiator that runs no cycles are used by the others."""
+_UNUSED: Final[Use] = (0, 0.0, 0.0)
+_MOST_SLOTS: Final = 2**53
 
 
 @attrs.define(eq=False)
@@ -115,14 +119,8 @@ class GrowingUse:
         return {attribute: use.weighted(name) for name, attribute in self.attributes.items()}
 
 
-LASTS: Final = 3600
-"""Seconds for which the counts of a negotiator that runs no cycles are used by the others."""
-
 #: Slots, their weight, and the weight of the slots of a group and all groups below it.
 Use = tuple[int, float, float]
-
-_UNUSED: Final[Use] = (0, 0.0, 0.0)
-_MOST_SLOTS: Final = 2**53
 
 
 @attrs.frozen(kw_only=True)

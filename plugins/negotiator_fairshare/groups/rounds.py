@@ -52,6 +52,9 @@ from negotiator_fairshare.groups.records import GroupTurn, RoundRecord, SkipReas
 from negotiator_fairshare.groups.settings import ROOT_GROUP, GroupSettings
 from negotiator_fairshare.groups.tree import GroupNode, GroupTree
 
+#: The key of a group for which the expression is not a number: the largest single-precision float.
+NOT_A_NUMBER: Final = 3.4028234663852886e38
+
 
 @attrs.frozen
 class SubmitterDemand:
@@ -95,10 +98,6 @@ def _demand(submitter: SubmitterDemand, *, weighted: bool) -> float:
     if weighted:
         return submitter.weighted_idle + submitter.weighted_running
     return float(submitter.idle + submitter.running)
-
-
-#: The key of a group for which the expression is not a number: the largest single-precision float.
-NOT_A_NUMBER: Final = 3.4028234663852886e38
 
 
 def order_groups(

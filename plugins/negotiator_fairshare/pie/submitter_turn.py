@@ -32,6 +32,11 @@ from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
 from negotiator_fairshare.pie.submitters import JobCounts, SubmitterAd
 from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
 
+#: Requests of a run: some of them are looked at again if an earlier one does not get a slot for each job.
+_MOST_OF_RUN = 64
+#: So many runs are offered in vain where hardly a slot is left.
+_MOST_DECLINED = 2
+
 
 @attrs.frozen(eq=False)
 class CandidateListing:
@@ -82,10 +87,6 @@ Outcome: TypeAlias = Feedback | ServedRun | None
 Turns: TypeAlias = Generator[QueuedRequest | OfferedRun, Outcome, None]
 #: The same for one request: returns the rest of it.
 RequestTurns: TypeAlias = Generator[QueuedRequest, Feedback, QueuedRequest | None]
-#: Requests of a run: some of them are looked at again if an earlier one does not get a slot for each job.
-_MOST_OF_RUN = 64
-#: So many runs are offered in vain where hardly a slot is left.
-_MOST_DECLINED = 2
 
 
 @attrs.define(eq=False)

@@ -20,6 +20,11 @@ from numpy.typing import NDArray
 from negotiator.plugin import Environment, QueuedRequest, Side, Table, evaluate_table, parse
 
 _LARGEST = 2.0**53
+_PRIORITY = re.compile(r"(?<![^\s,])-?[0-9]{1,10}(?![^\s,])")
+#: Priorities of one ad: hostile ads may have any number.
+_MOST = 1000
+_RESOURCES = tuple((parse(f"MY.{name}"), parse(f"MY.Request{name}")) for name in ("Cpus", "Memory"))
+_MOST_JOBS = 2**31
 
 
 @attrs.frozen
@@ -112,11 +117,6 @@ def _weights(weighted: NDArray[np.float64], counts: NDArray[np.float64]) -> list
     return weights
 
 
-_PRIORITY = re.compile(r"(?<![^\s,])-?[0-9]{1,10}(?![^\s,])")
-#: Priorities of one ad: hostile ads may have any number.
-_MOST = 1000
-
-
 def by_priority(ads: Sequence[SubmitterAd], submitters: Table) -> tuple[SubmitterAd, ...]:
     """Return each submitter once for each priority in its JobPrioArray; one without it as it is."""
     arrays = submitters.strings("JobPrioArray")
@@ -165,9 +165,6 @@ class JobPriorities:
 
 #: Numbers of jobs, one a slot, (S,).
 JobCounts: TypeAlias = NDArray[np.int64]
-
-_RESOURCES = tuple((parse(f"MY.{name}"), parse(f"MY.Request{name}")) for name in ("Cpus", "Memory"))
-_MOST_JOBS = 2**31
 
 
 @attrs.frozen(eq=False)

@@ -18,6 +18,10 @@ from negotiator_fairshare.userprio.report import GroupNumbers, UserprioEntry
 #: Years end with 9999; times are numbers that administrators may set.
 _LAST: Final = 250_000_000_000
 _UNKNOWN: Final = "    ???    "
+LAST_KEY = 3.40282001e38
+"""Sort keys from here on are those of the group that is always last."""
+_SURPLUS = {"no": "no", "regroup": "Regroup", "byquota": "ByQuota"}
+_HOUR = 3_600
 
 
 def date(seconds: int, zone: tzinfo | None = UTC) -> str:
@@ -39,13 +43,6 @@ def duration(seconds: int) -> str:
     sign, minutes, left = -1 if seconds < 0 else 1, abs(seconds) // 60, abs(seconds) % 60
     parts = (minutes // 60 % 24, minutes % 60, left)
     return f"{sign * (minutes // 1440):3}+" + ":".join(f"{sign * part:02}" for part in parts)
-
-
-LAST_KEY = 3.40282001e38
-"""Sort keys from here on are those of the group that is always last."""
-
-_SURPLUS = {"no": "no", "regroup": "Regroup", "byquota": "ByQuota"}
-_HOUR = 3_600
 
 
 class ColumnSet(enum.Flag):

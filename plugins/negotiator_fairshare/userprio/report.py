@@ -18,6 +18,8 @@ from negotiator_fairshare.userprio.literals import literal
 
 _LAST = 3.4028234663852886e38
 _HOUR = 3_600
+#: The attributes of an account that its ad has once it has used something.
+_OF_USE = frozenset({"AccumulatedUsage", "WeightedAccumulatedUsage", "BeginUsageTime", "LastUsageTime"})
 
 
 @attrs.frozen
@@ -197,10 +199,6 @@ def _attributes(entry: UserprioEntry) -> dict[str, str | float]:
         "SurplusPolicy": entry.figures.surplus,
         "Requested": entry.figures.requested,
     }
-
-
-#: The attributes of an account that its ad has once it has used something.
-_OF_USE = frozenset({"AccumulatedUsage", "WeightedAccumulatedUsage", "BeginUsageTime", "LastUsageTime"})
 
 
 def _ad(entry: UserprioEntry) -> dict[str, str | float]:

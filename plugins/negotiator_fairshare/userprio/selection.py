@@ -20,6 +20,7 @@ from negotiator_fairshare.userprio.literals import as_sent
 from negotiator_fairshare.userprio.report import UserprioReport, report_of
 
 PLUGIN = "fairshare"
+_CONSTRAINT = "_Constraint"
 
 
 @attrs.frozen
@@ -68,9 +69,6 @@ def settings_of(program: CommandContext, targets: CommandTargets) -> FairShareSe
     """Return the settings of fair share in a bundle."""
     settings: FairShareSettings | None = program.bundle(targets).settings(PLUGIN)
     return settings or FairShareSettings()
-
-
-_CONSTRAINT = "_Constraint"
 
 
 def with_names(report: UserprioReport, names: Collection[str]) -> UserprioReport:

@@ -32,6 +32,11 @@ from negotiator_live.versions import PLATFORM, VERSION
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 from negotiator_live.wire.commands import DaemonCommand
 
+_UNKNOWN = "127.0.0.1"
+_RECENT: Final = 1200.0  # seconds, as STATISTICS_WINDOW_SECONDS is by default
+#: The name of a slot: ``slot``, its number, and the name of its machine.
+_NUMBERED: Final = re.compile(r"([^0-9@]*)[0-9][^@]*(@.*)", re.DOTALL)
+
 
 def write_address_file(path: str, address: str) -> None:
     """Write the address of this program into the address file, if there is to be one.
@@ -47,9 +52,6 @@ def remove_address_file(path: str) -> None:
     if path:
         with contextlib.suppress(OSError):
             Path(path).unlink()
-
-
-_UNKNOWN = "127.0.0.1"
 
 
 def own_address(collector: DaemonAddress) -> DaemonAddress:
@@ -70,11 +72,6 @@ def _host_towards(endpoint: Endpoint) -> str:
             return str(probe.getsockname()[0])
     except OSError:
         return _UNKNOWN
-
-
-_RECENT: Final = 1200.0  # seconds, as STATISTICS_WINDOW_SECONDS is by default
-#: The name of a slot: ``slot``, its number, and the name of its machine.
-_NUMBERED: Final = re.compile(r"([^0-9@]*)[0-9][^@]*(@.*)", re.DOTALL)
 
 
 def offline_ads(slot: Ad, now: int) -> Iterator[dict[str, str]]:

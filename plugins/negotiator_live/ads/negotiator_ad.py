@@ -65,6 +65,38 @@ CYCLE_ATTRIBUTES: Final[Mapping[str, str]] = {
 _STATIONS: Final = ("admit", "place", "order", "match", "charge")
 
 _OF_PHASE_4: Final = ("match", "charge", "record_intent", "settle", "record_outcome")
+STARTED: Final = time.time()
+"""When this program began to serve a pool, in seconds since the epoch."""
+NUMBERS: Final = itertools.count()
+"""The numbers of the ads that this program sends: a pool that is opened again goes on with them."""
+#: The attributes of the program itself, and where each comes from. Those of the cycles are ``CYCLE_ATTRIBUTES``.
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "MyType": "`Negotiator`",
+    "Name": "`name` of `htcondor:`, by default HTCondor's: `NEGOTIATOR_NAME`, else the full name of the host",
+    "Machine": "`FULL_HOSTNAME`; without condor_master the name that the host has of itself",
+    "MyAddress": "where tools and schedds connect; `noUDP` is part of it, since this program serves TCP alone",
+    "NegotiatorIpAddr": "the same",
+    "AddressV1": "the same, in HTCondor's other form of addresses",
+    "PrivateNetworkName": "the same as `Machine`, as by default",
+    "CondorVersion": "the version of HTCondor's protocol that this program speaks",
+    "CondorPlatform": "the processor, and the version of Python",
+    "DaemonStartTime": "when the program began to serve a pool",
+    "DaemonLastReconfigTime": "when it read its settings last",
+    "MyCurrentTime": "when the ad was made",
+    "RealUid": "the user id of the process",
+    "UpdateSequenceNumber": "how many ads were sent before, and 1",
+    "DaemonCoreDutyCycle": "the share of the time in which a cycle ran",
+    "RecentDaemonCoreDutyCycle": "the same in the last 20 minutes",
+    "MonitorSelfTime": "when the following were measured",
+    "MonitorSelfAge": "seconds since the start",
+    "MonitorSelfCPUUsage": "processor time since the start, in percent of one processor",
+    "MonitorSelfImageSize": "virtual memory of the process, KiB",
+    "MonitorSelfResidentSetSize": "memory of the process, KiB",
+    "MonitorSelfRegisteredSocketCount": "open sockets of the process",
+    "MonitorSelfSecuritySessions": "sessions that it keeps, with daemons and tools",
+    "DetectedCpus": "processors of the host",
+    "DetectedMemory": "memory of the host, MiB",
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -185,42 +217,6 @@ def literal(value: AdValue) -> str:
 def literals(values: Mapping[str, AdValue]) -> dict[str, str]:
     """Return an ad of literals."""
     return {name: literal(value) for name, value in values.items()}
-
-
-STARTED: Final = time.time()
-"""When this program began to serve a pool, in seconds since the epoch."""
-
-NUMBERS: Final = itertools.count()
-"""The numbers of the ads that this program sends: a pool that is opened again goes on with them."""
-
-#: The attributes of the program itself, and where each comes from. Those of the cycles are ``CYCLE_ATTRIBUTES``.
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    "MyType": "`Negotiator`",
-    "Name": "`name` of `htcondor:`, by default HTCondor's: `NEGOTIATOR_NAME`, else the full name of the host",
-    "Machine": "`FULL_HOSTNAME`; without condor_master the name that the host has of itself",
-    "MyAddress": "where tools and schedds connect; `noUDP` is part of it, since this program serves TCP alone",
-    "NegotiatorIpAddr": "the same",
-    "AddressV1": "the same, in HTCondor's other form of addresses",
-    "PrivateNetworkName": "the same as `Machine`, as by default",
-    "CondorVersion": "the version of HTCondor's protocol that this program speaks",
-    "CondorPlatform": "the processor, and the version of Python",
-    "DaemonStartTime": "when the program began to serve a pool",
-    "DaemonLastReconfigTime": "when it read its settings last",
-    "MyCurrentTime": "when the ad was made",
-    "RealUid": "the user id of the process",
-    "UpdateSequenceNumber": "how many ads were sent before, and 1",
-    "DaemonCoreDutyCycle": "the share of the time in which a cycle ran",
-    "RecentDaemonCoreDutyCycle": "the same in the last 20 minutes",
-    "MonitorSelfTime": "when the following were measured",
-    "MonitorSelfAge": "seconds since the start",
-    "MonitorSelfCPUUsage": "processor time since the start, in percent of one processor",
-    "MonitorSelfImageSize": "virtual memory of the process, KiB",
-    "MonitorSelfResidentSetSize": "memory of the process, KiB",
-    "MonitorSelfRegisteredSocketCount": "open sockets of the process",
-    "MonitorSelfSecuritySessions": "sessions that it keeps, with daemons and tools",
-    "DetectedCpus": "processors of the host",
-    "DetectedMemory": "memory of the host, MiB",
-}
 
 
 @attrs.frozen(kw_only=True)

@@ -43,6 +43,17 @@ _PAUSE: Final = 0.05  # seconds after a connection that could not be accepted
 
 #: Serves a connection from a host and a port.
 ConnectionServer = Callable[[socket.socket, str, int], None]
+_PASS_SOCKET: Final = 76
+#: The whole message before a connection: its last packet, with the command alone.
+_MESSAGE: Final = b"\1" + (8).to_bytes(4, "big") + _PASS_SOCKET.to_bytes(8, "big")
+_PATIENCE: Final = 5.0  # seconds
+_ADDRESS: Final = re.compile(r'^\s*MyAddress\s*=\s*"(<[^"\s]*>)"\s*$', re.MULTILINE | re.IGNORECASE)
+_LONGEST: Final = 1 << 16
+#: Of a private network, whose addresses do not name this daemon.
+_PRIVATE: Final = frozenset({"PrivAddr", "PrivNet"})
+MAX_REQUEST: Final = 1 << 18
+"""Bytes of a message of a peer."""
+_ANSWER: Final = 0.5  # of the time of a connection: how long a command waits for its answer
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -143,16 +154,6 @@ class Listener:
             connection.close()
 
 
-_PASS_SOCKET: Final = 76
-#: The whole message before a connection: its last packet, with the command alone.
-_MESSAGE: Final = b"\1" + (8).to_bytes(4, "big") + _PASS_SOCKET.to_bytes(8, "big")
-_PATIENCE: Final = 5.0  # seconds
-_ADDRESS: Final = re.compile(r'^\s*MyAddress\s*=\s*"(<[^"\s]*>)"\s*$', re.MULTILINE | re.IGNORECASE)
-_LONGEST: Final = 1 << 16
-#: Of a private network, whose addresses do not name this daemon.
-_PRIVATE: Final = frozenset({"PrivAddr", "PrivNet"})
-
-
 def shared_port_address(ad_file: str, shared_port_id: str) -> DaemonAddress:
     """Return the address of a daemon behind the shared port.
 
@@ -218,12 +219,6 @@ def _received(connection: socket.socket, size: int) -> bytes:
     while len(found) < size and (more := connection.recv(size - len(found))):
         found += more
     return found
-
-
-MAX_REQUEST: Final = 1 << 18
-"""Bytes of a message of a peer."""
-
-_ANSWER: Final = 0.5  # of the time of a connection: how long a command waits for its answer
 
 
 @attrs.frozen

@@ -25,6 +25,12 @@ from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 _lock = threading.Lock()
 _names: set[str] = set()
+_EARLIER: Final = 30.0  # seconds that a third of the timeout is shortened by, as HTCondor does
+_SHORTEST: Final = 1.0
+_LOOK: Final = 5.0  # seconds at most between two looks whether the negotiator made progress
+_LOOKS: Final = 10  # within the timeout at least
+_PATIENCE: Final = 60.0
+_LOG_PAUSE: Final = 1.0  # seconds between two looks at the size of the log
 
 
 def repeat(name: str, pause: float, work: Callable[[], object]) -> None:
@@ -39,13 +45,6 @@ def repeat(name: str, pause: float, work: Callable[[], object]) -> None:
         if name not in _names:
             threading.Thread(target=run, name=name, daemon=True).start()
             _names.add(name)
-
-
-_EARLIER: Final = 30.0  # seconds that a third of the timeout is shortened by, as HTCondor does
-_SHORTEST: Final = 1.0
-_LOOK: Final = 5.0  # seconds at most between two looks whether the negotiator made progress
-_LOOKS: Final = 10  # within the timeout at least
-_PATIENCE: Final = 60.0
 
 
 @attrs.define(eq=False)
@@ -93,9 +92,6 @@ class KeepAlive:
             channel.put_int(seconds)
             channel.put_real(0.0)  # the share of time that it waited for the lock of its log
             channel.end_message()
-
-
-_LOG_PAUSE: Final = 1.0  # seconds between two looks at the size of the log
 
 
 def begin(control: PoolControl) -> tuple[Inheritance | None, DaemonLog]:

@@ -31,6 +31,12 @@ _BYTES: Final = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1
 _SECONDS: Final = {"S": 1, "MI": 60, "H": 3600, "D": 86400, "W": 7 * 86400}
 _OLD: Final = re.compile(r"\d{8}T\d{6}", re.ASCII)
 _DESCRIPTORS: Final = "/proc/self/fd"
+_STANDARD_ERROR: Final = 2
+_STARS: Final = "*" * 54
+_WORD: Final = re.compile(r"(-?)(D_[A-Z_]+)(?::(\d))?", re.ASCII)
+_EVERYTHING: Final = ("D_ALL", "D_ANY")
+#: What each setting puts after the time, in this order.
+_AFTER_TIME: Final = {"D_PID": "(pid:{pid}) ", "D_CATEGORY": "({category}) ", "D_CAT": "({category}) "}
 
 
 @attrs.frozen
@@ -164,11 +170,6 @@ class LogFile:
             os.close(log)
 
 
-_STANDARD_ERROR: Final = 2
-_STARS: Final = "*" * 54
-_WORD: Final = re.compile(r"(-?)(D_[A-Z_]+)(?::(\d))?", re.ASCII)
-
-
 class LogCategory(StrEnum):
     """A category of lines, by the name that ``NEGOTIATOR_DEBUG`` has for it. ``FULLDEBUG`` is the verbose half of ``ALWAYS``."""
 
@@ -181,9 +182,6 @@ class LogCategory(StrEnum):
 
 #: Categories that are always written, as by condor_negotiator.
 _ALWAYS: Final = frozenset({LogCategory.ALWAYS, LogCategory.STATUS, LogCategory.ERROR})
-_EVERYTHING: Final = ("D_ALL", "D_ANY")
-#: What each setting puts after the time, in this order.
-_AFTER_TIME: Final = {"D_PID": "(pid:{pid}) ", "D_CATEGORY": "({category}) ", "D_CAT": "({category}) "}
 
 #: A line: its category and its text.
 LogLine = tuple[LogCategory, str]

@@ -1,4 +1,4 @@
-"""The daemons of a pool: the collector, how to connect to all others, and startds, which are told of the matches of their slots (NEGOTIATOR_INFORM_STARTD).
+"""The daemons of a pool: where its collector is, how to connect to the others, and what startds are told (NEGOTIATOR_INFORM_STARTD).
 
 A slot that its schedd has not claimed yet enters the state Matched, until it does or until its MATCH_TIMEOUT is over. Nobody waits for a
 startd, and as with condor_negotiator, which starts notices and sends them once it has negotiated, schedds usually come first. Source:
@@ -27,6 +27,9 @@ from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
 COLLECTOR = "collector"
 _CLAIMED_USER = "negotiator"  # by CLAIMTOBE, which proves nothing
+_MAX_THREADS: Final = 8
+_MAX_WAITING: Final = 1_000
+"""Notices that are being sent; further ones are left out."""
 
 
 @attrs.frozen
@@ -52,11 +55,6 @@ class PoolDaemons:
 def report(ads: PoolAds, daemon: str, error: object) -> None:
     """Report a daemon that did not answer, such as ``schedd NAME``; its ads are missing in this cycle."""
     ads.add_problem(Problem(Severity.WARNING, Source(daemon), str(error)))
-
-
-_MAX_THREADS: Final = 8
-_MAX_WAITING: Final = 1_000
-"""Notices that are being sent; further ones are left out."""
 
 
 class StartdNotices:

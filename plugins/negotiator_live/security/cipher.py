@@ -22,6 +22,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_SIZE: Final = 32
 """Bytes of a key of AES-256."""
+_IV: Final = 16
+_TAG: Final = 16
+_HEADER: Final = struct.Struct(">BI")
+_COUNTER: Final = struct.Struct(">I")
+_MOST_PACKETS: Final = 0xFFFFFFFF  # an IV must not be used again
 
 
 class SessionKey:
@@ -72,13 +77,6 @@ class KeyExchange:
         except (ValueError, binascii.Error):
             return None
         return derived_key(private.exchange(ec.ECDH(), peer))
-
-
-_IV: Final = 16
-_TAG: Final = 16
-_HEADER: Final = struct.Struct(">BI")
-_COUNTER: Final = struct.Struct(">I")
-_MOST_PACKETS: Final = 0xFFFFFFFF  # an IV must not be used again
 
 
 class AesGcmCipher:

@@ -25,6 +25,14 @@ from negotiator_live.wire.channel import Channel
 _NAME: Final = re.compile(r"FS_([0-9A-Fa-f.:\[\]]+)_(\d{1,5})_[A-Za-z0-9]+_?", re.ASCII)
 _SHARED_PORT: Final = "?sock="
 _FAILED: Final = -1
+_SUCCESS = 1
+NONCE: Final = 256
+"""Bytes of a nonce."""
+GOOD: Final = 0
+"""The status of a side that goes on."""
+LONGEST_MAC: Final = 64
+"""Bytes of a MAC at most."""
+_ERROR: Final = -1
 
 
 @attrs.frozen
@@ -91,9 +99,6 @@ def _extension(address: tuple[str, int], shared_port_id: str) -> str:
     return text + (_SHARED_PORT + shared_port_id if shared_port_id else "")
 
 
-_SUCCESS = 1
-
-
 def claim_to_be(channel: Channel, user: str) -> bool:
     """Claim to be a user, such as ``condor@example.org``.
 
@@ -105,18 +110,6 @@ def claim_to_be(channel: Channel, user: str) -> bool:
     result = channel.get_int()
     channel.end_received()
     return result == _SUCCESS
-
-
-NONCE: Final = 256
-"""Bytes of a nonce."""
-
-GOOD: Final = 0
-"""The status of a side that goes on."""
-
-LONGEST_MAC: Final = 64
-"""Bytes of a MAC at most."""
-
-_ERROR: Final = -1
 
 
 @attrs.frozen

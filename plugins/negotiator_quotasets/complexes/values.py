@@ -48,6 +48,25 @@ TYPE_NAMES: Mapping[ComplexType, str] = MappingProxyType(
         ComplexType.BOOL: "boolean value",
     }
 )
+_MAX_LENGTH = 1000  # of an expression: requests come from users
+_MAX_DEPTH = 50
+_WILD = re.compile(r"[*?\[]")
+_TOKEN = re.compile(r"[()!&|]|(?:\[[!^]?\]?[^\]]*\]|[^()!&|])+")
+_INFINITY = Fraction(
+    10 ** (2 * (MAX_DIGITS + MAX_EXPONENT))
+)  # no text of that length denotes a larger number
+_HINTS: Mapping[ComplexType, str] = MappingProxyType(
+    {
+        ComplexType.INT: "write decimal digits without a leading 0, and perhaps k, m, g, t (1000) or K, M, G, T (1024)",
+        ComplexType.DOUBLE: "write a number such as 1.5 or 1e3",
+        ComplexType.MEMORY: "write bytes, and perhaps k, m, g, t (1000) or K, M, G, T (1024): 512M",
+        ComplexType.TIME: "write seconds or hours:minutes:seconds: 1:30:00",
+        ComplexType.BOOL: "write true or false",
+    }
+)
+#: The largest value of a counter.
+LARGEST = 2**63 - 1
+_UNITS = {ComplexType.DOUBLE: 1_000_000}
 
 
 class InvalidNumberError(NegotiatorError, ValueError):
@@ -124,12 +143,6 @@ _READERS: Mapping[ComplexType, Callable[[str], Fraction | None]] = MappingProxyT
         ComplexType.BOOL: _truth,
     }
 )
-
-
-_MAX_LENGTH = 1000  # of an expression: requests come from users
-_MAX_DEPTH = 50
-_WILD = re.compile(r"[*?\[]")
-_TOKEN = re.compile(r"[()!&|]|(?:\[[!^]?\]?[^\]]*\]|[^()!&|])+")
 
 
 class Folding(enum.Enum):
@@ -227,11 +240,6 @@ def _operand(tokens: list[str], at: int, word: str, folding: Folding, depth: int
     return result != negated, at + 1
 
 
-_INFINITY = Fraction(
-    10 ** (2 * (MAX_DIGITS + MAX_EXPONENT))
-)  # no text of that length denotes a larger number
-
-
 class InvalidValueError(NegotiatorError, ValueError):
     """An invalid value of a complex; the message is Grid Engine's, ``hint`` names the valid values."""
 
@@ -304,21 +312,6 @@ _COMPARED: Mapping[Relation, Callable[[Fraction, Fraction], bool]] = MappingProx
         Relation.EXCL: lambda requested, limit: requested == 0 or requested <= limit,
     }
 )
-_HINTS: Mapping[ComplexType, str] = MappingProxyType(
-    {
-        ComplexType.INT: "write decimal digits without a leading 0, and perhaps k, m, g, t (1000) or K, M, G, T (1024)",
-        ComplexType.DOUBLE: "write a number such as 1.5 or 1e3",
-        ComplexType.MEMORY: "write bytes, and perhaps k, m, g, t (1000) or K, M, G, T (1024): 512M",
-        ComplexType.TIME: "write seconds or hours:minutes:seconds: 1:30:00",
-        ComplexType.BOOL: "write true or false",
-    }
-)
-
-
-#: The largest value of a counter.
-LARGEST = 2**63 - 1
-
-_UNITS = {ComplexType.DOUBLE: 1_000_000}
 
 
 def units_of(complex_: Complex) -> int:

@@ -19,6 +19,11 @@ from negotiator.plugin import Source
 GROUP = "@"
 #: The filters of a rule, in the order in which they are printed and make up a counter's key.
 SCOPES = ("users", "projects", "pes", "queues", "hosts")
+_WIDTH = 80
+_INDENT = b"   "
+# The last blank of several: the others would begin the next piece, where blanks are lost.
+_BLANK = re.compile(rb" (?![ \t])")
+_BLANK_OR_COMMA = re.compile(rb",| (?![ \t])")
 
 
 @attrs.frozen
@@ -101,13 +106,6 @@ class RuleSet:
     def label(self, number: int) -> str:
         """Return a rule's label, ``set/name``, or ``set/3`` for rule number 2 without a name (``number`` counts from 0)."""
         return f"{self.name}/{self.rules[number].name or number + 1}"
-
-
-_WIDTH = 80
-_INDENT = b"   "
-# The last blank of several: the others would begin the next piece, where blanks are lost.
-_BLANK = re.compile(rb" (?![ \t])")
-_BLANK_OR_COMMA = re.compile(rb",| (?![ \t])")
 
 
 def format_set(set_: RuleSet) -> str:

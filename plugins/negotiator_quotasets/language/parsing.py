@@ -38,6 +38,12 @@ from negotiator_quotasets.language.rules import (
 _PIECE = re.compile(r"\\.|\"", re.DOTALL)
 _WORD = re.compile(r".[^ \t\"]*")
 _NONE = re.compile(r"NONE(?![^ \t}])", re.IGNORECASE)
+_MAX_PROBLEMS = 100
+_NAME = re.compile(r"[^ \t}]+")
+_TRUTH = dict.fromkeys(("true", "t", "yes", "y", "1"), True) | dict.fromkeys(
+    ("false", "f", "no", "n", "0"), False
+)
+ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 
 def read_description(line: LogicalLine, words: tuple[str, ...]) -> str:
@@ -89,14 +95,6 @@ def _end(text: str, start: int) -> int:
         return start if closing is None else closing.end()
     none = _NONE.match(text, start)
     return start if none is None else none.end()
-
-
-_MAX_PROBLEMS = 100
-_NAME = re.compile(r"[^ \t}]+")
-_TRUTH = dict.fromkeys(("true", "t", "yes", "y", "1"), True) | dict.fromkeys(
-    ("false", "f", "no", "n", "0"), False
-)
-ATTRIBUTES = ("name", "description", "enabled", "limit")
 
 
 @attrs.frozen

@@ -53,6 +53,13 @@ _CHARACTER_NAMES: Mapping[str, str] = MappingProxyType(
     }
 )
 HINT = "a name has a letter first, then letters, digits, _ and -; that of a set may have dots too"
+_DECLARE = "complexes are declared in gridengine.yaml, by hand or with qconf -Mc"
+# In no name of a user, host, queue, project or environment. A quote inside one is (o'neil), quotes around one are a mistake.
+_INVALID = re.compile(r"^[\"']|[\"']$|[;`()<>|&=\\$]")
+_SINGULAR = {"users": "user", "projects": "project", "pes": "pe", "queues": "queue", "hosts": "host"}
+_WORDS = ("name", *SCOPES, "to")
+_GLUED = re.compile(r"([a-z]+)[^a-zA-Z0-9_-]")
+_NAME = re.compile(r"[^ \t}]+")
 
 
 def set_name_problem(name: str) -> str:
@@ -78,9 +85,6 @@ def _name_problem(what: str, name: str, pattern: re.Pattern[str]) -> str:
     if len(name) > _MAX_LENGTH:
         return _TOO_LONG
     return "" if pattern.fullmatch(name) else f'{what} "{quotable(name)}" is not valid'
-
-
-_DECLARE = "complexes are declared in gridengine.yaml, by hand or with qconf -Mc"
 
 
 @attrs.frozen
@@ -215,11 +219,6 @@ def missing_value(line: LogicalLine) -> SyntaxProblemError:
     return SyntaxProblemError(message, line.source(), "missing value")
 
 
-# In no name of a user, host, queue, project or environment. A quote inside one is (o'neil), quotes around one are a mistake.
-_INVALID = re.compile(r"^[\"']|[\"']$|[;`()<>|&=\\$]")
-_SINGULAR = {"users": "user", "projects": "project", "pes": "pe", "queues": "queue", "hosts": "host"}
-
-
 def read_filter(scope: str, line: LogicalLine, spelled: Callable[[str], str] = str) -> NameFilter:
     """Parse the list of one filter; blanks around names are ignored.
 
@@ -270,11 +269,6 @@ def _missing_entry(line: LogicalLine) -> SyntaxProblemError:
 def _invalid_list(line: LogicalLine) -> SyntaxProblemError:
     hint = "write a list as A,B, or as {A,B} for a separate counter for each"
     return SyntaxProblemError("no valid expanded list", line.source(), hint)
-
-
-_WORDS = ("name", *SCOPES, "to")
-_GLUED = re.compile(r"([a-z]+)[^a-zA-Z0-9_-]")
-_NAME = re.compile(r"[^ \t}]+")
 
 
 def read_rule(line: LogicalLine, known: KnownObjects, last_line: int, source: Source) -> QuotaRule:

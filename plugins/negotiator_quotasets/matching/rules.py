@@ -34,6 +34,13 @@ from negotiator_quotasets.matching.names import Hosts, filter_matches, joined, u
 from negotiator_quotasets.requests import Claimant, RequestedResources
 
 Codes = NDArray[np.int32]
+T = TypeVar("T")
+P = ParamSpec("P")
+CODE = "resource_quota"
+# Bounds of the caches. Each claimant has counters in the ledger, up to one per host; columns have a number per slot.
+_MAX_CLAIMANTS, _MAX_COUNTERS, _MAX_NUMBERS = 20_000, 1 << 24, 1 << 26
+_MIN_ENTRIES = 64
+_MAX_LABEL = 200  # characters of a rule's label in reasons: names may be longer
 
 
 @attrs.frozen(eq=False)
@@ -56,10 +63,6 @@ class HostIndex:
         return {name: column[host] for name, column in self.values.items()}
 
 
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
 class BoundedCache(Generic[T]):
     """Computed values by key; the oldest is dropped first. Bounded because users choose the contents of job ads."""
 
@@ -75,13 +78,6 @@ class BoundedCache(Generic[T]):
                 self._values.popitem(last=False)
             self._values[key] = value = compute(*args, **kwargs)
         return value
-
-
-CODE = "resource_quota"
-# Bounds of the caches. Each claimant has counters in the ledger, up to one per host; columns have a number per slot.
-_MAX_CLAIMANTS, _MAX_COUNTERS, _MAX_NUMBERS = 20_000, 1 << 24, 1 << 26
-_MIN_ENTRIES = 64
-_MAX_LABEL = 200  # characters of a rule's label in reasons: names may be longer
 
 
 @attrs.frozen(eq=False)

@@ -83,7 +83,7 @@ class PoolRules:
         engine = settings.gridengine
         codes, first, names = _machines(slots)
         self._one_slot_per_host, self._env = slots.take(first), env
-        self._context = EvaluationContext(env, slots.names())
+        self._slot_attributes = slots.names()
         self._reader, self._engine = reader, engine
         self._hosts = Hosts(names, engine.hostgroups, ignore_domain=engine.ignore_fqdn)
         self._host_values: dict[str, Sequence[str | None]] = {}
@@ -100,17 +100,17 @@ class PoolRules:
         self._requests = BoundedCache[_InterpretedRequest](_MAX_REQUESTS)
         self._latest: tuple[Request, _InterpretedRequest] | None = None
 
-    def charges(self, request: Request) -> Sequence[Charge]:
-        """Return the charges of each match of a request.
+    def charges(self, request: Request, env: Environment) -> Sequence[Charge]:
+        """Return the charges of each match of a request, whose owner pays for its expressions in ``env``.
 
         The valid parts of an invalid request are charged, since a running job counts all the same; ``filters`` keep
         an idle one from being matched.
         """
-        return self._interpreted(request).charges
+        return self._interpreted(request, env).charges
 
-    def filters(self, request: Request) -> Iterable[Filter]:
+    def filters(self, request: Request, env: Environment) -> Iterable[Filter]:
         """Return the slots that a request must not be matched with, regardless of usage."""
-        interpreted = self._interpreted(request)
+        interpreted = self._interpreted(request, env)
         read = interpreted.request
         if not (read.problems or read.resources.values or self._capacities.forced):
             return ()
@@ -145,10 +145,10 @@ class PoolRules:
             text = f"cannot run because {shortage.text}"
             yield Filter(rule=name, allow=shortage.allow, code=CODE, text=text, mode=self._mode)
 
-    def _interpreted(self, request: Request) -> _InterpretedRequest:
+    def _interpreted(self, request: Request, env: Environment) -> _InterpretedRequest:
         # Both hooks are called with the same request in turn, and equal requests share the result.
         if self._latest is None or self._latest[0] is not request:
-            values = self._reader.values(request, self._context)
+            values = self._reader.values(request, EvaluationContext(env, self._slot_attributes))
             try:
                 interpreted = self._requests.get(values.key, self._interpret, values)
             except TypeError:  # a list or an ad, which can't be hashed
@@ -223,15 +223,15 @@ class RulesByMode:
 
     parts: tuple[PoolRules, ...]
 
-    def charges(self, request: Request) -> Iterator[Charge]:
-        """Yield the charges of each match of a request."""
+    def charges(self, request: Request, env: Environment) -> Iterator[Charge]:
+        """Yield the charges of each match of a request, whose owner pays for its expressions in ``env``."""
         for part in self.parts:
-            yield from part.charges(request)
+            yield from part.charges(request, env)
 
-    def filters(self, request: Request) -> Iterable[Filter]:
+    def filters(self, request: Request, env: Environment) -> Iterable[Filter]:
         """Yield the slots that a request must not be matched with, regardless of usage."""
         for part in self.parts:
-            yield from part.filters(request)
+            yield from part.filters(request, env)
 
 
 def rules_by_mode(

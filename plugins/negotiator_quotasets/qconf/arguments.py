@@ -13,6 +13,7 @@ import attrs
 from negotiator.plugin import ExitCode, NegotiatorError, Problem
 
 USAGE = "Usage: qconf -help"
+_SEPARATORS = re.compile(r"[, ]+")
 
 
 class QconfRefusedError(NegotiatorError):
@@ -46,9 +47,6 @@ def refusal_of(problems: Iterable[Problem]) -> QconfRefusedError:
     """
     first, *more = problems
     return QconfRefusedError(first.message, *map(str, more))
-
-
-_SEPARATORS = re.compile(r"[, ]+")
 
 
 @attrs.define

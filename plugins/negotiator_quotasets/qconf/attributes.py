@@ -28,6 +28,15 @@ from negotiator_quotasets.settings import QuotaSettings
 
 Limits = tuple[RuleLimit, ...]
 _OF = 'in "resource_quota_rules" of "resource_quota"'
+_OBJECT = "resource_quota"
+_NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -rattr instead.'
+_NO_RULE = "no resource quota rule specified for modification"
+# Messages of Grid Engine's parser, which come before the qmaster checks whether the set and the rule exist.
+_SYNTAX = re.compile(
+    r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in|values in the'
+)
+_NUMBER = re.compile(r"[ \t]*\+?[0-9]{1,9}(?![0-9])")
+_PARSING = re.compile(rf"{_SYNTAX.pattern}|error parsing value|error reading file")
 
 
 class ChangeWay(enum.StrEnum):
@@ -56,17 +65,6 @@ def changed_limits(way: ChangeWay, old: Limits, given: Limits) -> tuple[Limits, 
         return others, [f'"{each.resource}" does not exist {_OF}' for each in new]
     # Modified limits move to the end, as in the qmaster's lists.
     return others + given, [f'Unable to find "{each.resource}" {_OF} - Adding new element.' for each in new]
-
-
-_OBJECT = "resource_quota"
-_NOT_NONE = '"NONE" is not a valid list attribute value for -mattr.  Try using -rattr instead.'
-_NO_RULE = "no resource quota rule specified for modification"
-# Messages of Grid Engine's parser, which come before the qmaster checks whether the set and the rule exist.
-_SYNTAX = re.compile(
-    r'unknown attribute name|line \d+ should begin|" " is the only|unrecognized characters|each value in|values in the'
-)
-_NUMBER = re.compile(r"[ \t]*\+?[0-9]{1,9}(?![0-9])")
-_PARSING = re.compile(rf"{_SYNTAX.pattern}|error parsing value|error reading file")
 
 
 @attrs.frozen

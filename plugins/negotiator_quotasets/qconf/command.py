@@ -23,6 +23,54 @@ from negotiator_quotasets.qconf.arguments import (
 from negotiator_quotasets.qconf.attributes import AttributeSwitch, ChangeWay
 from negotiator_quotasets.qconf.context import QconfContext
 
+_VALUE, _FILE = "obj_nm attr_nm val obj_id_list", "obj_nm fname obj_id_list"
+_HELP_TEXTS = {
+    ChangeWay.ADD: "add to a list attribute of an object",
+    ChangeWay.DELETE: "delete from a list attribute of an object",
+    ChangeWay.MODIFY: "modify an attribute (or element in a sublist) of an object",
+    ChangeWay.REPLACE: "replace a list attribute of an object",
+}
+_OBJECTS = "{} are listed and changed in gridengine.yaml, under {}"
+_USERSETS, _HOSTGROUPS = (
+    _OBJECTS.format("user sets", "usersets"),
+    _OBJECTS.format("host groups", "hostgroups"),
+)
+_PROJECTS, _PES = _OBJECTS.format("projects", "projects"), _OBJECTS.format("parallel environments", "pes")
+_HOSTS = "hosts are the machines of the pool; their values are declared under hosts in gridengine.yaml"
+_QUEUES = "queues are declared in queues.yaml, and shown by negotiator queues"
+_COMPLEXES = "write the table that -sc prints to a file, change it, and read it with -Mc"
+_CONFIGURATION = "settings are in pool.yaml; negotiator check prints what is invalid in them"
+_SHARES = "fair shares are settings of pool.yaml, and usage is shown by negotiator usage"
+_MANAGERS = "managers are the scheduleracl in pool.yaml; negotiator access prints who may do what"
+_DAEMONS = "HTCondor's own settings say which hosts may submit and administer (ALLOW_*)"
+_NONE = "there are no calendars and no checkpointing environments here"
+_POINTERS: Mapping[str, str] = {
+    _USERSETS: "-au -Au -mu -Mu -du -su -sul",
+    _HOSTGROUPS: "-ahgrp -Ahgrp -mhgrp -Mhgrp -shgrp -shgrpl -shgrp_tree -shgrp_resolved",
+    _PROJECTS: "-aprj -Aprj -mprj -Mprj -sprj -sprjl",
+    _PES: "-ap -Ap -mp -Mp -sp -spl",
+    _HOSTS: "-ae -Ae -me -Me -de -se -sel",
+    _QUEUES: "-aq -Aq -mq -Mq -dq -sq -sql -cq",
+    _COMPLEXES: "-mc -Ac -ac -dc -ace -Ace -mce -Mce -dce -sce -scel",
+    _CONFIGURATION: "-aconf -Aconf -mconf -Mconf -dconf -sconf -sconfl -msconf -Msconf -ssconf -sds",
+    _SHARES: "-auser -Auser -muser -Muser -duser -suser -suserl -astree -Astree -mstree -Mstree -dstree -sstree"
+    " -astnode -mstnode -dstnode -sstnode -rsstnode -sst -bonsai -clearusage",
+    _MANAGERS: "-am -dm -sm -ao -do -so",
+    _DAEMONS: "-ah -dh -sh -as -ds -ss",
+    _NONE: "-acal -Acal -mcal -Mcal -dcal -scal -scall -ackpt -Ackpt -mckpt -Mckpt -dckpt -sckpt -sckptl",
+    "the groups of users are under groups in pool.yaml": "-aumap -Aumap -mumap -Mumap -dumap -sumap -sumapl",
+    "negotiator run makes a cycle at once, negotiator whatif one without effect": "-tsm",
+    "negotiator status prints what the negotiator does": "-sss -secl -sep",
+    "daemons are stopped with condor_off, the negotiator with its service": "-ke -ks -km -kec -at",
+    "change the attribute with -mattr, -rattr or -dattr": "-purge",
+    "-srqsl lists resource quota sets; other objects are in gridengine.yaml": "-sobjl",
+}
+#: What is to be used here instead of a switch that Grid Engine's qconf has and this one has not.
+POINTERS: Mapping[str, str] = {
+    switch: pointer for pointer, switches in _POINTERS.items() for switch in switches.split()
+}
+_HELP = "-help"
+
 
 @attrs.frozen
 class Switch:
@@ -35,13 +83,6 @@ class Switch:
     ends: bool = False
 
 
-_VALUE, _FILE = "obj_nm attr_nm val obj_id_list", "obj_nm fname obj_id_list"
-_HELP_TEXTS = {
-    ChangeWay.ADD: "add to a list attribute of an object",
-    ChangeWay.DELETE: "delete from a list attribute of an object",
-    ChangeWay.MODIFY: "modify an attribute (or element in a sublist) of an object",
-    ChangeWay.REPLACE: "replace a list attribute of an object",
-}
 _ATTRIBUTES = (
     Switch(switch.switch, _FILE if from_file else _VALUE, _HELP_TEXTS[way], switch, ends=True)
     for way in ChangeWay
@@ -68,50 +109,6 @@ SWITCHES = {
         Switch("-Mc", "fname", "modify complex attributes from file", objects.change_complexes_from_file),
     )
 }
-
-_OBJECTS = "{} are listed and changed in gridengine.yaml, under {}"
-_USERSETS, _HOSTGROUPS = (
-    _OBJECTS.format("user sets", "usersets"),
-    _OBJECTS.format("host groups", "hostgroups"),
-)
-_PROJECTS, _PES = _OBJECTS.format("projects", "projects"), _OBJECTS.format("parallel environments", "pes")
-_HOSTS = "hosts are the machines of the pool; their values are declared under hosts in gridengine.yaml"
-_QUEUES = "queues are declared in queues.yaml, and shown by negotiator queues"
-_COMPLEXES = "write the table that -sc prints to a file, change it, and read it with -Mc"
-_CONFIGURATION = "settings are in pool.yaml; negotiator check prints what is invalid in them"
-_SHARES = "fair shares are settings of pool.yaml, and usage is shown by negotiator usage"
-_MANAGERS = "managers are the scheduleracl in pool.yaml; negotiator access prints who may do what"
-_DAEMONS = "HTCondor's own settings say which hosts may submit and administer (ALLOW_*)"
-_NONE = "there are no calendars and no checkpointing environments here"
-
-_POINTERS: Mapping[str, str] = {
-    _USERSETS: "-au -Au -mu -Mu -du -su -sul",
-    _HOSTGROUPS: "-ahgrp -Ahgrp -mhgrp -Mhgrp -shgrp -shgrpl -shgrp_tree -shgrp_resolved",
-    _PROJECTS: "-aprj -Aprj -mprj -Mprj -sprj -sprjl",
-    _PES: "-ap -Ap -mp -Mp -sp -spl",
-    _HOSTS: "-ae -Ae -me -Me -de -se -sel",
-    _QUEUES: "-aq -Aq -mq -Mq -dq -sq -sql -cq",
-    _COMPLEXES: "-mc -Ac -ac -dc -ace -Ace -mce -Mce -dce -sce -scel",
-    _CONFIGURATION: "-aconf -Aconf -mconf -Mconf -dconf -sconf -sconfl -msconf -Msconf -ssconf -sds",
-    _SHARES: "-auser -Auser -muser -Muser -duser -suser -suserl -astree -Astree -mstree -Mstree -dstree -sstree"
-    " -astnode -mstnode -dstnode -sstnode -rsstnode -sst -bonsai -clearusage",
-    _MANAGERS: "-am -dm -sm -ao -do -so",
-    _DAEMONS: "-ah -dh -sh -as -ds -ss",
-    _NONE: "-acal -Acal -mcal -Mcal -dcal -scal -scall -ackpt -Ackpt -mckpt -Mckpt -dckpt -sckpt -sckptl",
-    "the groups of users are under groups in pool.yaml": "-aumap -Aumap -mumap -Mumap -dumap -sumap -sumapl",
-    "negotiator run makes a cycle at once, negotiator whatif one without effect": "-tsm",
-    "negotiator status prints what the negotiator does": "-sss -secl -sep",
-    "daemons are stopped with condor_off, the negotiator with its service": "-ke -ks -km -kec -at",
-    "change the attribute with -mattr, -rattr or -dattr": "-purge",
-    "-srqsl lists resource quota sets; other objects are in gridengine.yaml": "-sobjl",
-}
-#: What is to be used here instead of a switch that Grid Engine's qconf has and this one has not.
-POINTERS: Mapping[str, str] = {
-    switch: pointer for pointer, switches in _POINTERS.items() for switch in switches.split()
-}
-
-
-_HELP = "-help"
 
 
 def run(program: CommandContext, targets: CommandTargets, words: tuple[str, ...]) -> None:

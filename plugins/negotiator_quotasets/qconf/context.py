@@ -27,6 +27,8 @@ from negotiator_quotasets.settings import QuotaSettings
 
 _LOCK = ".qconf.lock"
 _TRIES, _PAUSE = 100, 0.1  # seconds
+PLUGIN = "quotasets"
+_MAX_NOTE = 500  # characters of the note that a change may have
 
 
 @contextmanager
@@ -69,10 +71,6 @@ def _locked(descriptor: int) -> bool:
         time.sleep(_PAUSE)
         return False
     return True
-
-
-PLUGIN = "quotasets"
-_MAX_NOTE = 500  # characters of the note that a change may have
 
 
 @attrs.define(eq=False)

@@ -26,6 +26,14 @@ from negotiator_quotasets.settings import QuotaSettings, superseding_line
 
 MAX_FILE = 1024 * 1024
 """In bytes: room for more than ten thousand sets."""
+NEW_FILE = "quotasets.rqs"
+_SUPERSEDING = superseding_line(["FILES"]).partition("FILES")[0]
+FAILED = "edit failed"
+_FILE = "quotasets.rqs"
+_LONG_AGO = 1_000_000_000  # seconds since the epoch: no editor saves then
+_ENDING = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)  # Windows lacks one
 
 
 def read_text(name: str) -> str:
@@ -53,8 +61,6 @@ def printable_name(name: str) -> str:
     return os.fsencode(name).decode(errors="replace")
 
 
-NEW_FILE = "quotasets.rqs"
-_SUPERSEDING = superseding_line(["FILES"]).partition("FILES")[0]
 #: The sets of each file, in their order.
 Files = Mapping[str, Sequence[RuleSet]]
 
@@ -145,14 +151,6 @@ def _write(name: str, sets: Iterable[RuleSet], superseded: Iterable[str]) -> Fil
         if len(each.split()) != 1:
             raise QconfRefusedError(f"{each!r} must be removed: give the file a name without blanks first")
     return FileWrite(name, (superseding_line(removed) + format_sets(sets)).encode(), removed)
-
-
-FAILED = "edit failed"
-_FILE = "quotasets.rqs"
-_LONG_AGO = 1_000_000_000  # seconds since the epoch: no editor saves then
-_ENDING = tuple(
-    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
-)  # Windows lacks one
 
 
 def edit(text: str) -> str:

@@ -41,6 +41,12 @@ FILE = "gridengine.yaml"
 EMPTY = b"{}\n"
 _WIDTH = 1 << 20  # lines are not broken
 _YAML_LIST, _YAML_MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
+KEYS = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
+_HEADER = (*KEYS, "urgency")
+_URGENCY = "0"  # ignored here, but a column of Grid Engine's files
+_MAX_PROBLEMS = 20
+_LIST = "complex entry list"
+_PREPOSITION: Mapping[str, str] = MappingProxyType({"removed": "from", "modified": "in", "added": "to"})
 
 
 class GridEngineFile:
@@ -166,10 +172,6 @@ delete_hostgroups = ObjectKind("-dhgrp", "hostgroups", "host group", _hostgroups
 delete_pes = ObjectKind("-dp", "pes", "parallel environment", _queues)
 
 
-KEYS = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
-_HEADER = (*KEYS, "urgency")
-_URGENCY = "0"  # ignored here, but a column of Grid Engine's files
-_MAX_PROBLEMS = 20
 _Choice = TypeVar("_Choice", bound=enum.StrEnum)
 
 
@@ -239,10 +241,6 @@ def _one_of(choices: type[_Choice], text: str) -> _Choice:
         return choices(short.get(text.upper(), text.upper()))
     except ValueError:
         raise ValueError(f'invalid value "{quotable(text)}": write one of {", ".join(choices)}') from None
-
-
-_LIST = "complex entry list"
-_PREPOSITION: Mapping[str, str] = MappingProxyType({"removed": "from", "modified": "in", "added": "to"})
 
 
 def show_complexes(context: QconfContext, _arguments: QconfArguments) -> None:

@@ -21,6 +21,9 @@ from negotiator.plugin import NegotiatorError, Source
 LISTS = {"-h": "hosts", "-l": "resources", "-u": "users", "-pe": "pes", "-P": "projects", "-q": "queues"}
 HELP, XML = "-help", "-xml"
 _SEPARATORS = re.compile(r"[,\s]+")
+#: In the folder of the bundle, for everybody; in the home of the caller.
+OF_ALL, OF_CALLER = "sge_qquota", ".sge_qquota"
+_MAX_BYTES = 1 << 16
 
 
 class InvalidArgumentError(NegotiatorError, ValueError):
@@ -76,11 +79,6 @@ def read_arguments(arguments: Iterable[str]) -> QquotaArguments:
 def split_names(text: str) -> tuple[str, ...]:
     """Return the names of a list."""
     return tuple(filter(None, _SEPARATORS.split(text)))
-
-
-#: In the folder of the bundle, for everybody; in the home of the caller.
-OF_ALL, OF_CALLER = "sge_qquota", ".sge_qquota"
-_MAX_BYTES = 1 << 16
 
 
 @attrs.frozen

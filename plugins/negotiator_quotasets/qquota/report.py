@@ -21,6 +21,16 @@ from negotiator_quotasets.qquota.usage_rows import UsageRow, filters, table_line
 from negotiator_quotasets.requests import RequestReader
 from negotiator_quotasets.settings import QuotaSettings
 
+_TEXTS: Final = {
+    "users": "Limits of these users, or of the members of user sets (@SET).",
+    "hosts": "Limits of these hosts, or of host groups (@GROUP).",
+    "projects": "Limits of these projects.",
+    "pes": "Limits of these parallel environments.",
+    "queues": "Limits of these queues.",
+    "resources": "Limits of these resources, by name or shortcut.",
+}
+_EACH: Final = "Names and wildcards, separated by commas."
+
 
 def selection(arguments: QquotaArguments, caller: str) -> RowSelection:
     """Return the selection of a command line: the caller alone if it names no users, everything of all else.
@@ -95,17 +105,6 @@ def _values_by_name(index: HostIndex) -> Callable[[str], Mapping[str, Fraction |
         return {} if row is None else index.values_of(row)
 
     return lookup
-
-
-_TEXTS: Final = {
-    "users": "Limits of these users, or of the members of user sets (@SET).",
-    "hosts": "Limits of these hosts, or of host groups (@GROUP).",
-    "projects": "Limits of these projects.",
-    "pes": "Limits of these parallel environments.",
-    "queues": "Limits of these queues.",
-    "resources": "Limits of these resources, by name or shortcut.",
-}
-_EACH: Final = "Names and wildcards, separated by commas."
 
 
 @attrs.frozen

@@ -19,6 +19,8 @@ from negotiator_quotasets.matching import Hosts
 from negotiator_quotasets.qquota.usage_rows import NONE, UsageRow
 
 ALL = "*"
+ANY = (ALL,)
+_NO_FILTER = NameFilter()
 
 
 @attrs.frozen
@@ -135,10 +137,6 @@ def scope_matchers(usersets: Mapping[str, Sequence[str]], hosts: Hosts) -> Mappi
 def _queue_matches(pattern: str, queue: str) -> bool:
     """True if a name or a wildcard matches a queue, by its path or its leaf's name."""
     return bool(matcher(pattern)(queue)) or queue_matches(pattern, queue)
-
-
-ANY = (ALL,)
-_NO_FILTER = NameFilter()
 
 
 @attrs.frozen

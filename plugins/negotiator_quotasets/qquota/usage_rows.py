@@ -24,6 +24,14 @@ from negotiator_quotasets.matching import Hosts
 _KEY_LENGTH = 2 + len(SCOPES)
 #: The value of an expanded filter for a job without a project or parallel environment.
 NONE = "-"
+NAMESPACE = "http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd"
+#: Characters that an XML document may not have, not even as references (XML 1.0, 2.2).
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Characters that parsers replace by spaces in attributes, unless they are references (XML 1.0, 3.3.3).
+_WHITE = {ord(character): f"&#{ord(character)};" for character in "\t\n\r"}
+_FORMAT = "%-18s %-20s %s"
+_HEADER = (_FORMAT % ("resource quota rule", "limit", "filter"), "-" * 80)
+_NO_FILTER = "-"
 
 
 @attrs.frozen
@@ -99,13 +107,6 @@ def _limit(limit: RuleLimit, complex_: Complex, values: Mapping[str, Fraction | 
     return limit.text if computed is None else format_amount(complex_.type, max(computed, Fraction(0)))
 
 
-NAMESPACE = "http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd"
-#: Characters that an XML document may not have, not even as references (XML 1.0, 2.2).
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Characters that parsers replace by spaces in attributes, unless they are references (XML 1.0, 3.3.3).
-_WHITE = {ord(character): f"&#{ord(character)};" for character in "\t\n\r"}
-
-
 def xml_lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:
     """Yield the lines of the document, without newlines; it must be encoded as UTF-8."""
     yield "<?xml version='1.0'?>"
@@ -127,11 +128,6 @@ def escaped(text: str) -> str:
     Characters that XML can't have are replaced: names of users and projects come from job ads.
     """
     return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)).translate(_WHITE)
-
-
-_FORMAT = "%-18s %-20s %s"
-_HEADER = (_FORMAT % ("resource quota rule", "limit", "filter"), "-" * 80)
-_NO_FILTER = "-"
 
 
 def table_lines(rows: Iterable[UsageRow], hosts: Hosts) -> Iterator[str]:

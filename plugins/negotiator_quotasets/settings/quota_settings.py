@@ -30,6 +30,11 @@ from negotiator_quotasets.complexes.model import (
 #: Names that can follow ``Request`` in an attribute; and names of complexes with their own expression.
 _ATTRIBUTE = re.compile(r"[A-Za-z0-9_]{1,100}", re.ASCII)
 _NAME = re.compile(r"[!-~]{1,100}", re.ASCII)
+FILES = "*.rqs"
+MODES = "quota_set_modes"
+#: All sets without a mode of their own.
+OTHERS = "*"
+_SUPERSEDING = re.compile(r"# in place of: ([^\n]*)")
 
 
 @attrs.frozen
@@ -252,13 +257,6 @@ def _value_problem(complex_: Complex, written: ScalarText) -> Iterator[Problem]:
         complexes.parse_value(complex_, written.text)
     except complexes.InvalidValueError as error:
         yield Problem(Severity.ERROR, written.source, str(error), error.hint)
-
-
-FILES = "*.rqs"
-MODES = "quota_set_modes"
-#: All sets without a mode of their own.
-OTHERS = "*"
-_SUPERSEDING = re.compile(r"# in place of: ([^\n]*)")
 
 
 @attrs.frozen(eq=False)

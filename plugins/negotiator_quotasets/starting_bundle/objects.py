@@ -23,6 +23,14 @@ _ENTRIES: Final = re.compile(r"^entries\s+(.*)", re.MULTILINE)
 _COLUMNS: Final = ("name", "shortcut", "type", "relop", "requestable", "consumable", "default")
 #: Complexes of a fresh installation, which the quota sets know without a declaration.
 _STANDARD: Final = frozenset(each.name for each in STANDARD)
+_USER: Final = "alice"
+_UNUSABLE: Final = re.compile(r"[^\w.-]", re.ASCII)  # a wildcard, an exclusion, a group of a group
+#: Which attribute of a job a filter of a quota rule is about.
+_OF_FILTERS: Final = (
+    ("projects", "Project", "{}"),
+    ("pes", "ParallelEnvironment", "{}"),
+    ("queues", "Queue", "root.{}"),
+)
 
 
 def is_objects(text: str) -> bool:
@@ -120,16 +128,6 @@ def _name_lines(names: QuotaNames) -> Iterator[str]:
     if names.pes:
         yield "pes:                              # parallel environments and their allocation rules"
         yield from (f"  {yaml_in_line(name)}: $pe_slots" for name in names.pes)
-
-
-_USER: Final = "alice"
-_UNUSABLE: Final = re.compile(r"[^\w.-]", re.ASCII)  # a wildcard, an exclusion, a group of a group
-#: Which attribute of a job a filter of a quota rule is about.
-_OF_FILTERS: Final = (
-    ("projects", "Project", "{}"),
-    ("pes", "ParallelEnvironment", "{}"),
-    ("queues", "Queue", "root.{}"),
-)
 
 
 def jobs_of_rules(rules: Iterable[QuotaRuleNames], objects: GridEngineObjects) -> Iterator[SampleJob]:

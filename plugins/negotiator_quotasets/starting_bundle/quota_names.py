@@ -16,6 +16,22 @@ _LIMITS: Final = re.compile(r"\bto\s+(\S+=\S+(?:\s*,\s*\S+=\S+)*)")
 _NAME: Final = re.compile(r"[^\s,{}]+")
 _COMMENT: Final = re.compile(r"^\s*#.*$|^\s*description\b.*$", re.MULTILINE)
 _WILDCARD: Final = re.compile(r"[*?\[\]]")
+_HEAD: Final = """\
+# The queues that the quota sets name. A dot separates levels: all.q of Grid Engine is the queue root.all.q (docs/quota-sets.md).
+# A job requests one as +Queue = "root.all.q".
+partitions:
+  - name: default
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+"""
+_RULES: Final = """\
+    placementrules:
+      - name: provided                # the queue that the job requests
+      - name: fixed                   # all other jobs
+        value: root.{first}
+"""
 
 
 @attrs.frozen
@@ -73,24 +89,6 @@ def _rules(text: str) -> Iterator[QuotaRuleNames]:
         limits = ",".join(_LIMITS.findall(rule)).split(",")
         pairs = (each.partition("=") for each in limits if "=" in each)
         yield QuotaRuleNames(filters, {name.strip(): value.strip() for name, _, value in pairs})
-
-
-_HEAD: Final = """\
-# The queues that the quota sets name. A dot separates levels: all.q of Grid Engine is the queue root.all.q (docs/quota-sets.md).
-# A job requests one as +Queue = "root.all.q".
-partitions:
-  - name: default
-    queues:
-      - name: root
-        submitacl: "*"
-        queues:
-"""
-_RULES: Final = """\
-    placementrules:
-      - name: provided                # the queue that the job requests
-      - name: fixed                   # all other jobs
-        value: root.{first}
-"""
 
 
 def queues_of_names(names: Sequence[str]) -> bytes:

@@ -29,6 +29,7 @@ from negotiator_live.wire.errors import malformed
 
 #: They stand for a handshake alone: to have a session, or to learn whether another command would be allowed.
 _HANDSHAKES: Final = (DaemonCommand.DC_AUTHENTICATE, DaemonCommand.DC_SEC_QUERY)
+_NO_SESSION = "none"
 
 
 @attrs.frozen
@@ -136,9 +137,6 @@ def _check_served(channel: Channel, authorizer: Authorizer, command: int) -> Non
     if not authorizer.is_served(command):
         raise malformed(channel.exchange, f"unknown command {command}")
     channel.packets.exchange = attrs.evolve(channel.exchange, command=DaemonCommand(command))
-
-
-_NO_SESSION = "none"
 
 
 @attrs.frozen

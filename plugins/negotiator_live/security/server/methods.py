@@ -29,6 +29,8 @@ _EXTENSION: Final = re.compile(r"[0-9A-Fa-f.:\[\]]{3,60}(?:\?sock=[A-Za-z0-9_.-]
 _ROOT: Final = "root"
 _MODE: Final = 0o700
 _MOST_LINKS: Final = 2  # of an empty directory
+_NONE: Final = 0
+_CLAIMS: Final = 1
 
 
 @attrs.frozen
@@ -91,10 +93,6 @@ class FilesystemVerifier:
         except KeyError:
             return ""
         return "condor" if user == _ROOT else user
-
-
-_NONE: Final = 0
-_CLAIMS: Final = 1
 
 
 @attrs.frozen
