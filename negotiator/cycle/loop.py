@@ -140,6 +140,7 @@ def run_cycle(
         candidate_set=candidate_set,
         groups=groups,
     )
+    matcher.ranks.paid_by_owner = lambda job: work.for_job(cycle, job).environment
     if matcher.preemption is not None and matcher.preemption.dynamic is not None:
         # Each of them is a further row in which a partitionable slot is tried.
         work.before_matching(len(requests) * (1 + matcher.preemption.dynamic.most_of_slot))

@@ -6,6 +6,7 @@ not numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard
 
@@ -112,6 +113,8 @@ class Ranks:
         self._latest: tuple[Ad, _JobRanks] | None = None
         #: The first job of each request of the cycle; None if they are not known.
         self.alike: AlikeJobs | None = None
+        #: Returns the environment in which the owner of a job pays for following its expressions.
+        self.paid_by_owner: Callable[[Ad], Environment] | None = None
         self._by_class: dict[int, _JobRanks] = {}
         self._sorted_of_class: dict[int, tuple[SortedSlots, RankValues]] = {}
         self._class = -1
@@ -129,7 +132,8 @@ class Ranks:
     ) -> Ranks:
         """Return the same ranks of other slots, with empty caches."""
         ranks = Ranks(dependencies, env, budget, self._of_pool, hard)
-        ranks.scores, ranks.taken, ranks.alike = self.scores, self.taken, self.alike
+        ranks.scores, ranks.taken = self.scores, self.taken
+        ranks.alike, ranks.paid_by_owner = self.alike, self.paid_by_owner
         return ranks
 
     def begin_turn(self, queued: QueuedRequest) -> None:
@@ -185,8 +189,8 @@ class Ranks:
         return not names.isdisjoint(jobs.names()) or self._pool.dependencies.shadowed(_NO_JOB)
 
     def _reads(self, job: Ad) -> frozenset[str] | None:
-        """Return what the ranks read of a job; None if one of them may be random."""
-        found = self._of_job(job, None)
+        """Return what the ranks read of a job; None if one of them may be random, or its owner has no steps left."""
+        found = self._of_job(job, None if self.paid_by_owner is None else self.paid_by_owner(job))
         if not found.cacheable:
             return None
         keys = (found.pool, found.rank, found.after)

@@ -98,10 +98,10 @@ class Turns:
         self._begin_turn()
         if self.time.reached(queued.request.submitter, queued.request.schedd) is not None:
             return feedback_without_time(queued)
-        paid = self.work.for_request(cycle, queued)
-        env = paid.environment
+        env = self.work.for_request(cycle, queued).environment
         queued = self._lists.current(queued, env)
-        matcher.begin_turn(queued)
+        matcher.begin_turn(queued)  # at the first turn, other owners pay too: for following their ranks
+        paid = self.work.for_request(cycle, queued)
         request = queued.allowed()
         begin(Station.MATCH)
         candidates = match(request, matcher, self.bundle, paid, queued.slots, queued)

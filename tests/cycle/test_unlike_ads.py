@@ -1,6 +1,7 @@
 """Hostile ads that are unlike each other: the work of a cycle, in calls of Python functions, stays near that of plain ads."""
 
 import sys
+from collections import Counter
 
 import pytest
 
@@ -84,6 +85,19 @@ def test_chains_of_different_lengths_are_followed_at_the_cost_of_their_owner(for
     result, calls = calls_of(snapshot(slots=slots(), jobs=[*jobs(), *chains]))
     assert WORK_EXCEEDED.code in reasons(result) or len(matched(result)) == JOBS + 150
     assert calls < 8 * plain
+
+
+def test_a_user_pays_for_following_ranks_that_no_other_job_has():
+    """Each of 150 Ranks leads to a chain of up to 389 links: following them costs more than one user may take."""
+    ranked = [
+        job(n, Owner='"mallory"', RequestCpus="1", RequestMemory="1", Rank=f"N0 + {n}", **chain(n + 240, "1"))
+        for n in range(150)
+    ]
+    result = cycle(snapshot(slots=slots(), jobs=[*jobs(), *ranked]))
+    owners = Counter(match.job_ad.string("Owner") for match in result.matches)
+    assert owners["zoe"] == JOBS
+    assert owners["mallory"] < 30
+    assert WORK_EXCEEDED.code in reasons(result)
 
 
 def alike_jobs(count, **changed):
