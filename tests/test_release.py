@@ -54,11 +54,11 @@ def test_a_fragment_becomes_a_line_of_the_changelog(tmp_path):
     done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     new, old = (project / "CHANGELOG.md").read_text(), (ROOT / "CHANGELOG.md").read_text()
-    top, _, rest = new.partition("## Unreleased")
+    top, _, rest = new.partition("## 0.1.0, not published yet")
     assert "## 9.9 (2027-01-31)" in top
     assert "- A limit above that of its parent is refused. (#42)" in top
     assert "- Names of queues are read without case." in top
-    assert rest == old.partition("## Unreleased")[2]
+    assert rest == old.partition("## 0.1.0, not published yet")[2]
 
 
 def test_every_fragment_of_the_next_release_has_a_known_type():
