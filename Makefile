@@ -45,6 +45,10 @@ lint: $(VENV)/test.stamp ## ruff, mypy strict and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+.PHONY: house
+house: $(VENV)/test.stamp ## files, lines and modules of each room beside their targets
+	$(BIN)/python tests/support/house.py
+
 .PHONY: bench
 bench: $(VENV)/test.stamp ## speed and memory beside HTCondor's own library, in a few minutes; BENCH="--only matching"
 	PYTHONPATH=tests/bench $(BIN)/python -m negotiator_bench $(BENCH)

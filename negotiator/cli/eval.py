@@ -1,4 +1,4 @@
-"""``negotiator eval``: evaluate an expression on one or two ads."""
+"""``negotiator expr eval``: evaluate an expression on one or two ads."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import click
 
 from negotiator.cli.bundled import PROGRAMS, bundled_commands
 from negotiator.cli.help_formatter import HelpContext
-from negotiator.cli.help_groups import in_groups
+from negotiator.cli.help_groups import MOVED, in_groups
 from negotiator.exit_codes import ExitCode
 from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
@@ -118,9 +118,11 @@ class PluginGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called, and its arguments; a program of Grid Engine is answered by what to use instead."""
-        if args[0] in PROGRAMS and self.get_command(ctx, args[0]) is None:
-            ctx.fail(f"No such command {args[0]!r}. Here, {PROGRAMS[args[0]]}.")
+        """Return the command that is called, and its arguments; another word, or a program of Grid Engine, is answered by what to use."""
+        word = args[0]
+        if word in {*MOVED, *PROGRAMS} and self.get_command(ctx, word) is None:
+            use = f"Use {MOVED[word]}" if word in MOVED else f"Here, {PROGRAMS[word]}"
+            ctx.fail(f"No such command {word!r}. {use}.")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

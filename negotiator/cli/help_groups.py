@@ -7,9 +7,7 @@ from typing import Final
 
 #: The commands of each group, in the order of the help. A name without a command is left out.
 GROUPS: Final[Mapping[str, Sequence[str]]] = {
-    "Everyday": (
-        *("run", "why", "why-not", "idle", "queues", "usage", "qquota", "place", "access", "report"),
-    ),
+    "Everyday": (*("run", "why", "idle", "queues", "usage", "qquota", "place", "access", "report"),),
     "Administrators of policies": (
         *("init", "check", "fmt", "schema", "test", "diff", "replay", "whatif", "policies", "rollout"),
         *("admin", "userprio", "qconf"),
@@ -22,10 +20,21 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "config",
         "state",
         "web",
-        "token",
     ),
     "Auditors": ("audit",),
-    "Plugin authors": ("new-plugin", "plugins", "eval", "lint", "repl"),
+    "Plugin authors": ("plugins", "expr"),
+}
+#: Words that people type, and the command that does it.
+MOVED: Final[Mapping[str, str]] = {
+    "why-not": "negotiator why JOB SLOT",
+    "eval": "negotiator expr eval EXPRESSION",
+    "lint": "negotiator expr lint EXPRESSION, or negotiator check for a policy bundle",
+    "repl": "negotiator expr repl",
+    "token": "negotiator admin token FILE --user NAME",
+    "new-plugin": "negotiator init --plugin NAME",
+    "validate": "negotiator check",
+    "explain": "negotiator why JOB",
+    "start": "negotiator serve",
 }
 #: The group of all other commands: those of installed plugins.
 OTHERS: Final = "Plugins"

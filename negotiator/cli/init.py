@@ -1,4 +1,4 @@
-"""``negotiator init``: a policy bundle to start from, and the example pool."""
+"""``negotiator init``: a policy bundle to start from, the example pool, or the package of a plugin."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from negotiator.app.new_bundle import (
     create_example_pool,
     read_own_files,
 )
+from negotiator.app.new_plugin import NewPlugin, create_plugin
 from negotiator.cli.messages import print_message
 from negotiator.cli.problems import print_problems, summary
 from negotiator.cli.render import print_table, printable
@@ -32,9 +33,15 @@ def init(
     own: tuple[Path, ...],
     answers: Mapping[str, str],
     example: Path | None,
+    plugin: str | None,
     listed: bool,  # noqa: FBT001 - an option
 ) -> None:
-    """Write a policy bundle to start from, and the example pool; or list the bundles to start from."""
+    """Write a policy bundle to start from, and the example pool; or the package of a plugin; or list the bundles to start from."""
+    if plugin is not None:
+        if name or own or answers or example is not None or listed:
+            raise click.UsageError("With --plugin only FOLDER may be given.")
+        _print_plugin(create_plugin(plugin, folder))
+        return
     if listed:
         _print_offers(_starting_bundles())
         return
@@ -53,6 +60,15 @@ def init(
         _print_bundle(made)
     _print_next(made, example)
     sys.exit(ExitCode.DONE if made is None else _exit_code(made))
+
+
+def _print_plugin(made: NewPlugin) -> None:
+    where = printable(str(made.folder))
+    click.echo(f"Created {where}: {', '.join(made.files)}")
+    click.echo("\nNext")
+    click.echo(f"  cd {where}")
+    click.echo("  pip install --editable '.[test]'")
+    click.echo("  pytest && ruff check . && mypy")
 
 
 def _starting_bundles() -> StartingBundles:

@@ -1,4 +1,4 @@
-"""``negotiator lint``: find mistakes in expressions."""
+"""``negotiator expr lint``: find mistakes in expressions."""
 
 from __future__ import annotations
 

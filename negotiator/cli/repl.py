@@ -1,4 +1,4 @@
-"""``negotiator repl``: evaluate expressions on one or two ads, interactively."""
+"""``negotiator expr repl``: evaluate expressions on one or two ads, interactively."""
 
 from __future__ import annotations
 

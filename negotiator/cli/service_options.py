@@ -147,7 +147,10 @@ _OPTIONS: Final = (
     _setting("web_certificate", "Certificate of the web port, a PEM file.", ANY_PATH, metavar="FILE"),
     _setting("web_key", "Private key of the certificate, a PEM file.", ANY_PATH, metavar="FILE"),
     _setting(
-        "web_tokens", "Tokens of the clients of the web port (negotiator token).", ANY_PATH, metavar="FILE"
+        "web_tokens",
+        "Tokens of the clients of the web port (negotiator admin token).",
+        ANY_PATH,
+        metavar="FILE",
     ),
     _setting("web_assets", "Folder of static files that the web port serves too.", ANY_PATH, metavar="DIR"),
     _setting(

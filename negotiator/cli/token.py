@@ -1,4 +1,4 @@
-"""``negotiator token``: a token for a client of the HTTP interface."""
+"""``negotiator admin token``: a token for a client of the HTTP interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``negotiator why`` and ``why-not``: why jobs get no slot, or a slot no job."""
+"""``negotiator why``: why jobs get no slot, or a slot no job."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.hooks.command_targets import CommandTargets
 
 
-def why(word: str, kind: str | None, targets: CommandTargets, *, full: bool, as_json: bool) -> None:
-    """Print why a job, or the jobs of a user or a queue, get no slot, or a slot no job; the decisive reason first."""
+def why(
+    word: str, slot: str | None, kind: str | None, targets: CommandTargets, *, full: bool, as_json: bool
+) -> None:
+    """Print why a job, or the jobs of a user or a queue, get no slot, or a slot no job, or why a job does not get a certain slot."""
+    if slot is not None:
+        if kind not in {None, WhyKind.JOB}:
+            raise click.UsageError(f"with a SLOT, {word!r} is the id of a job: leave out --{kind}")
+        _why_not(word, slot, targets, as_json=as_json)
+        return
     view = load_view(targets)
     answer = why_answer(view, word, WhyKind(kind) if kind else None)
     print_failures(answer.failures)
@@ -42,7 +49,7 @@ def _table(table: WhyTable) -> ScreenTable:
     return ScreenTable(table.title, table.headers, table.rows, table.numbers, table.noun)
 
 
-def why_not(job: str, slot: str, targets: CommandTargets, *, as_json: bool) -> None:
+def _why_not(job: str, slot: str, targets: CommandTargets, *, as_json: bool) -> None:
     """Print why a job does not get a slot."""
     view = load_view(targets)
     answer = find_why_not(view, job, slot)

@@ -143,7 +143,7 @@ def test_a_folder_of_the_file_that_a_command_needs_and_that_is_missing_has_a_pla
 
 def test_a_command_does_not_read_the_file_if_it_needs_none_of_its_settings(run):
     file = "stat: x\n"
-    assert run("eval", "1+1", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).stdout == "2\n"
+    assert run("expr", "eval", "1+1", NEGOTIATOR_CONFIG="negotiator.yaml", file=file).stdout == "2\n"
     words = ("status", "--config", "negotiator.yaml", "--state", "s")
     assert "stat" not in run(*words, file=file).stderr.replace("state", "")
 

@@ -1,4 +1,4 @@
-"""``negotiator eval`` as a command, and the layout of traces on terminals of any width."""
+"""``negotiator expr eval`` as a command, and the layout of traces on terminals of any width."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def call(tmp_path, monkeypatch):
     Path("job.ads").write_text(JOB)
 
     def run(*arguments, stdin=None):
-        return CliRunner().invoke(main, ["eval", *arguments], input=stdin)
+        return CliRunner().invoke(main, ["expr", "eval", *arguments], input=stdin)
 
     return run
 
@@ -200,6 +200,7 @@ def test_the_example_pool_is_traced():
     done = CliRunner().invoke(
         main,
         [
+            "expr",
             "eval",
             "MY.Requirements",
             "--my",

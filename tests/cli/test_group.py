@@ -5,8 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from distributions import install
+from negotiator.cli import main
+from negotiator.cli.help_groups import MOVED
 
 COMMANDS = """
 import click
@@ -84,6 +87,16 @@ def test_a_program_of_grid_engine_is_answered_by_what_to_use_instead(negotiator,
     assert (done.returncode, done.stdout) == (2, "")
     assert f"No such command '{program}'. Here, " in done.stderr
     assert instead in done.stderr
+
+
+@pytest.mark.parametrize("word", sorted(MOVED))
+def test_a_word_that_is_no_command_is_answered_by_the_right_form(word):
+    """Its form is a call that there is."""
+    done = CliRunner().invoke(main, [word])
+    assert (done.exit_code, f"No such command '{word}'. Use {MOVED[word]}." in done.stderr) == (2, True)
+    for form in MOVED[word].split(", or "):
+        words = form.split(" for ")[0].split()[1:]
+        assert CliRunner().invoke(main, [*words, "--help"]).exit_code == 0, form
 
 
 def test_a_plugin_may_have_a_command_of_such_a_name(negotiator):

@@ -1,4 +1,4 @@
-"""``negotiator lint``, as its users call it."""
+"""``negotiator expr lint``, as its users call it."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from commands import invoke
-from negotiator.cli.commands.lint import lint
+from negotiator.cli.commands.expr import lint_command
 
 SLOT = 'MyType = "Machine"\nName = "slot1@a"\nState = "Unclaimed"\nMemory = 1024\nOpSys = "LINUX"\n'
 JOB = 'MyType = "Job"\nClusterId = 1\nProcId = 0\nRequestMemory = 100\nOwner = "tester"\n'
@@ -41,7 +41,7 @@ def pool(tmp_path, monkeypatch):
 
 
 def run(*arguments, **how):
-    return invoke(lint, arguments, **how)
+    return invoke(lint_command, arguments, **how)
 
 
 def test_findings_are_printed_within_80_columns_with_the_part_underlined(pool):

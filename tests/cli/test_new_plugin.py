@@ -14,7 +14,7 @@ from negotiator.cli import main
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(main, ["new-plugin", *words])
+    return lambda *words: CliRunner().invoke(main, ["init", "--plugin", *words])
 
 
 def environment(site):
@@ -51,7 +51,7 @@ def test_it_passes_its_tests_and_mypy_once_it_is_installed(run, tmp_path):
 def test_no_file_is_changed(run):
     Path("mine").mkdir()
     Path("mine", "README.md").write_text("mine")
-    done = run("night-shift", "--folder", "mine")
+    done = run("night-shift", "mine")
     assert (done.exit_code, [path.name for path in Path("mine").iterdir()]) == (1, ["README.md"])
     assert "mine/README.md: exists already, and nothing was written" in done.output
 

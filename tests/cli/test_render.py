@@ -83,7 +83,7 @@ def test_no_color_prints_without_colours_on_a_terminal_too(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for words, expected in (([], True), (["--no-color"], False)):
-        for command in (["access", "--user", "sue"], ["eval", "--trace", "1 < 2"]):
+        for command in (["access", "--user", "sue"], ["expr", "eval", "--trace", "1 < 2"]):
             text = CliRunner().invoke(main, [*words, *command], color=True).output
             assert ("\x1b[3" in text) == expected, (words, command)
 

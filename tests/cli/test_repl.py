@@ -1,4 +1,4 @@
-"""``negotiator repl``: lines from a pipe, and a session on a real terminal."""
+"""``negotiator expr repl``: lines from a pipe, and a session on a real terminal."""
 
 import fcntl
 import os
@@ -48,7 +48,7 @@ def piped(folder):  # noqa: ARG001
     """Return a function that runs the command with lines on standard input."""
 
     def run(*lines, arguments=("--my", "machines.ads", "--target", "jobs.ads")):
-        return CliRunner().invoke(main, ["repl", *arguments], input="\n".join(lines))
+        return CliRunner().invoke(main, ["expr", "repl", *arguments], input="\n".join(lines))
 
     return run
 
@@ -169,7 +169,7 @@ def test_a_string_beside_a_claim_id_is_not_shown(piped):
 def test_bytes_that_are_not_utf8_are_preserved(folder):  # noqa: ARG001
     """Strings are bytes."""
     done = subprocess.run(
-        [sys.executable, "-m", "negotiator", "repl"],
+        [sys.executable, "-m", "negotiator", "expr", "repl"],
         input=b'size("\xff\xfe")\n',
         capture_output=True,
         check=False,
@@ -327,7 +327,7 @@ def start_session(folder):  # noqa: ARG001
     begun = []
 
     def begin(*arguments):
-        begun.append(TerminalSession("repl", *arguments))
+        begun.append(TerminalSession("expr", "repl", *arguments))
         return begun[-1]
 
     yield begin

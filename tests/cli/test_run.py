@@ -179,7 +179,7 @@ def test_a_plugin_can_be_disabled_by_name(tmp_path):
     assert b"policies" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["run", "check", "plugins", "eval", "audit", "audit verify"])
+@pytest.mark.parametrize("command", ["run", "check", "plugins", "expr eval", "audit", "audit verify"])
 def test_every_command_has_help_with_an_example(tmp_path, command):
     text = negotiator(*command.split(), "--help", cwd=tmp_path).stdout.decode()
     assert "Example" in text
@@ -349,7 +349,7 @@ def listed(folder):
         "run pool --bundle site --cycles 2",
         "run pool --full",
         "why 14 --pool pool",
-        "why-not 14 slot1@node1.example.org --pool pool",
+        "why 14 slot1@node1.example.org --pool pool",
         "idle --pool pool --bundle site",
         "queues --bundle site --pool pool",
         "usage users --pool pool --bundle site",
@@ -358,8 +358,8 @@ def listed(folder):
         "check --pool pool site",
         "plugins --bundle site",
         "diff site site --pool pool",
-        "lint MY.Cpus>0",
-        "eval 1+1",
+        "expr lint MY.Cpus>0",
+        "expr eval 1+1",
         "rollout",
         "qquota --pool pool --bundle site",
         "userprio -all --bundle site",

@@ -19,14 +19,22 @@ CALLS = {
     "run": ["run", "pool", "--no-audit", "--json"],
     "serve": ["serve", "--config", "service.yaml", "--cycles", "1", "--json"],
     "why": ["why", "--user", "tester", "--pool", "pool", "--bundle", "site", "--json"],
-    "why-not": ["why-not", "{job}", "{slot}", "--pool", "pool", "--json"],
     "idle": ["idle", "--pool", "pool", "--json"],
     "queues": ["queues", "--bundle", "site", "--pool", "pool", "--json"],
     "usage": ["usage", "users", "--bundle", "site", "--pool", "pool", "--json"],
     "place": ["place", "--user", "sue", "--bundle", "site", "--json"],
     "access": ["access", "--user", "sue", "--bundle", "site", "--json"],
     "check": ["check", "site", "--pool", "pool", "--format", "json"],
-    "lint": ["lint", "TARGET.Memroy > 1", "1 +", "--my", "pool/machines.ads", "--format", "json"],
+    "expr lint": [
+        "expr",
+        "lint",
+        "TARGET.Memroy > 1",
+        "1 +",
+        "--my",
+        "pool/machines.ads",
+        "--format",
+        "json",
+    ],
     "test": ["test", "--bundle", "site", "--format", "json"],
     "plugins": ["plugins", "--json"],
     "policies": ["policies", "--bundle", "site", "--pool", "pool", "--json"],
@@ -121,8 +129,17 @@ def test_the_real_output_of_a_command_is_what_its_schema_permits(command, world,
     check_output(words, done.stdout)
 
 
+def test_the_output_of_why_for_a_job_and_a_slot_is_what_its_schema_permits(world, monkeypatch):
+    folder, names = world
+    monkeypatch.chdir(folder)
+    words = ["why", names["job"], names["slot"], "--pool", "pool", "--json"]
+    done = CliRunner().invoke(main, words)
+    assert json.loads(done.stdout)["slot"] == names["slot"]
+    check_output(words, done.stdout)
+
+
 def test_a_schema_permits_neither_further_keys_nor_fewer():
-    schema = json.loads(CliRunner().invoke(main, ["schema", "why-not"]).stdout)
+    schema = json.loads(CliRunner().invoke(main, ["schema", "why"]).stdout)
     record = {"job": "1.0", "schedd": "s", "slot": "slot1", "reasons": [], "quotas": [], "chosen": ""}
     validator = jsonschema_rs.validator_for(schema)
     assert validator.is_valid(record)

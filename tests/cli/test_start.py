@@ -98,8 +98,8 @@ def test_an_error_message_imports_neither_plugins_nor_numpy(tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("eval 1+1", "2"),
-        ("repl", ""),
+        ("expr eval 1+1", "2"),
+        ("expr repl", ""),
         ("audit verify {log}", "ok: "),
         ("audit bundle {digest} {log}", "Bundle "),
     ],

@@ -191,7 +191,7 @@ def test_without_a_pool_the_command_says_how_to_name_one(monkeypatch, tmp_path):
 )
 @pytest.mark.usefixtures("site")
 def test_why_not_prints_every_reason_for_one_slot(job_id, name, lines):
-    found = [line.strip() for line in printed("why-not", job_id, name).splitlines()]
+    found = [line.strip() for line in printed("why", job_id, name).splitlines()]
     assert found == [f"Job {job_id} and {name.lower()}", *lines]
 
 
@@ -200,29 +200,33 @@ def test_why_not_names_the_gate_the_use_and_the_quota_of_a_slot(site):
     write_ads(
         site / "slots.ads", slot(0, State='"Claimed"', RemoteUser='"eve@d"'), slot(1, Memory="2048"), slot(2)
     )
-    assert "NEGOTIATOR_PE_STARTD_ONLY_EXPR" in printed("why-not", "12.0", "s1@h")
-    assert printed("why-not", "12.2", "s0@h").splitlines()[1:] == [
+    assert "NEGOTIATOR_PE_STARTD_ONLY_EXPR" in printed("why", "12.0", "s1@h")
+    assert printed("why", "12.2", "s0@h").splitlines()[1:] == [
         "  Denied: the job's Requirements: TARGET.Memory >= RequestMemory",
         "  Waiting: PREEMPTION_REQUIREMENTS is not true: the slot keeps its job (fairshare: PREEMPTION_REQUIREMENTS)",
     ]
     running = job(3, Owner='"ada"', User='"ada@d"', JobStatus="2", ClusterId="12", RemoteHost='"s0@h"')
     write_ads(site / "more.ads", running)
-    done = invoke(
-        "why-not", "12.0", "s2@h", "--pool", "pool.ads", "--pool", "slots.ads", "--pool", "more.ads"
-    )
+    done = invoke("why", "12.0", "s2@h", "--pool", "pool.ads", "--pool", "slots.ads", "--pool", "more.ads")
     assert "user ada in root.users: vcore uses 4, needs 1, may have 1" in done.output
 
 
 @pytest.mark.usefixtures("site")
+@pytest.mark.parametrize("kind", ["user", "queue", "slot"])
+def test_with_a_slot_the_other_word_is_a_job(kind):
+    done = invoke("why", "12.0", "s0@h", f"--{kind}")
+    assert (done.exit_code, f"'12.0' is the id of a job: leave out --{kind}" in done.output) == (2, True)
+    assert printed("why", "12.0", "s0@h", "--job") == printed("why", "12.0", "s0@h")
+
+
+@pytest.mark.usefixtures("site")
 def test_an_unknown_slot_is_refused_with_the_nearest_name():
-    done = invoke("why-not", "12.0", "s00@h")
+    done = invoke("why", "12.0", "s00@h")
     assert (done.exit_code, "no slot s00@h in the pool of 2 slots: did you mean s0@h?" in done.output) == (
         1,
         True,
     )
-    assert (
-        json.loads(printed("why-not", "12.2", "s0@h", "--json"))["reasons"][0]["code"] == "job_requirements"
-    )
+    assert json.loads(printed("why", "12.2", "s0@h", "--json"))["reasons"][0]["code"] == "job_requirements"
 
 
 def test_the_last_decision_is_that_of_the_schedd_of_the_job(site):

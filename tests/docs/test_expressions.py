@@ -58,7 +58,7 @@ def test_the_session_prints_the_shown_output(monkeypatch):
     (block,) = (block for block in blocks("text") if block.startswith("> "))
     inputs = [line[2:] for line in block.splitlines() if line.startswith("> ")]
     shown = [line for line in block.splitlines() if not line.startswith("> ")]
-    done = CliRunner().invoke(main, ["repl"], input="\n".join(inputs))
+    done = CliRunner().invoke(main, ["expr", "repl"], input="\n".join(inputs))
     assert done.stderr == ""
     assert done.stdout.splitlines() == shown
 

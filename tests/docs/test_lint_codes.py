@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from negotiator.classad.lint import LintCode
 from negotiator.cli.commands.check import check
-from negotiator.cli.commands.lint import lint
+from negotiator.cli.commands.expr import lint_command
 
 ROOT = Path(__file__).parents[2]
 SECTION = (
@@ -37,16 +37,16 @@ def test_each_example_has_its_finding(code, text):
     option, _, rest = text.replace(r"\|", "|").partition(" ")
     words = [option, rest] if option.startswith("--") else [text.replace(r"\|", "|")]
     pool = POOL[:2] if option == "--alone" else [] if code == "misspelled-attribute" else POOL
-    result = CliRunner().invoke(lint, [*words, *pool])
+    result = CliRunner().invoke(lint_command, [*words, *pool])
     assert f"[{code}]" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("command", "output"),
-    re.findall(r"^\$ negotiator lint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE),
+    re.findall(r"^\$ negotiator expr lint (.*)\n((?:(?!\$ |```).*\n)*)", SECTION, re.MULTILINE),
 )
 def test_a_command_prints_the_shown_output(command, output):
-    assert CliRunner().invoke(lint, shlex.split(command)).stdout == output
+    assert CliRunner().invoke(lint_command, shlex.split(command)).stdout == output
 
 
 def test_check_prints_the_output_shown_in_the_page_of_bundles():

@@ -53,7 +53,9 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokens(site):
     def made(user, role, *more):
-        return negotiator("token", "tokens.yaml", "--user", user, "--role", role, *more, cwd=site).strip()
+        return negotiator(
+            "admin", "token", "tokens.yaml", "--user", user, "--role", role, *more, cwd=site
+        ).strip()
 
     return {
         "alice": made("alice", "scheduler-administrator", "--group", "ops", "--days", "7"),
@@ -159,7 +161,7 @@ def test_a_wrong_token_cannot_read_either(client):
 
 @pytest.mark.usefixtures("queues")
 def test_a_deleted_entry_ends_its_token_at_once(site, client):
-    token = negotiator("token", "tokens.yaml", "--user", "eve", cwd=site).strip()
+    token = negotiator("admin", "token", "tokens.yaml", "--user", "eve", cwd=site).strip()
     assert client.get("/ws/v1/clusters", headers=bearer(token)).status_code == 200
     path = site / "tokens.yaml"
     path.write_text(path.read_text().partition("  - user: 'eve'")[0])
@@ -167,7 +169,7 @@ def test_a_deleted_entry_ends_its_token_at_once(site, client):
 
 
 def test_a_token_ends_after_its_last_day(site, client):
-    token = negotiator("token", "tokens.yaml", "--user", "eve", "--days", "1", cwd=site).strip()
+    token = negotiator("admin", "token", "tokens.yaml", "--user", "eve", "--days", "1", cwd=site).strip()
     path = site / "tokens.yaml"
     head, mark, tail = path.read_text().rpartition("expires: ")
     path.write_text(f"{head}{mark}2020-01-01\n")
@@ -187,7 +189,7 @@ def test_a_token_ends_after_its_last_day(site, client):
 )
 def test_an_invalid_file_of_tokens_is_reported_with_its_place(tmp_path, text, message):
     (tmp_path / "tokens.yaml").write_text(text)
-    command = [sys.executable, "-m", "negotiator", "token", "tokens.yaml", "--user", "a"]
+    command = [sys.executable, "-m", "negotiator", "admin", "token", "tokens.yaml", "--user", "a"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert message in done.stderr
@@ -195,9 +197,9 @@ def test_an_invalid_file_of_tokens_is_reported_with_its_place(tmp_path, text, me
 
 
 def test_a_file_of_tokens_keeps_its_mode(tmp_path):
-    negotiator("token", "tokens.yaml", "--user", "ann", cwd=tmp_path)
+    negotiator("admin", "token", "tokens.yaml", "--user", "ann", cwd=tmp_path)
     (tmp_path / "tokens.yaml").chmod(0o600)
-    negotiator("token", "tokens.yaml", "--user", "bob", cwd=tmp_path)
+    negotiator("admin", "token", "tokens.yaml", "--user", "bob", cwd=tmp_path)
     assert stat.S_IMODE((tmp_path / "tokens.yaml").stat().st_mode) == 0o600
 
 

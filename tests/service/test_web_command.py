@@ -118,7 +118,7 @@ def write_certificate(folder):
 
 def test_on_other_interfaces_every_request_needs_a_token_and_is_encrypted(site, serving):
     write_certificate(site)
-    done = CliRunner().invoke(main, ["token", str(site / "tokens.yaml"), "--user", "ann"])
+    done = CliRunner().invoke(main, ["admin", "token", str(site / "tokens.yaml"), "--user", "ann"])
     assert done.exit_code == 0, done.output
     files = ("--tokens", "tokens.yaml", "--certificate", "cert.pem", "--key", "key.pem")
     command, client = serving("--pool", "pool", "--host", "0.0.0.0", *files, cwd=site)  # noqa: S104 - the point

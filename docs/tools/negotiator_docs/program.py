@@ -24,7 +24,7 @@ Each sets an option that is not given on the command line. An empty variable cou
 """
 _REST = """
 `NO_COLOR` switches colours off, `FORCE_COLOR` switches them on where the output is not a terminal; `COLUMNS` is the width of
-tables. `XDG_STATE_HOME` is where the history of `negotiator repl` is kept.
+tables. `XDG_STATE_HOME` is where the history of `negotiator expr repl` is kept.
 
 ## Metrics
 

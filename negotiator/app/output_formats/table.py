@@ -65,8 +65,7 @@ OUTPUTS: Final = (
     OutputFormat(
         "serve", cycles.SERVE, "The decisions of a cycle, or a comparison.", version=2, is_line=True
     ),
-    OutputFormat("why", why.WHY, "Why a job, a user or a queue gets no slot, or a slot no job."),
-    OutputFormat("why-not", (why.WhyNotOutput,), "Why a job does not get a slot."),
+    OutputFormat("why", why.WHY, "Why a job, a user or a queue gets no slot, or a slot no job.", version=2),
     OutputFormat("idle", (why.IdleOutput,), "Why the idle jobs of a pool get no slot.", version=2),
     OutputFormat(
         "queues", (queues.QueueOutput,), "The queues, as YuniKorn's REST interface has them.", version=2
@@ -77,7 +76,7 @@ OUTPUTS: Final = (
     OutputFormat(
         "check", (policies.CheckOutput,), "The problems of a bundle.", version=2, option="--format json"
     ),
-    OutputFormat("lint", (policies.LintOutput,), "The findings in expressions.", option="--format json"),
+    OutputFormat("expr lint", (policies.LintOutput,), "The findings in expressions.", option="--format json"),
     OutputFormat("test", (policies.TestOutput,), "The results of tests of policies.", option="--format json"),
     OutputFormat("plugins", (policies.PluginsOutput,), "The plugins of a bundle."),
     OutputFormat("policies", (policies.PoliciesOutput,), "What each rule does.", version=2),

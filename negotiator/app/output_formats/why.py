@@ -1,4 +1,4 @@
-"""The outputs of ``negotiator why``, ``why-not`` and ``idle``."""
+"""The outputs of ``negotiator why`` and ``idle``."""
 
 from __future__ import annotations
 
@@ -223,4 +223,4 @@ class IdleOutput(TypedDict):
 
 
 #: The answers of ``negotiator why``.
-WHY: Final = (WhyJobOutput, WhySlotOutput, WhyHolderOutput)
+WHY: Final = (WhyJobOutput, WhySlotOutput, WhyHolderOutput, WhyNotOutput)

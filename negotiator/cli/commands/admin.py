@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from negotiator.app.token_roles import Role
 from negotiator.cli.options import RegularFile, pass_program
 from negotiator.defaults import DEFAULT_STATE, MAX_NOTE
 from negotiator.hooks.command_options import OPTIONS, targets_from
@@ -44,7 +46,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group(short_help="Move, hold, release and kill applications; change the bundle.")
+@click.group(short_help="Act on applications, change the bundle, make tokens.")
 def admin() -> None:
     """Act on applications and on the configuration, as an administrator.
 
@@ -69,6 +71,7 @@ def admin() -> None:
       negotiator admin hold node1.example.org#12 --note "fills the scratch disk"
       negotiator admin move 12 root.production
       negotiator admin change queues.yaml new-queues.yaml --bundle policies/site
+      negotiator admin token tokens.yaml --user alice
     """
 
 
@@ -134,3 +137,37 @@ def change(program: ProgramContext, /, **given: Any) -> None:
     from negotiator.cli import admin as implementation
 
     implementation.change(program, **given)
+
+
+@admin.command("token", short_help="Make a token for a client of the HTTP interface.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--user", required=True, help="User that the access policies of the bundle see.")
+@click.option(
+    "--group", "groups", multiple=True, help="Group of the user, the primary one first; may be repeated."
+)
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.VIEWER.value,
+    show_default=True,
+    help="What it may be used for.",
+)
+@click.option("--days", type=click.IntRange(1, 36_500), help="Days that it is valid for.  [default: no end]")
+def token_command(**given: Any) -> None:
+    """Make a token, add its entry to FILE, and print it. FILE has only its SHA-256: nobody can print it again.
+
+    A client sends it as ``Authorization: Bearer TOKEN``. To end it, delete its entry: the service reads a changed FILE at once.
+
+    \b
+    Exit codes:
+      0  made
+      1  the file cannot be read or written, or has an invalid entry
+      2  invalid command line
+
+    \b
+    Example:
+      negotiator admin token tokens.yaml --user alice --role scheduler-administrator --days 365
+    """
+    from negotiator.cli import token as implementation
+
+    implementation.token(**given)

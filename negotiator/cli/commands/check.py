@@ -43,7 +43,7 @@ def check(**given: Any) -> None:
 
     Errors prevent the use of a bundle. Warnings do not; notices name settings without effect. Expressions that have the same
     value for any ads are reported. With --pool they are also evaluated on the ads of a pool: attributes that none of them
-    has, strings compared with numbers, gates that would discard all of them (see negotiator lint); and for each policy
+    has, strings compared with numbers, gates that would discard all of them (see negotiator expr lint); and for each policy
     the number of ads or pairs is printed for which it is true, false and undefined. An amount of a resource
     that no slot of the pool has and no job requests is an error.
 

@@ -1,4 +1,4 @@
-"""``negotiator init``: a policy bundle to start from, and the example pool."""
+"""``negotiator init``: a policy bundle to start from, the example pool, or the package of a plugin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: 
     return [name for name in StartingBundles.of_installed_plugins().offered if name.startswith(incomplete)]
 
 
-@click.command(short_help="Write a policy bundle to start from, also from your own files.")
+@click.command(short_help="Write a policy bundle to start from, or a plugin.")
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--from",
@@ -48,6 +48,11 @@ def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: 
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write the ads of an example pool into this folder.",
 )
+@click.option(
+    "--plugin",
+    metavar="NAME",
+    help='Write the package of a plugin instead: letters in lower case, digits and "-".  [default of FOLDER: negotiator-NAME]',
+)
 @click.option("--list", "listed", is_flag=True, help="List the bundles to start from.")
 def init(**given: Any) -> None:
     """Write a policy bundle to start from into FOLDER: settings with comments, and a test of them.
@@ -57,9 +62,12 @@ def init(**given: Any) -> None:
 
     Files that exist are never changed: then nothing is written. Without FOLDER, on a terminal, questions are asked.
 
+    With --plugin, the package of a plugin is written: a policy with its own key of pool.yaml, tests of it, and a pyproject.toml. It passes
+    its tests, ruff and mypy as it is written.
+
     \b
     Exit codes:
-      0  the bundle is written, and has no errors
+      0  the bundle is written, and has no errors; or the package
       1  a file exists, or cannot be read or written; or your files have errors
       2  invalid command line
       7  a plugin failed
@@ -71,6 +79,7 @@ def init(**given: Any) -> None:
       negotiator init site --from htcondor
       negotiator init site --file queues.yaml
       negotiator init site --from gridengine --file quotas --file complexes
+      negotiator init --plugin night-shift; pip install --editable 'negotiator-night-shift[test]'
     """
     from negotiator.cli import init as implementation
 

@@ -44,7 +44,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     envvar="NEGOTIATOR_WEB_TOKENS",
     show_envvar=True,
     type=_FILE,
-    help="File of the tokens of clients (negotiator token).",
+    help="File of the tokens of clients (negotiator admin token).",
 )
 @click.option(
     "--certificate",

@@ -37,7 +37,7 @@ _ERRORS: Final = {
 _TOKEN: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "A token of `negotiator token`. On the loopback interface reading needs none.",
+    "description": "A token of `negotiator admin token`. On the loopback interface reading needs none.",
 }
 
 

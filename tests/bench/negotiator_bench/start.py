@@ -29,7 +29,7 @@ COMMANDS: Final = (
     (("place", "--user", "sue"), COMMAND),
     (("check", str(default_bundle())), COMMAND),
     (("qconf", "-sc"), COMMAND),
-    (("eval", "1 + 1"), COMMAND),
+    (("expr", "eval", "1 + 1"), COMMAND),
 )
 _FEW: Final = 2  # of a quick run
 
