@@ -27,11 +27,12 @@ from negotiator.runtime.cycle_history import (
     CycleDetails,
     CycleEntry,
     CycleHistory,
+    RuleActivity,
     read_history,
+    with_cycle,
     write_history,
 )
 from negotiator.runtime.reload import Reload
-from negotiator.runtime.rule_activity import RuleActivity, with_cycle
 from negotiator.runtime.run import CycleReport
 from negotiator.runtime.status_file import (
     LastCycle,

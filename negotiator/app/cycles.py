@@ -9,9 +9,9 @@ from negotiator.runtime.cycle_history import CycleEntry as CycleEntry
 from negotiator.runtime.cycle_history import CycleHistory as CycleHistory
 from negotiator.runtime.cycle_history import HolderShare as HolderShare
 from negotiator.runtime.cycle_history import PluginUse as PluginUse
+from negotiator.runtime.cycle_history import RuleActivity as RuleActivity
 from negotiator.runtime.cycle_history import RuleEffect as RuleEffect
 from negotiator.runtime.cycle_history import read_history
-from negotiator.runtime.rule_activity import RuleActivity as RuleActivity
 
 
 def last_cycles(state: Path) -> CycleHistory:

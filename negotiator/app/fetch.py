@@ -14,7 +14,7 @@ from negotiator.errors import CommandError, InvalidCallError, PoolError
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.pool.saved_ads import SavedAds
 from negotiator.records import Problem
-from negotiator.runtime.shadow import ShadowPool
+from negotiator.runtime.live_pool import ShadowPool
 
 
 @attrs.frozen

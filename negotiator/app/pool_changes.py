@@ -17,7 +17,7 @@ from negotiator.hooks.accounts import AccountChangeKind, AccountRequest
 from negotiator.hooks.records import Mask
 from negotiator.pool import Snapshot
 from negotiator.records.text import printable
-from negotiator.runtime.order_changes import changed_rows
+from negotiator.runtime.admin_actions import changed_rows
 
 
 @attrs.frozen

@@ -41,7 +41,7 @@ def read_paths(paths: Sequence[Path], stdin: BinaryIO | None = None) -> Snapshot
         ads, or no ad of the pool can be used.
     """
     if len(paths) == 1 and paths[0].name == SAVED_POOL:
-        from negotiator.runtime.saved_pool import read_saved_pool
+        from negotiator.runtime.cycle_pool import read_saved_pool
 
         return read_saved_pool(paths[0])
     from negotiator.runtime.collector import rare_collections

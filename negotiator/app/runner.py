@@ -34,23 +34,19 @@ from negotiator.hooks.plugin_watch import LongCall, reporting_long_calls
 from negotiator.pool import Snapshot
 from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
-from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, exempt_reachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
-from negotiator.runtime.cycle_pool import CyclePool, FilePool
+from negotiator.runtime.cycle_pool import CyclePool, FilePool, save_pool
 from negotiator.runtime.cycle_recorder import CycleRecorder
-from negotiator.runtime.cycle_timer import CycleTimer
-from negotiator.runtime.cycle_trigger import CycleTrigger
-from negotiator.runtime.journal_clock import OrderedClock
-from negotiator.runtime.live_pool import ServedPool
+from negotiator.runtime.cycle_timer import CycleTimer, CycleTrigger
+from negotiator.runtime.journal import OrderedClock
+from negotiator.runtime.live_pool import ServedPool, ShadowPool
 from negotiator.runtime.notices import Notices
 from negotiator.runtime.peer_matches import register_negotiator
 from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
-from negotiator.runtime.reload import Reloader
+from negotiator.runtime.reload import Reloader, check_bundle, use_bundle
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
-from negotiator.runtime.saved_pool import save_pool
-from negotiator.runtime.shadow import ShadowPool
 from negotiator.runtime.state import StateStore
 
 _IN_THIS_CYCLE = " in this cycle"

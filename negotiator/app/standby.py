@@ -15,7 +15,7 @@ from negotiator.bundle import Bundle
 from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import StateLocation
 from negotiator.records.text import utc_time
-from negotiator.runtime.cycle_trigger import CycleTrigger
+from negotiator.runtime.cycle_timer import CycleTrigger
 from negotiator.runtime.state import Leader, StateStore
 from negotiator.runtime.status_file import NegotiatorStatus, write_status
 

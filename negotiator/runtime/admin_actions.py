@@ -2,32 +2,57 @@
 
 An administrator of a queue (``adminacl``) may move applications out of it, hold, release and kill them; users may kill
 their own. An administrator of the scheduler may change the configuration, and what an order remembers, such as accounts.
+
+Jobs are killed by the command that the bundle names: it runs without a shell, with a deadline, in a process group of its own.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Self
 
 import attrs
 
+from negotiator.bundle.model import Bundle
+from negotiator.bundle.site_commands import KillSettings
 from negotiator.classad.syntax import fold
 from negotiator.cycle.holds import ApplicationHold
+from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed
+from negotiator.hooks.failures import describe_error
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
+from negotiator.hooks.order import OrderRows
+from negotiator.hooks.order_type import RequestOrderType, RowsChange
 from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import RegisteredApplication
-from negotiator.runtime.kill import Kill, plan_kill
-from negotiator.runtime.order_changes import change_order
+from negotiator.records.text import printable
 from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
+#: Variables of the environment that a command gets; the others may name files and keys of the negotiator.
+_ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TZ", "USER")
+#: A name that means nothing else in an argument, nor in an expression. It comes from ads.
+_SCHEDD = re.compile(r"[a-z0-9_][a-z0-9_.@:-]*", re.ASCII)
+NOT_CONFIGURED = (
+    "applications of this pool can't be killed: no command is configured (kill: command: in pool.yaml); "
+    "hold it to keep further jobs from starting"
+)
 _SHADOW: Final = "nothing is killed in shadow mode: another negotiator serves the pool"
 #: The rule by which users kill their own applications.
 _OWNER = "owner"
-
 #: The rights of which one is needed for an action on the configuration.
 _OF_CONFIGURATION = {
     AdminAction.RELOAD: (AccessKind.CONFIGURE, AccessKind.CONFIGURE_QUEUES),
@@ -37,6 +62,111 @@ _OF_CONFIGURATION = {
 }
 MAX_ERRORS = 10  # of a rejected bundle in an answer
 MAX_ERROR = 500  # characters of one of them
+
+
+@attrs.define(eq=False)
+class SiteCommand:
+    """A command that was started; ``seconds`` is its deadline."""
+
+    seconds: float
+    _process: subprocess.Popen[bytes] | None
+    _end: float
+    _failure: str = ""
+
+    @classmethod
+    def start(cls, words: Sequence[str], content: bytes, seconds: float) -> Self:
+        """Start a command, which reads ``content`` as its standard input; its output is discarded."""
+        end = time.monotonic() + seconds
+        try:
+            with tempfile.TemporaryFile() as given:  # a pipe could fill, and block
+                given.write(content)
+                given.seek(0)
+                process = subprocess.Popen(  # noqa: S603 - no shell, and the words are those of the bundle
+                    list(words),
+                    stdin=given,
+                    stdout=subprocess.DEVNULL,
+                    env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                    cwd="/",
+                    start_new_session=True,
+                )
+        except (OSError, ValueError) as error:
+            return cls(seconds, None, end, f"it could not be started: {error}")
+        return cls(seconds, process, end)
+
+    def ended(self) -> str | None:
+        """Return why the command failed, empty if it did not, or None while it runs; end it after its deadline."""
+        if self._process is None:
+            return self._failure
+        status = self._process.poll()
+        if status is None and time.monotonic() >= self._end:
+            return self._give_up()
+        if status is None:
+            return None
+        return f"it ended with status {status}" if status else ""
+
+    def wait(self) -> str:
+        """Wait for the end of the command, at most until its deadline; return why it failed, empty if it did not."""
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(max(0.0, self._end - time.monotonic()))
+        found = self.ended()
+        return self._give_up() if found is None else found
+
+    def _give_up(self) -> str:
+        """Kill the command, and all that it started."""
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process, self._failure = None, f"it was ended after {self.seconds:g} s"
+        return self._failure
+
+
+@attrs.frozen
+class Kill:
+    """A permitted kill of the applications of a cluster, to be carried out once it is recorded."""
+
+    name: str
+    words: tuple[str, ...]
+    content: bytes
+    seconds: float
+
+    def run(self) -> AdminAnswer:
+        """Run the command, and wait for it until its deadline."""
+        failure = SiteCommand.start(self.words, self.content, self.seconds).wait()
+        if failure:
+            return AdminAnswer(
+                ok=False, text=f"{self.name} was perhaps not killed: {self.words[0]}: {failure}"
+            )
+        return AdminAnswer(ok=True, text=f"{self.name} is killed")
+
+
+def plan_kill(
+    request: AdminRequest, found: tuple[RegisteredApplication, ...], settings: KillSettings
+) -> Kill | AdminAnswer:
+    """Return the command for a cluster with all of its applications, or the reason why there is none."""
+    if not settings.command:
+        return AdminAnswer(ok=False, text=NOT_CONFIGURED)
+    schedd, cluster = found[0].id.schedd, str(found[0].id.cluster)
+    words = tuple(
+        word.replace("{schedd}", schedd).replace("{cluster}", cluster) for word in settings.command[1:]
+    )
+    if _SCHEDD.fullmatch(schedd) is None and any("{schedd}" in word for word in settings.command):
+        return AdminAnswer(
+            ok=False, text=f"{found[0].id} can't be killed: the name of its schedd is missing or unusual"
+        )
+    content = {
+        "action": "kill",
+        "application": str(found[0].id),
+        "schedd": schedd,
+        "cluster": found[0].id.cluster,
+        "users": sorted(entry.id.user for entry in found),
+        "requested_by": request.by,
+        "note": request.note,
+    }
+    return Kill(
+        str(found[0].id), (settings.command[0], *words), json.dumps(content).encode(), settings.seconds
+    )
 
 
 @attrs.frozen
@@ -233,3 +363,55 @@ def _result(request: AdminRequest, decided: Attributed[Access], answer: AdminAns
             request, AdminAnswer(ok=False, text=f"denied: {decided.record.text}"), decided.record.rule
         )
     return AdminResult(request, answer, decided.record.rule)
+
+
+def change_order(request: AdminRequest, state_manager: StateManager, now: float) -> AdminAnswer:
+    """Let the plugin of an order change its rows, and return the answer.
+
+    If the plugin refuses the change or fails, or a row would be damaged, nothing is changed.
+    """
+    before = state_manager.order_rows.get(request.order, {})
+    try:
+        changed = changed_rows(state_manager.bundle, request.order, before, request.change, now)
+    except CommandError as error:
+        return AdminAnswer(ok=False, text=str(error))
+    state_manager.order_rows = {**state_manager.order_rows, request.order: changed.rows}
+    return AdminAnswer(ok=True, text=printable(changed.text))
+
+
+def changed_rows(bundle: Bundle, name: str, before: OrderRows, change: str, now: float) -> RowsChange:
+    """Return the rows of an order after a change.
+
+    :raises CommandError: the plugin of the order is missing, refuses the change or fails, or a row would be damaged.
+    """
+    order = bundle.ordering.known.get(name)
+    if order is None:
+        raise CommandError(f"unknown order {printable(name)}: its plugin is missing")
+    try:
+        return _changed(order, before, change, bundle.settings.get(order.plugin), now)
+    except ValueError as error:
+        raise CommandError(printable(str(error))) from None
+    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
+        raise_if_interrupted(error)
+        text = f"plugin {order.plugin}: the change of the order {name} failed: {describe_error(error)}"
+        raise PluginFailureError(printable(text)) from None
+
+
+def _changed(
+    order: Attributed[RequestOrderType], before: OrderRows, change: str, settings: Any, now: float
+) -> RowsChange:
+    changed = order.record.change(before, change, settings, now)
+    check_exactly(changed, RowsChange, "a RowsChange")
+    check_exactly(changed.text, str, "a text in a RowsChange")
+    for key, row in changed.rows.items():
+        if before.get(key) != row:
+            _check(order.record, key, row)
+    return changed
+
+
+def _check(order: RequestOrderType, key: str, row: Mapping[str, Any]) -> None:
+    """Check a row as the next process will find it.
+
+    :raises ValueError: it is damaged, or cannot be stored.
+    """
+    order.check_row(key, json.loads(json.dumps(dict(row), allow_nan=False)))

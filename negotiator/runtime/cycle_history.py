@@ -1,35 +1,156 @@
 """The last cycles of a negotiator, as a file in the folder of its state: for people, never read back by a cycle.
 
-Times and sizes of the last cycles; details of the last one: what each rule removed, what each submitter or queue was entitled to, and
-the calls of each plugin; and for each rule of the bundle, since when it did nothing.
+It has their times and sizes; of the last one what each rule removed, what each submitter or queue was entitled to, and the calls of each plugin;
+and for each rule of the bundle, since when it did nothing. Times are measured outside of the cycle, so that equal input gives equal results.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 from attrs.validators import instance_of, optional
 
+from negotiator.bundle.rules import BundleRule
+from negotiator.cycle.cycle_time import StationWatcher
+from negotiator.cycle.result import CycleSpan
 from negotiator.errors import StateError
 from negotiator.files import open_regular, replace_file
+from negotiator.records import Station
 from negotiator.runtime import stored_fields
-from negotiator.runtime.rule_activity import RuleActivity
 
 HISTORY_FILE: Final = "cycles.json"
 #: Cycles that are kept.
 MOST_CYCLES: Final = 500
 #: Rules of the bundle that are kept.
 MOST_RULES: Final = 1000
-
 _VERSION: Final = 1
 _MODE: Final = 0o640
 _LONGEST: Final = 1 << 24  # bytes
+
+
+@attrs.frozen
+class CycleBeginning:
+    """A moment: in seconds since the epoch, by a monotonic clock, and in processor seconds of this process."""
+
+    wall: float
+    monotonic: float
+    cpu: float
+
+    @classmethod
+    def now(cls, wall: float, monotonic: float) -> Self:
+        """Return this moment."""
+        return cls(wall, monotonic, time.process_time())
+
+    def span(self, ended: float) -> CycleSpan:
+        """Return the time of a cycle that ends now.
+
+        :param ended: the time in seconds since the epoch.
+        """
+        return CycleSpan(self.wall, ended, time.process_time() - self.cpu)
+
+
+@attrs.define
+class CycleSeconds:
+    """The seconds of each part of a cycle: ``read``, ``cycle``, ``record_intent``, ``settle``, ``record_outcome``.
+
+    Those of the stations of ``cycle`` (``admit``, ``place``, ``order``, ``match``, ``charge``) have names of their own too.
+    ``processor`` are the processor seconds of the same parts.
+    """
+
+    of: dict[str, float] = attrs.field(factory=dict)
+    processor: dict[str, float] = attrs.field(factory=dict)
+    _station: str = ""
+    _since: tuple[float, float] = (0.0, 0.0)
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Measure a part."""
+        begun = _now()
+        yield
+        self._add(part, begun, _now())
+
+    @contextmanager
+    def stations(self) -> Iterator[StationWatcher]:
+        """Return what is called when a station begins; the last one ends with the context."""
+        yield self._begin
+        self._end_station(_now())
+
+    def _begin(self, station: Station) -> None:
+        """A station begins, and the one before ends."""
+        now = _now()
+        self._end_station(now)
+        self._station, self._since = station.value, now
+
+    def _end_station(self, now: tuple[float, float]) -> None:
+        if self._station:
+            self._add(self._station, self._since, now)
+            self._station = ""
+
+    def _add(self, part: str, begun: tuple[float, float], ended: tuple[float, float]) -> None:
+        for sums, before, after in zip((self.of, self.processor), begun, ended, strict=True):
+            sums[part] = sums.get(part, 0.0) + after - before
+
+
+def _now() -> tuple[float, float]:
+    """Return the seconds from any beginning, and the processor seconds of this process."""
+    return time.perf_counter(), time.process_time()
+
+
+@attrs.frozen(kw_only=True)
+class RuleActivity:
+    """How often a rule of the bundle did something: it discarded an ad, rejected a slot, or would have if it enforced.
+
+    ``digest`` is that of the rule's text and mode: with another one, counting begins anew. ``since`` is the end of the first cycle that
+    counts, ``last`` that of the last one in which it did something (None: in none), in seconds since the epoch. ``cycles`` counts the
+    cycles, ``active`` those of them in which it did something, and ``idle`` those since.
+    """
+
+    plugin: str = stored_fields.text()
+    rule: str = stored_fields.text()
+    source: str = stored_fields.text()
+    mode: str = stored_fields.text()
+    digest: str = stored_fields.text()
+    since: float = stored_fields.number()
+    cycles: int = stored_fields.counter()
+    active: int = stored_fields.counter()
+    idle: int = stored_fields.counter()
+    last: float | None = stored_fields.optional_number()
+
+
+def with_cycle(
+    before: Sequence[RuleActivity], rules: Sequence[BundleRule], active: Collection[str], ended: float
+) -> tuple[RuleActivity, ...]:
+    """Return the activity of the rules of a bundle after one more cycle.
+
+    :param before: until then; a rule that is not in the bundle any more is left out.
+    :param active: the digests of the rules that did something in the cycle.
+    :param ended: the end of the cycle, in seconds since the epoch.
+    """
+    known = {each.digest: each for each in before}
+    return tuple(_counted(known.get(rule.digest), rule, rule.digest in active, ended) for rule in rules)
+
+
+def _counted(before: RuleActivity | None, rule: BundleRule, is_active: bool, ended: float) -> RuleActivity:  # noqa: FBT001
+    return RuleActivity(
+        plugin=rule.plugin,
+        rule=rule.rule,
+        source=str(rule.source),
+        mode=str(rule.mode),
+        digest=rule.digest,
+        since=before.since if before else ended,
+        cycles=(before.cycles if before else 0) + 1,
+        active=(before.active if before else 0) + is_active,
+        idle=0 if is_active else (before.idle if before else 0) + 1,
+        last=ended if is_active else before.last if before else None,
+    )
 
 
 @attrs.frozen(kw_only=True)

@@ -1,12 +1,19 @@
-"""Starts cycles at an interval, and stops at signals, also while the code of a plugin does not return."""
+"""When cycles begin and end: at an interval, before their time on request, and at signals.
+
+Signals end a cycle between two turns, and the process also while the code of a plugin does not return. Each step of the work is noted, so that a
+process that hangs is told from one that works.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import queue
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
@@ -14,16 +21,108 @@ import attrs
 
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
-from negotiator.runtime.cycle_trigger import CycleTrigger
-from negotiator.runtime.stop_request import StopRequest
 
 #: Seconds that a call of a plugin may go on after SIGTERM or SIGINT, before it ends the process.
 HANGING_SECONDS = 10.0
-
 #: Seconds between two polls for requests while waiting for the next cycle.
 POLL_INTERVAL = 1.0
 _LOOKS = 10
 _STOPPING = "the cycle ends before its next turn; a second signal ends the program at once"
+
+
+@attrs.define(eq=False)
+class StopRequest:
+    """Is written by a signal handler, and read by the cycle between two turns.
+
+    ``is_listening`` is True while a cycle can still end by it: from its first decision until its outcome is recorded.
+    """
+
+    is_requested: bool = False
+    is_listening: bool = False
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Return a context in which a cycle ends by the request."""
+        self.is_listening = True
+        try:
+            yield
+        finally:
+            self.is_listening = False
+
+
+@attrs.define(eq=False)
+class WorkClock:
+    """Notes each step of the negotiator: a turn of a cycle, a part of the pool that was read, a look for requests.
+
+    Any thread may use it.
+
+    :param monotonic: returns seconds from any beginning.
+    """
+
+    monotonic: Callable[[], float] = time.monotonic
+    last_step: float = attrs.field(init=False)
+    """When the last step was made."""
+
+    def __attrs_post_init__(self) -> None:
+        self.note()
+
+    def note(self) -> None:
+        """Note that a step was made just now."""
+        self.last_step = self.monotonic()
+
+    def idle_seconds(self) -> float:
+        """Return the seconds since the last step."""
+        return self.monotonic() - self.last_step
+
+
+@attrs.define(eq=False)
+class CycleTrigger:
+    """Is used by threads and signal handlers; the ``CycleTimer`` waits for it.
+
+    ``is_ending``: no further cycle is to start, and ``stop`` ends the present one. ``work`` notes each step of the negotiator.
+    """
+
+    stop: StopRequest = attrs.field(factory=StopRequest)
+    work: WorkClock = attrs.field(factory=WorkClock)
+    is_requested: bool = False
+    is_ending: bool = False
+    # Not an Event: its lock may be held by the very thread that a signal handler interrupts.
+    _woken: queue.SimpleQueue[None] = attrs.field(factory=queue.SimpleQueue, init=False)
+    _signals: bool = attrs.field(default=False, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)  # no signal handler takes it
+
+    def start_cycle(self) -> None:
+        """Start the next cycle now, or as soon as the present one has ended."""
+        self.is_requested = True
+        self.wake()
+
+    def end(self) -> None:
+        """End the present cycle before its next turn, and start no other one; the first call sends a handled SIGTERM.
+
+        So a call of a plugin that hangs is ended too. A second SIGTERM would end the process at once.
+        """
+        with self._lock:
+            is_first = not self.is_ending
+            self.is_ending = self.stop.is_requested = True
+            if is_first and self._signals:
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+        self.wake()
+
+    def use_signals(self, *, are_handled: bool) -> None:
+        """Let ``end`` send SIGTERM only while a handler in the main thread ends the cycles by it."""
+        with self._lock:
+            self._signals = are_handled
+
+    def wake(self) -> None:
+        """End a wait; the next cycle begins at its time."""
+        self._woken.put(None)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until ``wake`` or ``start_cycle`` is called, at most so long; one wait answers all calls before it."""
+        with contextlib.suppress(queue.Empty):
+            self._woken.get(timeout=seconds)
+            for _ in range(self._woken.qsize()):
+                self._woken.get_nowait()
 
 
 @attrs.define(eq=False)

@@ -19,7 +19,7 @@ from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.pool_control import PEER_GROUP, PoolControl, RequestAnswer
 from negotiator.hooks.state_location import StateLocation
 from negotiator.records.text import printable
-from negotiator.runtime.cycle_trigger import CycleTrigger
+from negotiator.runtime.cycle_timer import CycleTrigger
 from negotiator.runtime.notices import Notices
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 

@@ -32,17 +32,15 @@ from negotiator.hooks.summary import CycleSummary
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_announcement, reload_answer
-from negotiator.runtime.bundle_identity import identity
-from negotiator.runtime.cycle_beginning import CycleBeginning
+from negotiator.runtime.cycle_history import CycleBeginning, CycleSeconds
 from negotiator.runtime.cycle_pool import CyclePool, Shown
-from negotiator.runtime.cycle_seconds import CycleSeconds
+from negotiator.runtime.cycle_timer import StopRequest
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
-from negotiator.runtime.journal_clock import Uptime, system_uptime
-from negotiator.runtime.reload import Reload, Reloader
-from negotiator.runtime.shadow import uncharged
+from negotiator.runtime.journal import Uptime, system_uptime
+from negotiator.runtime.live_pool import uncharged
+from negotiator.runtime.reload import Reload, Reloader, identity
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
-from negotiator.runtime.stop_request import StopRequest
 
 
 class OutcomeLostError(AuditError):

@@ -29,10 +29,8 @@ from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, Qu
 from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
-from negotiator.runtime.journal import Journal, SlotClaims
-from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
-from negotiator.runtime.peer_matches import PeerMatches
-from negotiator.runtime.shared_order_rows import by_order, valid_rows
+from negotiator.runtime.journal import Journal, JournalTime, SlotClaims, Uptime, pool_times, system_uptime
+from negotiator.runtime.peer_matches import PeerMatches, by_order, valid_rows
 from negotiator.runtime.state import AdminAnswer, SharedRowsChange, StateStore
 from negotiator.runtime.state.cycle_rows import RowName
 

@@ -10,9 +10,7 @@ import pytest
 
 from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.runtime import cycle_timer as module
-from negotiator.runtime.cycle_timer import CycleTimer
-from negotiator.runtime.cycle_trigger import CycleTrigger
-from negotiator.runtime.work_clock import WorkClock
+from negotiator.runtime.cycle_timer import CycleTimer, CycleTrigger, WorkClock
 
 
 def every(seconds):

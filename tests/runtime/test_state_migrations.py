@@ -9,7 +9,7 @@ import pytest
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import StateError
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.state import AdminAction, AdminAnswer, AuditMark, StateBundle, StateStore, migrations
+from negotiator.runtime.state import AdminAction, AdminAnswer, AuditMark, StateBundle, StateStore, schema
 
 #: Written by the program of version 9, with names that are not UTF-8.
 VERSION_9 = Path(__file__).with_name("state_version_9.sqlite.gz")
@@ -61,10 +61,10 @@ def test_changes_after_a_migration_replace_the_rows_before_it(folder):
 
 def test_a_migration_that_fails_changes_nothing(folder, monkeypatch):
     def failing(db):
-        migrations._from_9(db)
+        schema._from_9(db)
         raise sqlite3.OperationalError("disk full")
 
-    monkeypatch.setattr(migrations, "_STEPS", {9: failing, 10: migrations._from_10})
+    monkeypatch.setattr(schema, "_STEPS", {9: failing, 10: schema._from_10})
     with pytest.raises(StateError, match="cannot open the state: disk full"):
         StateStore.open(folder)
     monkeypatch.undo()

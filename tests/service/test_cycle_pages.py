@@ -16,9 +16,9 @@ from negotiator.runtime.cycle_history import (
     HolderShare,
     PluginUse,
     RuleEffect,
+    with_cycle,
     write_history,
 )
-from negotiator.runtime.rule_activity import with_cycle
 from negotiator.runtime.state import StateStore
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.views.cycles import cycles_view, parts_of

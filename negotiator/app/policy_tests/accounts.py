@@ -12,7 +12,7 @@ from negotiator.hooks.accounts import AccountChangeKind, AccountRequest
 from negotiator.pool import Snapshot
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
-from negotiator.runtime.order_changes import change_order
+from negotiator.runtime.admin_actions import change_order
 from negotiator.runtime.state import AdminAction, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 

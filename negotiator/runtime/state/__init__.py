@@ -9,8 +9,8 @@ from negotiator.runtime.state.admin_request_rows import AdminAnswer as AdminAnsw
 from negotiator.runtime.state.admin_request_rows import AdminRequest as AdminRequest
 from negotiator.runtime.state.backup import BackupSummary as BackupSummary
 from negotiator.runtime.state.connection import Leader as Leader
-from negotiator.runtime.state.consistency_rows import AuditMark as AuditMark
-from negotiator.runtime.state.consistency_rows import StateBundle as StateBundle
+from negotiator.runtime.state.cycle_rows import AuditMark as AuditMark
+from negotiator.runtime.state.cycle_rows import StateBundle as StateBundle
 from negotiator.runtime.state.cycle_rows import StoredState as StoredState
 from negotiator.runtime.state.store import SharedRowsChange as SharedRowsChange
 from negotiator.runtime.state.store import StateStore as StateStore

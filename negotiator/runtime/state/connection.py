@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 import attrs
 
 from negotiator.hooks.state_location import StateLocation
-from negotiator.runtime.state.manager_id import read_manager_id
+from negotiator.runtime.state.folder import read_manager_id
 from negotiator.runtime.state.schema import Dialect
 
 #: A value of a column.

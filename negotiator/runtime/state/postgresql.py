@@ -19,9 +19,7 @@ from negotiator import posix
 from negotiator.errors import LeadershipLostError, StateError
 from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state.connection import Connection, Leader, StateDatabase
-from negotiator.runtime.state.folder_lock import FolderLock
-from negotiator.runtime.state.manager_id import make_manager_id
-from negotiator.runtime.state.migrations import other_version
+from negotiator.runtime.state.folder import FolderLock, check_own, make_manager_id
 from negotiator.runtime.state.postgresql_peers import (
     PostgresqlPeers,
     quoted_schema,
@@ -29,8 +27,7 @@ from negotiator.runtime.state.postgresql_peers import (
     schema_of,
 )
 from negotiator.runtime.state.postgresql_session import DatabaseSession, Heartbeat, connect
-from negotiator.runtime.state.schema import TABLES, VERSION, ColumnType, Dialect
-from negotiator.runtime.state.trust import check_own
+from negotiator.runtime.state.schema import TABLES, VERSION, ColumnType, Dialect, other_version
 
 _FOLDER_MODE: Final = 0o750
 _DIALECT: Final = Dialect(

@@ -16,7 +16,7 @@ import attrs
 from negotiator.errors import StateError
 from negotiator.hooks.state_location import DatabaseUrl
 from negotiator.runtime.state.connection import Value
-from negotiator.runtime.state.texts import original_text, stored_text
+from negotiator.runtime.state.schema import original_text, stored_text
 
 if TYPE_CHECKING:
     import psycopg

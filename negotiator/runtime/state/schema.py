@@ -1,15 +1,36 @@
-"""The tables of the state, which each kind of database makes in its own dialect of SQL."""
+"""The tables of the state, which each kind of database makes in its own dialect of SQL, and how texts are stored in them.
+
+Tables of earlier versions of the program are turned into those of this one, a step for each version. Names come from ads, and need be neither UTF-8
+nor free of NUL, which not every database stores.
+"""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import attrs
 
 #: Raised with each change of the tables, together with a step of ``migrations``; the program reads no other version.
 VERSION: Final = 11
+_TIMES: Final = ("anchor_time", "anchor_wall", "anchor_pool")
+#: The texts of version 9 by table: those that need not be UTF-8 were stored as bytes that are none.
+_TEXTS_OF_9: Final = {
+    "queues": ("path", "queue"),
+    "applications": ("schedd", "user", "queue", "group_name"),
+    "holds": ("schedd", "user", "held_by", "note"),
+    "matches": ("key", "entry", "claim"),
+    "order_rows": ("order_name", "key", "row"),
+    "admin_requests": ("user", "groups", "application", "queue", "note", "order_name", "change", "answer"),
+    "bundle": ("folder",),
+}
+#: Begins the code of a character: it is in no name that people type, and JSON writes it otherwise.
+_MARK: Final = "\x1a"
+_UNSTORABLE: Final = re.compile("[\0\x1a\ud800-\udfff]")
+_CODE: Final = re.compile(f"{_MARK}([0-9a-f]{{4}})")
 
 
 class ColumnType(enum.Enum):
@@ -84,7 +105,6 @@ def _texts(*names: str) -> dict[str, ColumnType]:
 
 
 _APPLICATION: Final = {"schedd": ColumnType.TEXT, "user": ColumnType.TEXT, "cluster": ColumnType.INTEGER}
-_TIMES: Final = ("anchor_time", "anchor_wall", "anchor_pool")
 
 TABLES: Final = (
     TableDefinition("last_scan", {"time": ColumnType.REAL}),
@@ -138,3 +158,65 @@ TABLES: Final = (
         },
     ),
 )
+
+
+def migrate(db: sqlite3.Connection, version: int) -> bool:
+    """Change the tables of a version step by step into those of this program; False if it has no step for them.
+
+    The caller holds the lock of the state, and writes the new version in the same transaction.
+    """
+    steps = [_STEPS.get(each) for each in range(version, VERSION)]
+    if not steps or None in steps:
+        return False
+    for step in filter(None, steps):
+        step(db)
+    return True
+
+
+def other_version(version: int) -> str:
+    """Return why a state of another version cannot be used, and what to do."""
+    text = f"the state has version {version}, this program reads version {VERSION}"
+    if version > VERSION:
+        return f"{text}: use the program that wrote it, or a later one"
+    if all(each in _STEPS for each in range(version, VERSION)):
+        return f"{text}: negotiator serve migrates it; stop the negotiator of the earlier version first"
+    return f"{text}, and migrates versions from {min(_STEPS)} on: migrate it with an earlier program first"
+
+
+def _from_9(db: sqlite3.Connection) -> None:
+    """Texts have a form that is UTF-8, and the mark of the audit log names the central manager whose log it is."""
+    db.create_function("stored_form", 1, _stored_form, deterministic=True)
+    for table, columns in _TEXTS_OF_9.items():
+        for column in columns:
+            name = f'"{column}"'
+            new, old = f"stored_form(CAST({name} AS BLOB))", f"CAST({name} AS BLOB)"
+            db.execute(f"UPDATE {table} SET {name} = CAST({new} AS TEXT) WHERE {new} IS NOT {old}")  # noqa: S608 - constants
+    db.execute("ALTER TABLE audit_mark ADD COLUMN manager TEXT")
+    db.execute("UPDATE audit_mark SET manager = ''")
+
+
+def _from_10(db: sqlite3.Connection) -> None:
+    """There is a table of the overruns of the last cycle."""
+    db.execute("CREATE TABLE overruns (reason TEXT, jobs TEXT)")
+
+
+def _stored_form(raw: bytes | None) -> bytes | None:
+    """Return a stored text as version 10 has it; one that is damaged stays as it is, and is reported when it is read."""
+    try:
+        return None if raw is None else stored_text(raw.decode("utf-8", "surrogatepass")).encode()
+    except UnicodeDecodeError:
+        return raw
+
+
+#: The step from each version to the next.
+_STEPS: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {9: _from_9, 10: _from_10}
+
+
+def stored_text(text: str) -> str:
+    """Return the form in which a text is stored; nearly every text is its own."""
+    return _UNSTORABLE.sub(lambda found: f"{_MARK}{ord(found[0]):04x}", text)
+
+
+def original_text(stored: str) -> str:
+    """Return the text that is stored in a form."""
+    return _CODE.sub(lambda found: chr(int(found[1], 16)), stored) if _MARK in stored else stored

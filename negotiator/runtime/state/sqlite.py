@@ -16,11 +16,17 @@ from negotiator import posix
 from negotiator.errors import StateError
 from negotiator.hooks.state_location import StateLocation
 from negotiator.runtime.state.connection import Connection, StateDatabase, Value
-from negotiator.runtime.state.folder_lock import FolderLock
-from negotiator.runtime.state.migrations import migrate, other_version
-from negotiator.runtime.state.schema import TABLES, VERSION, ColumnType, Dialect
-from negotiator.runtime.state.texts import original_text, stored_text
-from negotiator.runtime.state.trust import check_files, check_own
+from negotiator.runtime.state.folder import FolderLock, check_files, check_own
+from negotiator.runtime.state.schema import (
+    TABLES,
+    VERSION,
+    ColumnType,
+    Dialect,
+    migrate,
+    original_text,
+    other_version,
+    stored_text,
+)
 
 FILE: Final = "state.sqlite"
 _FOLDER_MODE, _FILE_MODE = 0o750, 0o640

@@ -16,13 +16,12 @@ from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.journal_clock import JournalTime
-from negotiator.runtime.state import admin_request_rows, backup, consistency_rows, cycle_rows
+from negotiator.runtime.journal import JournalTime
+from negotiator.runtime.state import admin_request_rows, backup, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
 from negotiator.runtime.state.backup import BackupSummary
 from negotiator.runtime.state.connection import Leader, PeerTables, StateDatabase
-from negotiator.runtime.state.consistency_rows import AuditMark, StateBundle
-from negotiator.runtime.state.cycle_rows import RowName, StoredState
+from negotiator.runtime.state.cycle_rows import AuditMark, RowName, StateBundle, StoredState
 from negotiator.runtime.state.postgresql import PostgresqlDatabase
 from negotiator.runtime.state.sqlite import SqliteDatabase
 
@@ -176,7 +175,7 @@ class StateStore:
         :raises StateError: rows are missing.
         """
         with self.database.reading() as db:
-            consistency_rows.check_counts(db)
+            cycle_rows.check_counts(db)
             return cycle_rows.read_rows(db, now)
 
     def save(
@@ -230,10 +229,10 @@ class StateStore:
             if answered:
                 admin_request_rows.write_answer(db, *answered)
             if mark:
-                consistency_rows.move_mark(db, *mark, self.database.manager)
+                cycle_rows.move_mark(db, *mark, self.database.manager)
             if cycle is not None:
-                consistency_rows.write_cycles(db, cycle)
-            consistency_rows.write_counts(db)
+                cycle_rows.write_cycles(db, cycle)
+            cycle_rows.write_counts(db)
 
     def note_claims(self, claims: Mapping[str, str]) -> None:
         """Write the public parts of the claim ids that matches were handed out with, by the keys of their entries.
@@ -247,51 +246,51 @@ class StateStore:
         """Remove journal entries by their keys."""
         with self.database.writing() as db:
             cycle_rows.remove_matches(db, keys)
-            consistency_rows.write_counts(db)
+            cycle_rows.write_counts(db)
 
     def difference(self) -> str:
         """Return which tables another program changed the number of rows of, as a text; empty if it is none."""
         with self.database.reading() as db:
-            return consistency_rows.missing_rows(db)
+            return cycle_rows.missing_rows(db)
 
     def cycles(self) -> int:
         """Return the number of the last cycle of this state; 0 before the first."""
         with self.database.reading() as db:
-            return consistency_rows.read_cycles(db)
+            return cycle_rows.read_cycles(db)
 
     def mark(self) -> AuditMark | None:
         """Return the record of the audit log that the state agrees with; None before the first run with a log."""
         with self.database.reading() as db:
-            return consistency_rows.read_mark(db, self.database.manager)
+            return cycle_rows.read_mark(db, self.database.manager)
 
     def move_mark(self, head: str, last_match: str) -> None:
         """Write that the state agrees with a later record of the audit log."""
         with self.database.writing() as db:
-            consistency_rows.move_mark(db, head, last_match, self.database.manager)
+            cycle_rows.move_mark(db, head, last_match, self.database.manager)
 
     def accept(self, mark: AuditMark | None) -> None:
         """Write that the state, as it is, is complete, and agrees with a record of the audit log."""
         with self.database.writing() as db:
             if mark:
-                consistency_rows.write_mark(db, mark, self.database.manager)
-            consistency_rows.write_counts(db)
+                cycle_rows.write_mark(db, mark, self.database.manager)
+            cycle_rows.write_counts(db)
 
     def bundle(self) -> StateBundle | None:
         """Return the bundle that the state belongs to; None before the first run."""
         with self.database.reading() as db:
-            return consistency_rows.read_bundle(db)
+            return cycle_rows.read_bundle(db)
 
     def use_bundle(self, bundle: StateBundle) -> None:
         """Write which bundle the state belongs to."""
         with self.database.writing() as db:
-            consistency_rows.write_bundle(db, bundle)
+            cycle_rows.write_bundle(db, bundle)
 
     def update_matches(self, changed: Iterable[JournalEntry], gone: Collection[str]) -> None:
         """Replace journal entries, and remove others by their keys."""
         with self.database.writing() as db:
             cycle_rows.replace_matches(db, changed)
             cycle_rows.remove_matches(db, gone)
-            consistency_rows.write_counts(db)
+            cycle_rows.write_counts(db)
 
     def order_rows(self, order: str) -> tuple[Mapping[str, Mapping[str, Any]], tuple[str, ...]]:
         """Return the rows of an order by key, also those that it shares with other negotiators of the pool.
