@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.accounts import AccountChangeKind as AccountChangeKind
     from negotiator.hooks.accounts import AccountRequest as AccountRequest
     from negotiator.hooks.accounts import OrderAccounts as OrderAccounts
+    from negotiator.hooks.accounts import PoolNegotiators as PoolNegotiators
+    from negotiator.hooks.accounts import SharedRows as SharedRows
     from negotiator.hooks.accounts import SlotInUse as SlotInUse
     from negotiator.hooks.ad_kinds import AdKind as AdKind
     from negotiator.hooks.administration import Caller as Caller
@@ -85,7 +87,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.declarations import Section as Section
     from negotiator.hooks.delivery import Delivery as Delivery
     from negotiator.hooks.delivery import DeliveryStatus as DeliveryStatus
-    from negotiator.hooks.known_settings import KnownSetting as KnownSetting
     from negotiator.hooks.order import CandidateRecheck as CandidateRecheck
     from negotiator.hooks.order import ClaimedAllowance as ClaimedAllowance
     from negotiator.hooks.order import Feedback as Feedback
@@ -104,8 +105,10 @@ if TYPE_CHECKING:
     from negotiator.hooks.order import StopCause as StopCause
     from negotiator.hooks.order import WaitReason as WaitReason
     from negotiator.hooks.order import Weights as Weights
+    from negotiator.hooks.order_type import PRE_JOB_RANK as PRE_JOB_RANK
     from negotiator.hooks.order_type import RequestOrderType as RequestOrderType
     from negotiator.hooks.order_type import RowsChange as RowsChange
+    from negotiator.hooks.order_type import SlotRanks as SlotRanks
     from negotiator.hooks.overruns import Eviction as Eviction
     from negotiator.hooks.overruns import EvictionOutcome as EvictionOutcome
     from negotiator.hooks.overruns import Overrun as Overrun
@@ -117,14 +120,14 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacementRule as PlacementRule
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
-    from negotiator.hooks.pool_control import PEER_GROUP as PEER_GROUP
-    from negotiator.hooks.pool_control import PoolControl as PoolControl
-    from negotiator.hooks.pool_control import RequestAnswer as RequestAnswer
+    from negotiator.hooks.pool_source import PEER_GROUP as PEER_GROUP
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
     from negotiator.hooks.pool_source import ObservedPool as ObservedPool
+    from negotiator.hooks.pool_source import PoolControl as PoolControl
     from negotiator.hooks.pool_source import PoolSetting as PoolSetting
     from negotiator.hooks.pool_source import PoolSource as PoolSource
+    from negotiator.hooks.pool_source import RequestAnswer as RequestAnswer
     from negotiator.hooks.records import Cycle as Cycle
     from negotiator.hooks.records import EndedSlot as EndedSlot
     from negotiator.hooks.records import Filter as Filter
@@ -135,13 +138,18 @@ if TYPE_CHECKING:
     from negotiator.hooks.records import Request as Request
     from negotiator.hooks.records import Score as Score
     from negotiator.hooks.records import SlotScore as SlotScore
+    from negotiator.hooks.reports import CycleStatistics as CycleStatistics
+    from negotiator.hooks.reports import CycleSummary as CycleSummary
+    from negotiator.hooks.reports import Denial as Denial
+    from negotiator.hooks.reports import DiscardCount as DiscardCount
+    from negotiator.hooks.reports import ReasonCount as ReasonCount
+    from negotiator.hooks.reports import Rejection as Rejection
     from negotiator.hooks.reports import Report as Report
     from negotiator.hooks.reports import ReportParameter as ReportParameter
     from negotiator.hooks.reports import ReportSource as ReportSource
-    from negotiator.hooks.setting_values import boolean_setting as boolean_setting
-    from negotiator.hooks.setting_values import real_setting as real_setting
-    from negotiator.hooks.shared_rows import PoolNegotiators as PoolNegotiators
-    from negotiator.hooks.shared_rows import SharedRows as SharedRows
+    from negotiator.hooks.settings import KnownSetting as KnownSetting
+    from negotiator.hooks.settings import boolean_setting as boolean_setting
+    from negotiator.hooks.settings import real_setting as real_setting
     from negotiator.hooks.slot_offer import JointPreemption as JointPreemption
     from negotiator.hooks.slot_offer import Preemption as Preemption
     from negotiator.hooks.slot_offer import PreemptionRules as PreemptionRules
@@ -149,8 +157,6 @@ if TYPE_CHECKING:
     from negotiator.hooks.slot_offer import SharedBudget as SharedBudget
     from negotiator.hooks.slot_offer import SlotOffer as SlotOffer
     from negotiator.hooks.slot_offer import WithheldSlots as WithheldSlots
-    from negotiator.hooks.slot_ranks import PRE_JOB_RANK as PRE_JOB_RANK
-    from negotiator.hooks.slot_ranks import SlotRanks as SlotRanks
     from negotiator.hooks.starting_bundles import SAMPLE_SLOT_CPUS as SAMPLE_SLOT_CPUS
     from negotiator.hooks.starting_bundles import OwnFile as OwnFile
     from negotiator.hooks.starting_bundles import SampleJob as SampleJob
@@ -159,14 +165,8 @@ if TYPE_CHECKING:
     from negotiator.hooks.starting_bundles import StartingQuestion as StartingQuestion
     from negotiator.hooks.starting_bundles import StartingRequest as StartingRequest
     from negotiator.hooks.starting_bundles import files_by_name as files_by_name
-    from negotiator.hooks.summary import CycleStatistics as CycleStatistics
-    from negotiator.hooks.summary import CycleSummary as CycleSummary
-    from negotiator.hooks.summary import Denial as Denial
-    from negotiator.hooks.summary import DiscardCount as DiscardCount
-    from negotiator.hooks.summary import ReasonCount as ReasonCount
-    from negotiator.hooks.summary import Rejection as Rejection
-    from negotiator.hooks.templates import render_templates as render_templates
-    from negotiator.hooks.templates import yaml_in_line as yaml_in_line
+    from negotiator.hooks.starting_bundles import render_templates as render_templates
+    from negotiator.hooks.starting_bundles import yaml_in_line as yaml_in_line
     from negotiator.hooks.turn_time import TimeLimit as TimeLimit
     from negotiator.hooks.turn_time import TurnTime as TurnTime
     from negotiator.hooks.turn_time import UnlimitedTime as UnlimitedTime
@@ -221,61 +221,68 @@ if TYPE_CHECKING:
 else:
     _NAMES = {
         "negotiator.classad": (
-            "UNDEFINED Ad Allowance Environment Expr JobExpression Kind LiteralValue Payers Side Table ClassAdValue bind "
-            "evaluate_table parse references unparse unparse_old unparse_value"
+            "UNDEFINED Ad Allowance ClassAdValue Environment Expr JobExpression Kind "
+            "LiteralValue Payers Side Table bind evaluate_table parse references unparse "
+            "unparse_old unparse_value"
         ),
         "negotiator.errors": (
-            "BundleError CommandError InvalidCallError NegotiatorError NotFoundError PluginFailureError "
-            "PoolError StateError"
+            "BundleError CommandError InvalidCallError NegotiatorError NotFoundError "
+            "PluginFailureError PoolError StateError"
         ),
         "negotiator.exit_codes": "ExitCode",
         "negotiator.files": "open_lock open_regular replace_file",
         "negotiator.hooks.access": ("Access AccessDecision AccessKind AccessQuestion QueueNotice UserGroups"),
-        "negotiator.hooks.accounts": "AccountAd AccountChangeKind AccountRequest OrderAccounts SlotInUse",
+        "negotiator.hooks.accounts": (
+            "AccountAd AccountChangeKind AccountRequest OrderAccounts PoolNegotiators SharedRows SlotInUse"
+        ),
         "negotiator.hooks.ad_kinds": "AdKind",
         "negotiator.hooks.administration": (
-            "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission PluginUsage RowsOutcome "
-            "StoredMatch StoredMatches StoredRows"
+            "Caller ChangeOutcome ChangeStatus CommandContext LoadedBundle Permission "
+            "PluginUsage RowsOutcome StoredMatch StoredMatches StoredRows"
         ),
         "negotiator.hooks.answers": "HookFailure",
-        "negotiator.hooks.charges": "Charge CounterUsage Family Grouping KeyCharge Quota RequestedCharge",
+        "negotiator.hooks.charges": ("Charge CounterUsage Family Grouping KeyCharge Quota RequestedCharge"),
         "negotiator.hooks.claims_in_use": "ClaimsInUse",
         "negotiator.hooks.command_options": "target_options",
         "negotiator.hooks.command_targets": "CommandTargets",
         "negotiator.hooks.declarations": (
             "Constraint ConstraintSide DeclaredRule EvaluatedWith Expression GateTest RankExpression Section"
         ),
-        "negotiator.hooks.delivery": "Delivery DeliveryStatus",
-        "negotiator.hooks.known_settings": "KnownSetting",
+        "negotiator.hooks.pluggy_adapter": "hookimpl",
         "negotiator.hooks.order": (
-            "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult OrderRows QueuedRequest QuotaQuery "
-            "QuotaRefusal RequestOrder RequestRun ServedRun ShareUse SlotAllowance StopCause WaitReason Weights"
+            "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult "
+            "OrderRows QueuedRequest QuotaQuery QuotaRefusal RequestOrder RequestRun "
+            "ServedRun ShareUse SlotAllowance StopCause WaitReason Weights"
         ),
-        "negotiator.hooks.order_type": "RequestOrderType RowsChange",
+        "negotiator.hooks.order_type": "PRE_JOB_RANK RequestOrderType RowsChange SlotRanks",
+        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
         "negotiator.hooks.placement": (
             "Application ConfiguredRule PlacedApplication PlacementRule QueueTarget"
         ),
-        "negotiator.hooks.overruns": "Eviction EvictionOutcome Overrun OverrunAction Reuse",
-        "negotiator.hooks.pluggy_adapter": "hookimpl",
-        "negotiator.hooks.pool_control": "PEER_GROUP PoolControl RequestAnswer",
-        "negotiator.hooks.pool_source": "Decisions LivePool ObservedPool PoolSetting PoolSource",
-        "negotiator.hooks.records": "Cycle EndedSlot Filter Gate Mask Match PreemptedJob Request Score SlotScore",
-        "negotiator.hooks.reports": "Report ReportParameter ReportSource",
-        "negotiator.hooks.setting_values": "boolean_setting real_setting",
-        "negotiator.hooks.shared_rows": "PoolNegotiators SharedRows",
+        "negotiator.hooks.delivery": "Delivery DeliveryStatus",
+        "negotiator.hooks.pool_source": (
+            "PEER_GROUP Decisions LivePool ObservedPool PoolControl PoolSetting PoolSource RequestAnswer"
+        ),
+        "negotiator.hooks.records": (
+            "Cycle EndedSlot Filter Gate Mask Match PreemptedJob Request Score SlotScore"
+        ),
+        "negotiator.hooks.reports": (
+            "CycleStatistics CycleSummary Denial DiscardCount ReasonCount Rejection Report "
+            "ReportParameter ReportSource"
+        ),
+        "negotiator.hooks.settings": "KnownSetting boolean_setting real_setting",
         "negotiator.hooks.slot_offer": (
-            "JointPreemption Preemption PreemptionRules PreemptionVictims SharedBudget SlotOffer WithheldSlots"
+            "JointPreemption Preemption PreemptionRules PreemptionVictims "
+            "SharedBudget SlotOffer WithheldSlots"
         ),
-        "negotiator.hooks.slot_ranks": "PRE_JOB_RANK SlotRanks",
         "negotiator.hooks.starting_bundles": (
-            "SAMPLE_SLOT_CPUS OwnFile SampleJob StartingBundle StartingFiles StartingQuestion StartingRequest files_by_name"
+            "SAMPLE_SLOT_CPUS OwnFile SampleJob StartingBundle StartingFiles StartingQuestion "
+            "StartingRequest files_by_name render_templates yaml_in_line"
         ),
-        "negotiator.hooks.summary": "CycleStatistics CycleSummary Denial DiscardCount ReasonCount Rejection",
-        "negotiator.hooks.templates": "render_templates yaml_in_line",
         "negotiator.hooks.turn_time": "TimeLimit TurnTime UnlimitedTime",
         "negotiator.lazy_names": "lazy_names",
         "negotiator.ledger": "CounterKey Ints",
-        "negotiator.pool": "ClaimVault PoolAds ClaimedJob SlotChanges",
+        "negotiator.pool": "ClaimVault ClaimedJob PoolAds SlotChanges",
         "negotiator.queues": (
             "RECOVERY ROOT Acl NodeSortKind NodeSortPolicy PartitionConfig QueueConfig QueueLimit QueueTree"
         ),
@@ -285,8 +292,8 @@ else:
         "negotiator.queues.names": "WILDCARD parent_of upwards",
         "negotiator.queues.quantities": "Resources format_amounts format_quantity",
         "negotiator.queues.settings": (
-            "MAX_PRIORITY MIN_PRIORITY QUEUE_SETTINGS SORT_POLICY PreemptionPolicy PriorityPolicy QueueSettings SortPolicy "
-            "effective_settings read_queue_property"
+            "MAX_PRIORITY MIN_PRIORITY QUEUE_SETTINGS SORT_POLICY PreemptionPolicy "
+            "PriorityPolicy QueueSettings SortPolicy effective_settings read_queue_property"
         ),
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
         "negotiator.records.source": "SERVICE_CONFIGURATION",

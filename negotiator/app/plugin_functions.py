@@ -11,8 +11,7 @@ from negotiator.errors import PluginFailureError
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import Hook
-from negotiator.hooks.interrupts import raise_if_interrupted
-from negotiator.hooks.plugin_output import running_plugin
+from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
 
 T = TypeVar("T")
 

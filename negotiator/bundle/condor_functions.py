@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from negotiator.hooks.setting_values import constant_number
+from negotiator.hooks.settings import constant_number
 
 _FORMATS = {
     "INT": re.compile(r"(?:[^%]|%%)*%[-+ 0#]*\d{0,2}(?:\.\d{1,2})?[dixXo](?:[^%]|%%)*"),

@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from negotiator.hooks.known_settings import KnownSetting
-from negotiator.hooks.setting_values import real_setting
+from negotiator.hooks.settings import KnownSetting, real_setting
 
 _FEWER, _MORE = 4, 5  # how much shorter and longer a misspelled part is tried
 _LONG = 12  # letters of the common part of a family, from which on less likeness is enough

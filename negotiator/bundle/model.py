@@ -20,10 +20,9 @@ from negotiator.hooks.answers import Attributed
 from negotiator.hooks.declarations import Expression, Section
 from negotiator.hooks.loading import PluginSettings
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.order_type import RequestOrderType
+from negotiator.hooks.order_type import DEFAULT_RANKS, RequestOrderType, SlotRanks
 from negotiator.hooks.overruns import OverrunAction, Reuse
 from negotiator.hooks.pool_source import PoolSource
-from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.placement import Chain
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem

@@ -10,7 +10,7 @@ from negotiator.bundle.condor_lines import Definition
 from negotiator.bundle.condor_macros import SUBSYSTEM, Knobs
 from negotiator.bundle.known_settings import KnownSettings, is_default
 from negotiator.bundle.text import LocatedText
-from negotiator.hooks.known_settings import KnownSetting
+from negotiator.hooks.settings import KnownSetting
 from negotiator.records import Problem, Severity, Source
 from negotiator.records.text import suggest
 

@@ -48,7 +48,7 @@ from negotiator.bundle.yaml_reader import YamlDialect
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.hooks.declarations import Expression, RankExpression
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.setting_values import boolean_setting, integer_setting, real_setting
+from negotiator.hooks.settings import boolean_setting, integer_setting, real_setting
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import suggest
 

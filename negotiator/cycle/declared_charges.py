@@ -17,12 +17,11 @@ from negotiator.cycle.charges import Charges, quota_of
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.hooks import specs
-from negotiator.hooks.answers import Answers, Attributed, HookFailure
+from negotiator.hooks.answers import Answers, Attributed, HookFailure, WrongAnswerError, check_exactly
 from negotiator.hooks.charges import Charge, KeyCharge, PartAmounts, Quota
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.fields import WrongAnswerError, check_exactly
-from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import QueuedRequest
+from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ints
 from negotiator.queues import QueueTree

@@ -33,9 +33,9 @@ from negotiator.hooks import specs
 from negotiator.hooks.answers import Answers, Attributed
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import ClaimedAllowance, QueuedRequest, RequestRun, SlotAllowance
+from negotiator.hooks.order_type import DEFAULT_RANKS, SlotRanks
 from negotiator.hooks.records import Cycle, Filter, Mask, Request, Score
 from negotiator.hooks.slot_offer import Preemption
-from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
 from negotiator.ledger import Rows
 from negotiator.records import Reason, Station, Verdict
 

@@ -20,8 +20,8 @@ from negotiator.cycle.numbering import AlikeJobs
 from negotiator.cycle.requirements import HardSlots
 from negotiator.cycle.slot_order import PoolOrder, RankValues, SortedByRanks, SortedSlots, best, is_better
 from negotiator.hooks.order import QueuedRequest
+from negotiator.hooks.order_type import SlotRanks
 from negotiator.hooks.records import Mask
-from negotiator.hooks.slot_ranks import SlotRanks
 
 
 class _JobRanks(NamedTuple):

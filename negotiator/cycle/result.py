@@ -21,7 +21,7 @@ from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderCounts, ShareUse
 from negotiator.hooks.overruns import Eviction, Overrun, OverrunCount
 from negotiator.hooks.records import Match, Request
-from negotiator.hooks.summary import (
+from negotiator.hooks.reports import (
     CycleStatistics,
     CycleSummary,
     Denial,

@@ -15,8 +15,7 @@ from negotiator.hooks import dropins
 from negotiator.hooks.answers import clean
 from negotiator.hooks.entry_points import InstalledPlugin, installed_plugins
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.module_trust import check_module
-from negotiator.hooks.trust import UntrustedError
+from negotiator.hooks.trust import UntrustedError, check_module
 from negotiator.records import Problem, Severity, Source
 
 MAX_VERSION = 80

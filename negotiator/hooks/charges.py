@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Table
-from negotiator.hooks.fields import (
+from negotiator.hooks.answers import (
     MAX_NAME,
     WrongAnswerError,
     check_exactly,

@@ -11,8 +11,8 @@ import attrs
 
 from negotiator.classad import Expr
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.known_settings import KnownSetting
 from negotiator.hooks.overruns import OverrunAction, Reuse
+from negotiator.hooks.settings import KnownSetting
 from negotiator.records import Mode, Problem, Source
 
 if TYPE_CHECKING:

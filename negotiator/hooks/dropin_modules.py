@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 if TYPE_CHECKING:
-    from negotiator.hooks.source_code import SourceCode
+    from negotiator.hooks.failures import SourceCode
 
 
 @attrs.frozen

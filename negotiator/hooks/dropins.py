@@ -19,7 +19,7 @@ from types import ModuleType
 
 import attrs
 
-from negotiator.hooks.source_code import SourceCode as SourceCode
+from negotiator.hooks.failures import SourceCode as SourceCode
 from negotiator.hooks.trust import check_folder, read_trusted
 
 PREFIX = "_negotiator_dropin_"

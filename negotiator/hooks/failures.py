@@ -1,18 +1,36 @@
-"""The recorded part of an exception that a plugin raised: one line of text, and the line of the plugin's own code."""
+"""What is recorded of an exception that a plugin raised: one line of text, and the line of the plugin's own code.
+
+The code of a dropped-in plugin is executed from memory; its source is known for tracebacks.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from negotiator.hooks.answers import clean
-from negotiator.hooks.fields import WrongAnswerError
-from negotiator.hooks.interrupts import raise_if_interrupted
+import attrs
+
+from negotiator.hooks.answers import WrongAnswerError, clean
+from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.records import Source
 
 MAX_MESSAGE = 300  # characters of an error's text
+
+
+@attrs.frozen
+class SourceCode:
+    """The source of one module."""
+
+    file: Path
+    content: bytes
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it may have submodules."""
+        return self.file.name == "__init__.py"
 
 
 def describe_error(error: BaseException) -> str:

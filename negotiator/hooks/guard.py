@@ -18,9 +18,8 @@ import attrs
 from negotiator.hooks.answers import HookFailure, SlowCall
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import AnswerCheck
-from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
-from negotiator.hooks.plugin_output import PluginCall
+from negotiator.hooks.plugin_output import PluginCall, raise_if_interrupted
 from negotiator.hooks.process_state import unchanged_process
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Source
@@ -109,7 +108,7 @@ class Guarded:
         seconds = clock() - start
         self._count(seconds, answer, arguments)
         if self.tracer is not None:
-            from negotiator.hooks.tracing import describe_answer, describe_call  # noqa: PLC0415 - imports NumPy
+            from negotiator.hooks.plugin_watch import describe_answer, describe_call  # noqa: PLC0415 - imports NumPy
 
             shown = describe_answer(answer.error if isinstance(answer, _Raised) else answer)
             self.tracer(f"{self._label()} {describe_call(taken)} -> {shown} in {seconds * 1000:.3f} ms")
@@ -142,7 +141,7 @@ class Guarded:
         if seconds > self.settings.slow_seconds:
             tally.slow_calls += 1
             tally.slow_in_row += 1
-            from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
+            from negotiator.hooks.plugin_watch import describe_subject  # noqa: PLC0415 - imports NumPy
 
             tally.slow.append(SlowCall(seconds, describe_subject(arguments)))
             tally.too_slow |= tally.slow_in_row >= self.settings.max_failures

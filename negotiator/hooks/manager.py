@@ -32,7 +32,7 @@ from negotiator.records import Problem, Severity, Source
 
 if TYPE_CHECKING:
     from negotiator.hooks.records import Cycle, Request
-    from negotiator.hooks.summary import CycleSummary
+    from negotiator.hooks.reports import CycleSummary
 
 P = ParamSpec("P")
 R = TypeVar("R")

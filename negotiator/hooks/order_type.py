@@ -1,4 +1,4 @@
-"""What a plugin declares of an order: its name, what makes its allocators, and what it keeps from cycle to cycle."""
+"""What a plugin declares of an order: its name, what makes its allocators, what it keeps from cycle to cycle, and how it ranks slots."""
 
 from __future__ import annotations
 
@@ -7,14 +7,43 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from negotiator.hooks.slot_ranks import DEFAULT_RANKS, SlotRanks
+from negotiator.classad import Expr, bind, parse
 from negotiator.records import Problem
 
 if TYPE_CHECKING:
-    from negotiator.hooks.accounts import OrderAccounts
+    from negotiator.hooks.accounts import OrderAccounts, SharedRows
     from negotiator.hooks.order import OrderMaker, OrderRows
-    from negotiator.hooks.shared_rows import SharedRows
     from negotiator.queues import PartitionConfig
+
+
+#: HTCondor's default: slots that prefer the job, then unclaimed ones, then small ones. MY is the slot.
+PRE_JOB_RANK: Expr = bind(
+    parse(
+        "(10000000 * MY.Rank) + (1000000 * (MY.RemoteOwner =?= undefined)) - (100000 * MY.Cpus) - MY.Memory"
+    )
+)
+
+
+@attrs.frozen
+class SlotRanks:
+    """The pool's own order of slots: expressions with MY = the slot and TARGET = the request.
+
+    Slots are sorted by ``before``, then by the job's Rank, then by ``after`` (None for none), the largest first, then in
+    the order of the pool. ``of_job`` False ignores all that jobs say: their Rank is 1, and the pool's expressions are
+    evaluated without a request. ``reads`` are further expressions that the order evaluates with a slot as MY and a request
+    as TARGET: requests have the attributes that they read of jobs.
+
+    Source: HTCondor manual, NEGOTIATOR_PRE_JOB_RANK, NEGOTIATOR_POST_JOB_RANK and NEGOTIATOR_IGNORE_JOB_RANKS.
+    """
+
+    before: Expr = PRE_JOB_RANK
+    after: Expr | None = None
+    of_job: bool = True
+    reads: tuple[Expr, ...] = ()
+
+
+#: The ranks of a pool whose order brings none.
+DEFAULT_RANKS = SlotRanks()
 
 
 @attrs.frozen

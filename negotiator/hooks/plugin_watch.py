@@ -1,24 +1,83 @@
-"""Names the calls of plugins that go on for long, while they go on: Python cannot interrupt them, but can name them.
+"""Calls of plugins while they go on: how they are described, and which go on for long.
 
-Each call of a plugin's code is entered in ``plugin_output.running_calls``, with its beginning. A thread looks at them twice a
-second; a call that runs for longer than its ``report_seconds`` is reported once, and again when it has ended. Nothing that is
-decided depends on it.
+Python cannot interrupt a call, but can name it. Each call of a plugin's code is entered in ``plugin_output.running_calls``, with its beginning. A thread
+looks at them twice a second; a call that runs for longer than its ``report_seconds`` is reported once, and again when it has ended. Nothing that is
+decided depends on it. A description (``--trace-hooks``) has sizes, kinds and rules, never the value of an attribute of an ad.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import attrs
+import click
 
+from negotiator.classad import Table
+from negotiator.hooks.ad_kinds import AdKind
+from negotiator.hooks.declarations import Constraint
 from negotiator.hooks.plugin_output import PluginCall, running_calls
+from negotiator.hooks.records import Cycle, Filter, Gate, Request
 
 #: Seconds between two looks.
 INTERVAL: Final = 0.5
+
+
+def describe_call(arguments: Mapping[str, Any]) -> str:
+    """``kind=startd ads=300 rows cycle=7``."""
+    return " ".join(f"{name}={_argument(value)}" for name, value in arguments.items()) or "()"
+
+
+def describe_answer(answer: tuple[Any, ...] | BaseException) -> str:
+    """``2 records: stale, tiny``, or the kind of the error; its text might quote an ad."""
+    if isinstance(answer, BaseException):
+        return f"failed: {type(answer).__name__}"
+    names = [_record(record) for record in answer]
+    shown = ", ".join([*names[:10], *(["..."] if len(names) > 10 else [])])
+    return f"{len(names)} {'record' if len(names) == 1 else 'records'}" + (f": {shown}" if shown else "")
+
+
+def describe_subject(arguments: Mapping[str, Any]) -> str:
+    """Return the first job and the submitter of the request that a call is about; empty for other calls."""
+    request = arguments.get("request")
+    return f"job {request.first_job} of {request.submitter}" if isinstance(request, Request) else ""
+
+
+def _argument(value: object) -> str:
+    match value:
+        case None:
+            return "None"
+        case AdKind():
+            return value.value
+        case Table():
+            return f"{len(value)} rows"
+        case Cycle():
+            return str(value.number)
+        case Request():
+            return f"{value.count} jobs"
+        case tuple() | list():
+            return f"{len(value)} items"
+        case _:
+            return type(value).__name__
+
+
+def _record(record: object) -> str:
+    match record:
+        case Gate():
+            return f"{record.rule} ({int(record.discard.sum())} discarded)"
+        case Filter():
+            return f"{record.rule} ({len(record.allow) - int(record.allow.sum())} not allowed)"
+        case Constraint():
+            return record.rule
+        case click.Command():
+            return record.name or ""
+        case str():
+            return record
+        case _:
+            return type(record).__name__
 
 
 @attrs.frozen
@@ -96,6 +155,6 @@ def _about(call: PluginCall) -> str:
     """Return which request a call is about; empty if it is about none."""
     if call.arguments is None:
         return ""
-    from negotiator.hooks.tracing import describe_subject  # noqa: PLC0415 - imports NumPy
+    from negotiator.hooks.plugin_watch import describe_subject  # noqa: PLC0415 - imports NumPy
 
     return describe_subject(call.arguments)

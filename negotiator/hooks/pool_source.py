@@ -1,11 +1,11 @@
-"""The contract of live pools: where the ads of each cycle come from, and to whom its matches go."""
+"""The contract of live pools: where the ads of each cycle come from, to whom its matches go, and what daemons and tools may request."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import attrs
 
@@ -13,11 +13,11 @@ from negotiator.hooks.overruns import EvictionOutcome, Reuse
 from negotiator.records import Source
 
 if TYPE_CHECKING:
+    from negotiator.hooks.accounts import AccountAd, AccountRequest, SlotInUse
     from negotiator.hooks.delivery import Delivery
     from negotiator.hooks.overruns import Eviction
-    from negotiator.hooks.pool_control import PoolControl
     from negotiator.hooks.records import Match
-    from negotiator.hooks.summary import CycleSummary, Rejection
+    from negotiator.hooks.reports import CycleSummary, Rejection
     from negotiator.pool import ClaimVault, PoolAds
     from negotiator.records import Reason
 
@@ -148,3 +148,77 @@ class PoolSource:
     at: Callable[[Any, str], Any] | None = None
     bind: Callable[[Any, str, int], Any] | None = None
     configuration: Callable[[Path, bool], Sequence[PoolSetting] | None] | None = None
+
+
+PEER_GROUP: Final = ":peer of the pool"
+"""The group of whoever requests something through ``PoolControl``, for access policies; no group of users has a colon in its name."""
+
+
+@attrs.frozen
+class RequestAnswer:
+    """The answer to a request, for its sender. ``ok`` is None as long as a cycle runs: the request waits for its end."""
+
+    ok: bool | None
+    text: str
+
+
+class PoolControl(Protocol):
+    """The running negotiator, as a plugin with a ``LivePool`` uses it.
+
+    Any thread may call its methods; none waits for a cycle, unless ``wait`` is given. Requests of administrators are those of
+    ``negotiator admin`` and of commands of plugins: they are in the state and in the audit log under the name ``by``, the
+    access policy of the bundle permits them, and they are carried out between two cycles.
+    """
+
+    def start_cycle(self) -> None:
+        """Start the next cycle now (HTCondor's RESCHEDULE), or as soon as the present one has ended."""
+
+    def accounts(self, *, rollup: bool = False) -> Sequence[AccountAd]:
+        """Return the accounts of the bundle's order, as of the last cycle or change.
+
+        :param rollup: let accounting groups have the sums of the groups below them.
+        :raises CommandError: the order keeps no accounts, or there is no state.
+        :raises StateError: the state cannot be read.
+        """
+
+    def resources(self, submitter: str) -> Sequence[SlotInUse]:
+        """Return the slots that a submitter uses, as of the last cycle.
+
+        :raises CommandError: the order keeps no accounts, or there is no state.
+        :raises StateError: the state cannot be read.
+        """
+
+    def change_account(self, by: str, request: AccountRequest, wait: float = 0.0) -> RequestAnswer:
+        """Request a change of an account.
+
+        :param by: who requests it, for the access policy and the audit log.
+        :param wait: seconds to wait for the answer.
+        :raises CommandError: the request is invalid, the order keeps no accounts, or there is no state.
+        :raises StateError: the state cannot be written; nothing was requested.
+        """
+
+    def reload(self, by: str, wait: float = 0.0) -> RequestAnswer:
+        """Request that the bundle is loaded again.
+
+        :raises CommandError: there is no state.
+        :raises StateError: the state cannot be written; nothing was requested.
+        """
+
+    def notice(self, text: str) -> None:
+        """Log a sentence, such as a command that was denied, and who sent it. Too many of them in a short time are only counted."""
+
+    def stop(self) -> None:
+        """End the negotiator as a SIGTERM does: the present cycle ends before its next turn, and no other one starts."""
+
+    @property
+    def is_ending(self) -> bool:
+        """True once the negotiator is to end: ``LivePool.fetch`` can stop, for no cycle will use what it fetches."""
+
+    def note_progress(self) -> None:
+        """Note that the pool gets on with a call that takes seconds, such as a daemon that has answered.
+
+        The negotiator itself does so at each turn of a cycle, and each second between two cycles.
+        """
+
+    def idle_seconds(self) -> float:
+        """Return the seconds since progress was last noted: many of them if the negotiator hangs."""

@@ -1,4 +1,7 @@
-"""Policy bundles to start from, which plugins offer to ``negotiator init``: see ``negotiator_starting_bundles``."""
+"""Policy bundles to start from, which plugins offer to ``negotiator init``: see ``negotiator_starting_bundles``.
+
+Their files are made of templates with values in them, as are those of a new plugin.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,58 @@ import attrs
 from negotiator.errors import InvalidCallError
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from negotiator.queues import PartitionConfig
 
+
+_TEMPLATE: Final = ".jinja"
 #: Cores of each slot in the test of an administrator's own files.
 SAMPLE_SLOT_CPUS: Final = 64
-
 _UNUSUAL: Final = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+def render_templates(templates: Traversable, **values: Any) -> dict[str, bytes]:
+    """Return the files of a folder of templates by name; a name without ``.jinja`` at its end is not rendered.
+
+    :param values: the variables of the templates; each that a template uses is needed. In the name of a file, ``NAME`` between two
+        underscores at each side is replaced by the variable ``name``.
+    """
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - slow to import
+
+    environment = Environment(  # noqa: S701 - the files are YAML and Python, not HTML
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    files = {}
+    for name, entry in _files(templates):
+        content = entry.read_bytes()
+        if name.endswith(_TEMPLATE):
+            content = environment.from_string(content.decode()).render(values).encode()
+        for variable, value in values.items():
+            name = name.replace(f"__{variable.upper()}__", str(value))  # noqa: PLW2901
+        files[name.removesuffix(_TEMPLATE)] = content
+    return files
+
+
+def yaml_in_line(value: Any) -> str:
+    """Return a value as YAML in one line; texts that a reader of YAML takes for something else are quoted."""
+    import yaml  # noqa: PLC0415 - slow to import
+
+    if isinstance(value, str):
+        return yaml_in_line([value])[1:-1]
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), sort_keys=False)
+    return text.strip()
+
+
+def _files(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]]:
+    found = []
+    for entry in sorted(folder.iterdir(), key=lambda each: each.name):
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                found += _files(entry, f"{above}{entry.name}/")
+        else:
+            found.append((above + entry.name, entry))
+    return found
 
 
 @attrs.frozen

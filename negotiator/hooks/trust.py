@@ -1,15 +1,18 @@
-"""Reads the code of a dropped-in plugin, if only root and the caller could have written it.
+"""Code that only root and the caller could have written: of a dropped-in plugin, which is read, and of a module that a bundle names.
 
 A file is refused if it, or a folder above it up to and including the plugins folder, is world-writable or belongs to
 another user. Links are followed step by step, and every folder on the way is checked in the same way. A link that leads
 out of the plugins folder is checked from the root of the file system on. There a folder with the sticky bit may be
 world-writable: users cannot replace files of others in it.
 
-The opened file is checked and read, and its content is executed, so that the file can't be replaced in between.
+The opened file is checked and read, and its content is executed, so that the file can't be replaced in between. A module is found like any other,
+without executing it. Refused are files that another user could have written: the module or anything in its package, what Python cached of it, and the
+folder in which it was found.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import stat
 from collections.abc import Iterator
@@ -23,6 +26,7 @@ MAX_BYTES = 4_000_000
 MAX_LINKS = 40
 
 _OPEN = os.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+_CACHE = "__pycache__"
 
 
 def read_trusted(file: Path, root: Path) -> bytes:
@@ -86,3 +90,41 @@ def _steps(top: Path, relative: Path) -> Iterator[tuple[Path, Path]]:
             names.extend(reversed(to.parts[1:] if to.is_absolute() else to.parts))
             here = Path(to.anchor) if to.is_absolute() else folder
         yield folder, here
+
+
+def check_module(name: str) -> None:
+    """Check the files of a module and of the packages that contain it; a missing module is left to the import.
+
+    The owner of the program's own files is trusted: they could change the program itself.
+
+    :raises UntrustedError: another user could have written one of them.
+    :raises OSError: one of them can't be read.
+    """
+    top = name.partition(".")[0]
+    spec = importlib.util.find_spec(top)
+    if spec is None:
+        return
+    owners = {Path(__file__).stat().st_uid}
+    places = [Path(each) for each in spec.submodule_search_locations or ()]
+    if spec.has_location and spec.origin:
+        places.append(Path(spec.origin))
+    for place in places:
+        for path in _with_contents(place, top):
+            check_trusted(path, path.stat(), owners)
+
+
+def _with_contents(place: Path, name: str) -> Iterator[Path]:
+    """Yield the folder of a module or package, all that is in the package, and what is cached of the module."""
+    yield place.parent
+    yield place
+    if not place.is_dir():
+        cached = place.parent / _CACHE
+        if cached.is_dir():
+            yield cached
+            yield from cached.glob(f"{name}.*.pyc")
+        return
+    for folder, folders, files in os.walk(place):
+        for each in (*folders, *files):
+            path = Path(folder, each)
+            if path.exists():  # a link that leads nowhere can't be imported
+                yield path

@@ -15,9 +15,8 @@ from negotiator import __version__
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
-from negotiator.hooks.plugin_output import running_plugin
+from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
 from negotiator.placement.access import AccessCache, is_granted
 from negotiator.placement.filters import UserFilter
 from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, PlacementStep

@@ -27,12 +27,11 @@ from negotiator.classad.syntax import fold
 from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
-from negotiator.hooks.answers import Attributed
+from negotiator.hooks.answers import Attributed, check_exactly
 from negotiator.hooks.failures import describe_error
-from negotiator.hooks.fields import check_exactly
-from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import OrderRows
 from negotiator.hooks.order_type import RequestOrderType, RowsChange
+from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT

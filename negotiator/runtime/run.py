@@ -28,7 +28,7 @@ from negotiator.hooks.delivery import Delivery, DeliveryStatus, with_status
 from negotiator.hooks.manager import HookFailure, SlowCalls
 from negotiator.hooks.overruns import EvictionOutcome
 from negotiator.hooks.records import Cycle
-from negotiator.hooks.summary import CycleSummary
+from negotiator.hooks.reports import CycleSummary
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_announcement, reload_answer

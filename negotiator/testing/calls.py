@@ -11,11 +11,10 @@ from negotiator.hooks import dropins
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.charges import CounterUsage
 from negotiator.hooks.hook import Hook
-from negotiator.hooks.loading import forget_modules_with
+from negotiator.hooks.loading import forget_modules_with, vet
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Registry
 from negotiator.hooks.settings import PluginSettings
-from negotiator.hooks.vetting import vet
 from negotiator.records import Severity
 from negotiator.records.text import suggest
 from negotiator.testing import records

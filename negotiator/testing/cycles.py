@@ -15,7 +15,7 @@ from negotiator.classad import Ad, Table
 from negotiator.cycle.loop import run_cycle
 from negotiator.cycle.result import summarize
 from negotiator.hooks.records import Cycle
-from negotiator.hooks.summary import CycleSummary
+from negotiator.hooks.reports import CycleSummary
 from negotiator.pool.snapshot import Snapshot
 from negotiator.testing.calls import from_path
 from negotiator.testing.records import ads, cycle_record

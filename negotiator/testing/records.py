@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from negotiator.classad import Ad, Table, parse_ad
 from negotiator.hooks.placement import ConfiguredRule
 from negotiator.hooks.records import Cycle, Match, Request
-from negotiator.hooks.summary import CycleSummary
+from negotiator.hooks.reports import CycleSummary
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long
 from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueTree

@@ -10,7 +10,7 @@ from negotiator.classad import Environment, Table, bind, evaluate, is_true, pars
 from negotiator.classad.columnar import MemoryBudget
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.requirements import Requirements
-from negotiator.hooks.slot_ranks import DEFAULT_RANKS
+from negotiator.hooks.order_type import DEFAULT_RANKS
 from pools import NOW, job, slot, snapshot
 
 ENV = Environment(now=NOW)

@@ -8,7 +8,7 @@ import pools
 from negotiator.classad import Environment, Table, parse
 from negotiator.classad.columnar import DependencyIndex, MemoryBudget
 from negotiator.cycle.rank import Ranks
-from negotiator.hooks.slot_ranks import SlotRanks
+from negotiator.hooks.order_type import SlotRanks
 from pools import ad, job, matched, slot, snapshot
 
 NUMBERS = st.one_of(

@@ -14,7 +14,7 @@ import negotiator.plugin
 from negotiator import testing
 from negotiator.classad import parse
 from negotiator.hooks import specs
-from negotiator.hooks.checks.starting_bundles import checked_starting_files
+from negotiator.hooks.checks.declarations import checked_starting_files
 from negotiator.hooks.manager import HOOKS as DECLARED
 from negotiator.hooks.plugin_output import plugin_output_to_stderr
 from negotiator.plugin import (

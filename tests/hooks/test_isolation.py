@@ -9,7 +9,7 @@ import pytest
 from negotiator.hooks import specs
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.isolation import process
+from negotiator.hooks.isolation import plugin
 from negotiator.testing import cycle_record, match, queues, request, summary, table
 
 SLOTS = table('OpSys = "LINUX"\n\nOpSys = "WINDOWS"')
@@ -232,9 +232,9 @@ def test_the_arguments_of_all_hooks_cross_the_boundary(plugins):
 def test_the_worker_ends_with_its_manager(plugins, monkeypatch):
     """A reloaded bundle leaves no processes behind."""
     started = []
-    start = process.subprocess.Popen
+    start = plugin.subprocess.Popen
     monkeypatch.setattr(
-        process.subprocess,
+        plugin.subprocess,
         "Popen",
         lambda *given, **named: started.append(start(*given, **named)) or started[-1],
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.hooks.tracing import describe_answer
+from negotiator.hooks.plugin_watch import describe_answer
 
 
 @pytest.mark.parametrize(

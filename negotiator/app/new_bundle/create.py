@@ -20,7 +20,7 @@ from negotiator.app.plugin_functions import PluginFunction
 from negotiator.bundle import BundleCheck
 from negotiator.errors import InvalidCallError, NotFoundError
 from negotiator.hooks.answers import HookFailure
-from negotiator.hooks.checks.starting_bundles import (
+from negotiator.hooks.checks.declarations import (
     OBSERVED_TEST,
     checked_sample_job,
     checked_starting_files,

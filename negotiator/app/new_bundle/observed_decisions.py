@@ -14,8 +14,7 @@ from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.file import read_policy_tests
 from negotiator.bundle import Bundle
 from negotiator.cycle.jobs import job_ids, schedds
-from negotiator.hooks.starting_bundles import SAMPLE_SLOT_CPUS, SampleJob
-from negotiator.hooks.templates import yaml_in_line
+from negotiator.hooks.starting_bundles import SAMPLE_SLOT_CPUS, SampleJob, yaml_in_line
 
 _USER: Final = "alice"
 #: Further ones would make the test too long to read.

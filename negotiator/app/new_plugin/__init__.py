@@ -12,7 +12,7 @@ import attrs
 import negotiator
 from negotiator.app.new_files import write_new
 from negotiator.errors import InvalidCallError
-from negotiator.hooks.templates import render_templates
+from negotiator.hooks.starting_bundles import render_templates
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 _LONGEST: Final = 30

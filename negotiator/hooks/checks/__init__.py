@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from negotiator.hooks.checks.access import checked_access as checked_access
     from negotiator.hooks.checks.access import checked_group as checked_group
     from negotiator.hooks.checks.access import checked_user_groups as checked_user_groups
-    from negotiator.hooks.checks.charges import checked_charge as checked_charge
-    from negotiator.hooks.checks.charges import checked_entry as checked_entry
-    from negotiator.hooks.checks.masks import checked_filter as checked_filter
-    from negotiator.hooks.checks.masks import checked_gate as checked_gate
-    from negotiator.hooks.checks.masks import checked_score as checked_score
-    from negotiator.hooks.checks.reports import checked_report as checked_report
-    from negotiator.hooks.checks.starting_bundles import checked_starting_bundle as checked_starting_bundle
+    from negotiator.hooks.checks.declarations import checked_starting_bundle as checked_starting_bundle
+    from negotiator.hooks.checks.records import checked_charge as checked_charge
+    from negotiator.hooks.checks.records import checked_entry as checked_entry
+    from negotiator.hooks.checks.records import checked_filter as checked_filter
+    from negotiator.hooks.checks.records import checked_gate as checked_gate
+    from negotiator.hooks.checks.records import checked_report as checked_report
+    from negotiator.hooks.checks.records import checked_score as checked_score
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "negotiator.hooks.checks.access": "checked_access checked_group checked_user_groups",
-            "negotiator.hooks.checks.charges": "checked_charge checked_entry",
-            "negotiator.hooks.checks.masks": "checked_filter checked_gate checked_score",
-            "negotiator.hooks.checks.reports": "checked_report",
-            "negotiator.hooks.checks.starting_bundles": "checked_starting_bundle",
+            "negotiator.hooks.checks.declarations": "checked_starting_bundle",
+            "negotiator.hooks.checks.records": (
+                "checked_charge checked_entry checked_filter checked_gate checked_report checked_score"
+            ),
         },
     )

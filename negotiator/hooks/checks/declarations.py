@@ -1,26 +1,19 @@
-"""Checks of what plugins declare when a bundle is loaded: sections, commands, constraints, attributes, placement rules."""
+"""Checks of what plugins declare when a bundle is loaded: sections, commands, constraints, attributes, placement rules, bundles to start from."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
 
 import attrs
 import click
 
 from negotiator.classad import Expr
-from negotiator.hooks.accounts import OrderAccounts
+from negotiator.hooks.accounts import OrderAccounts, SharedRows
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.declarations import (
-    Constraint,
-    ConstraintSide,
-    DeclaredRule,
-    EvaluatedWith,
-    GateTest,
-    Section,
-)
-from negotiator.hooks.fields import (
+from negotiator.hooks.answers import (
     MAX_NAME,
     WrongAnswerError,
     check_exactly,
@@ -31,12 +24,20 @@ from negotiator.hooks.fields import (
     checked_text,
     kind_of,
 )
-from negotiator.hooks.known_settings import KnownSetting
+from negotiator.hooks.declarations import (
+    Constraint,
+    ConstraintSide,
+    DeclaredRule,
+    EvaluatedWith,
+    GateTest,
+    Section,
+)
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.overruns import Reuse
 from negotiator.hooks.placement import PlacementRule
 from negotiator.hooks.pool_source import PoolSource
-from negotiator.hooks.shared_rows import SharedRows
+from negotiator.hooks.settings import KnownSetting
+from negotiator.hooks.starting_bundles import SampleJob, StartingBundle, StartingFiles, StartingQuestion
 
 MAX_PATTERNS = 100  # of the files, and of the knobs, of a Section
 MAX_KNOWN = 10_000  # settings of another program
@@ -44,6 +45,9 @@ MAX_KNOWN = 10_000  # settings of another program
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
 _KNOBS = re.compile(r"[A-Za-z0-9_.*?]*[A-Za-z0-9][A-Za-z0-9_.*?]*", re.ASCII)
 _CONFIGURED = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+#: The test that the program adds to a bundle with sample jobs.
+OBSERVED_TEST: Final = "site_test.yaml"
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def checked_section(record: Any, arguments: Mapping[str, Any]) -> Section:
@@ -245,3 +249,88 @@ def _check_pattern(pattern: Any) -> None:
         raise WrongAnswerError(
             f"the files {pattern!r} of a Section: expected those at the top of the bundle, neither hidden nor *~"
         )
+
+
+def checked_starting_bundle(record: Any, arguments: Mapping[str, Any]) -> StartingBundle:
+    """Return a StartingBundle with a name for the command line, texts in one line, and functions that can be called."""
+    del arguments
+    check_exactly(record, StartingBundle, "a StartingBundle")
+    _check_name(record.name, "name of a StartingBundle")
+    if not callable(record.make):
+        raise WrongAnswerError(f"expected a function as make of a StartingBundle, got {kind_of(record.make)}")
+    if record.recognizes is not None and not callable(record.recognizes):
+        raise WrongAnswerError(
+            f"expected a function or None as recognizes of a StartingBundle, got {kind_of(record.recognizes)}"
+        )
+    check_exactly(record.questions, tuple, "a tuple of StartingQuestions as questions of a StartingBundle")
+    bundle: StartingBundle = attrs.evolve(
+        record,
+        description=checked_text(record.description, "description of a StartingBundle"),
+        own_files=checked_text(record.own_files, "own_files of a StartingBundle"),
+        questions=tuple(map(_checked_question, record.questions)),
+    )
+    return bundle
+
+
+def checked_starting_files(record: Any) -> StartingFiles:
+    """Return StartingFiles whose names stay inside the folder of the bundle, with bytes as contents."""
+    check_exactly(record, StartingFiles, "StartingFiles")
+    check_instance(record.files, Mapping, "a dict as files of StartingFiles")
+    for name, content in record.files.items():
+        path = PurePosixPath(checked_name(name, "name of a file in StartingFiles"))
+        if path.is_absolute() or ".." in path.parts or not path.parts:
+            raise WrongAnswerError(f"expected the name of a file inside the bundle, got {name!r}")
+        check_exactly(content, bytes, f"bytes as content of {name} in StartingFiles")
+    if record.sample_jobs is not None:
+        if not callable(record.sample_jobs):
+            raise WrongAnswerError(
+                f"expected a function or None as sample_jobs of StartingFiles, got {kind_of(record.sample_jobs)}"
+            )
+        if OBSERVED_TEST in record.files:
+            raise WrongAnswerError(
+                f"expected either sample_jobs or {OBSERVED_TEST} in StartingFiles, got both"
+            )
+    return StartingFiles(dict(record.files), record.sample_jobs)
+
+
+def checked_sample_job(record: Any) -> SampleJob:
+    """Return a SampleJob whose attributes have names and plain values."""
+    check_exactly(record, SampleJob, "a SampleJob")
+    check_instance(record.attributes, Mapping, "a dict as attributes of a SampleJob")
+    check_exactly(record.groups, tuple, "a tuple as groups of a SampleJob")
+    for name, value in record.attributes.items():
+        checked_attribute(name, {})
+        if type(value) not in {bool, int, float, str}:
+            raise WrongAnswerError(
+                f"expected a string, a number or a bool as {name} of a SampleJob, got {kind_of(value)}"
+            )
+    return SampleJob(
+        dict(record.attributes),
+        tuple(checked_name(group, "group of a SampleJob") for group in record.groups),
+        checked_text(record.machine, "machine of a SampleJob"),
+    )
+
+
+def _checked_question(record: Any) -> StartingQuestion:
+    check_exactly(record, StartingQuestion, "a StartingQuestion")
+    _check_name(record.name, "name of a StartingQuestion")
+    check_exactly(record.choices, tuple, "a tuple of strings as choices of a StartingQuestion")
+    choices = _texts(record.choices, "choice of a StartingQuestion")
+    default = record.default
+    if default is not None:
+        default = checked_text(default, "default of a StartingQuestion")
+        if choices and default not in choices:
+            raise WrongAnswerError(
+                f"expected one of the choices as default of {record.name}, got {default!r}"
+            )
+    text = checked_text(record.text, "text of a StartingQuestion")
+    return StartingQuestion(record.name, text, default, choices)
+
+
+def _texts(values: Iterable[Any], what: str) -> tuple[str, ...]:
+    return tuple(checked_text(each, what) for each in values)
+
+
+def _check_name(name: Any, what: str) -> None:
+    if _NAME.fullmatch(checked_name(name, what)) is None:
+        raise WrongAnswerError(f"expected lower-case letters, digits and hyphens as {what}, got {name!r}")

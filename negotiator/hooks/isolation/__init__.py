@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 from negotiator.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from negotiator.hooks.isolation.plugin import MAX_SECONDS as MAX_SECONDS
+    from negotiator.hooks.isolation.plugin import WorkerError as WorkerError
+    from negotiator.hooks.isolation.plugin import WorkerProcess as WorkerProcess
     from negotiator.hooks.isolation.plugin import isolated_plugin as isolated_plugin
-    from negotiator.hooks.isolation.process import MAX_SECONDS as MAX_SECONDS
-    from negotiator.hooks.isolation.process import WorkerError as WorkerError
-    from negotiator.hooks.isolation.process import WorkerProcess as WorkerProcess
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator.hooks.isolation.plugin": "isolated_plugin",
-            "negotiator.hooks.isolation.process": "MAX_SECONDS WorkerError WorkerProcess",
+            "negotiator.hooks.isolation.plugin": "MAX_SECONDS WorkerError WorkerProcess isolated_plugin",
         },
     )

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.access import QueueNotice
     from negotiator.hooks.charges import CounterUsage
     from negotiator.hooks.records import Cycle, Match
-    from negotiator.hooks.reports import Report
-    from negotiator.hooks.summary import CycleSummary
+    from negotiator.hooks.reports import CycleSummary, Report
     from negotiator.queues import QueueTree
 
 
