@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -18,7 +17,6 @@ from negotiator.audit.key import read_key
 from negotiator.audit.newest import AuditPage as AuditPage
 from negotiator.audit.newest import newest_records
 from negotiator.audit.search import AuditQuery as AuditQuery
-from negotiator.audit.search import records_of_job
 from negotiator.audit.verify import Verification as Verification
 from negotiator.audit.verify import verify
 
@@ -72,14 +70,6 @@ def stored_bundle(folder: Path, digest: str) -> StoredBundle:
     """
     found = find_digest(folder, digest.lower())
     return StoredBundle(found, read_bundle(folder, found))
-
-
-def decisions_about(folder: Path, job: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of the matches and denials of a job, or of the jobs of a cluster; the chain is not verified.
-
-    :raises AuditError: the log is missing or cannot be read.
-    """
-    return records_of_job(folder, job)
 
 
 def audit_page(folder: Path, query: AuditQuery, limit: int = 100) -> AuditPage:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from negotiator.app.audit import AuditQuery, audit_page
-from negotiator.app.decisions import Decision, DecisionPage, DecisionReason, decision_page, decision_reason
+from negotiator.app.decisions import DECISIONS, Decision, DecisionReason, decision_of, decision_reason
 from negotiator.app.job_lookup import JOB_ID
 from negotiator.app.record_words import Record
 from negotiator.audit.denials import OTHER_JOBS
 from negotiator.audit.rule_text import RuleText as RuleText
 from negotiator.audit.rule_text import rule_text
+from negotiator.audit.search import records_in_order
 from negotiator.errors import InvalidCallError, NotFoundError
 from negotiator.records.text import printable
 
@@ -65,61 +67,80 @@ class DecisionHistory:
 
 
 def decision_history(
-    folder: Path, subject: str, since: float | None = None, until: float | None = None
+    folder: Path, subject: str, query: AuditQuery | None = None, limit: int | None = None
 ) -> DecisionHistory:
     """Return what was decided about a job (``12.7``, ``schedd#12.7``, a cluster ``12``) or a slot; the chain is not verified.
 
     :param folder: the folder of the audit log.
-    :param since: seconds since the epoch, included; ``until`` excluded.
+    :param query: what else the records must have.
+    :param limit: how many records count at most, the newest ones; None is 100,000.
     :raises AuditError: the log is missing or cannot be read.
-    :raises InvalidCallError: several schedds have such a job; the message names them.
+    :raises InvalidCallError: several schedds have such a job, the message names them; or the query has another job or slot.
     :raises NotFoundError: no record names it.
     """
-    bounds = AuditQuery(since=since, until=until)
-    is_job = JOB_ID.fullmatch(subject) is not None
-    found = (_of_job if is_job else _of_slot)(folder, subject, bounds)
-    if not found.periods:
-        unread = "" if found.is_complete else ", as far as it was searched: use --since and --until"
+    most = limit or _MOST
+    pages = [audit_page(folder, each, most) for each in _queries(subject, query or AuditQuery())]
+    found = sorted(chain.from_iterable(page.records for page in pages), key=_time, reverse=True)
+    is_complete = len(found) <= most and all(page.before is None for page in pages)
+    if not found:
+        unread = "" if is_complete else ", as far as it was searched: use --since and --until"
         raise NotFoundError(f"no decision in {folder} names {subject!r}{unread}")
-    return attrs.evolve(found, periods=tuple(_with_text(folder, each) for each in found.periods))
+    return _history(folder, subject, found[:most], is_complete=is_complete)
 
 
-def _of_job(folder: Path, subject: str, bounds: AuditQuery) -> DecisionHistory:
-    schedd, _, job = subject.rpartition("#")
-    page = decision_page(folder, attrs.evolve(bounds, job=job), _MOST)
-    decisions = [each for each in page.decisions if not schedd or each.schedd.lower() == schedd.lower()]
+def records_about(folder: Path, subject: str, query: AuditQuery) -> Iterator[Record]:
+    """Yield all records that ``decision_history`` adds up, the oldest one first; without a subject, all that the query accepts.
+
+    :raises AuditError: the log is missing or cannot be read.
+    :raises InvalidCallError: the query has another job or slot.
+    """
+    return records_in_order(folder, _queries(subject, query) if subject else (query,))
+
+
+def _queries(subject: str, query: AuditQuery) -> Iterator[AuditQuery]:
+    """Yield the query of the decisions about a job or a slot, and that of the records in which its ad was set aside."""
+    if JOB_ID.fullmatch(subject):
+        schedd, _, name = subject.rpartition("#")
+        other, decisions = query.job, attrs.evolve(query, job=name, schedd=schedd)
+    else:
+        name = subject
+        other, decisions = query.slot, attrs.evolve(query, slot=name)
+    if other not in {"", name}:
+        raise InvalidCallError(f"{subject} and {other} are both given: use one of them")
+    for kinds, each in ((DECISIONS, decisions), (_DISCARDS, attrs.evolve(query, name=name))):
+        if wanted := kinds & (query.kinds or kinds):
+            yield attrs.evolve(each, kinds=wanted)
+
+
+def _history(folder: Path, subject: str, records: Sequence[Record], *, is_complete: bool) -> DecisionHistory:
+    decisions = [decision_of(each) for each in records if each.get("kind") in DECISIONS]
+    is_job = JOB_ID.fullmatch(subject) is not None
+    if is_job:
+        _check_schedd(subject, decisions)
+    about = _decision_about_job if is_job else _decision_about_slot
+    periods = [
+        about(decision_of(each)) if each.get("kind") in DECISIONS else _discard(each) for each in records
+    ]
+    newest = decisions[0] if is_job and decisions else None
+    return DecisionHistory(
+        subject=f"{'job' if is_job else 'slot'} {subject}",
+        user=newest.user if newest else "",
+        queue=newest.queue if newest else "",
+        periods=tuple(_with_text(folder, each) for each in _folded(periods)),
+        is_complete=is_complete,
+    )
+
+
+def _check_schedd(job: str, decisions: Iterable[Decision]) -> None:
+    """Check that a job without a schedd is one job."""
     at = list(dict.fromkeys(each.schedd for each in decisions))
-    if len(at) > 1:
+    if len(at) > 1 and "#" not in job:
         known = ", ".join(f"{printable(each)}#{job}" for each in at[:_NAMED])
         raise InvalidCallError(f"the log has job {job} of {len(at)} schedds: write {known}")
-    newest = decisions[0] if decisions else None
-    found = _history(folder, f"job {subject}", job, bounds, list(map(_decision_about_job, decisions)), page)
-    return attrs.evolve(found, user=newest.user if newest else "", queue=newest.queue if newest else "")
 
 
-def _of_slot(folder: Path, subject: str, bounds: AuditQuery) -> DecisionHistory:
-    page = decision_page(folder, attrs.evolve(bounds, slot=subject), _MOST)
-    return _history(
-        folder, f"slot {subject}", subject, bounds, list(map(_decision_about_slot, page.decisions)), page
-    )
-
-
-def _history(
-    folder: Path,
-    subject: str,
-    name: str,
-    bounds: AuditQuery,
-    decisions: list[DecisionPeriod],
-    page: DecisionPage,
-) -> DecisionHistory:
-    """Return the history of decisions, and of the records in which the ad ``name`` was set aside."""
-    discards = audit_page(folder, attrs.evolve(bounds, name=name, kinds=_DISCARDS), _MOST)
-    found = sorted([*decisions, *map(_discard, discards.records)], key=lambda each: each.last, reverse=True)
-    return DecisionHistory(
-        subject=subject,
-        periods=_folded(found),
-        is_complete=page.before is None and discards.before is None,
-    )
+def _time(record: Record) -> str:
+    return str(record.get("time") or "")
 
 
 def _decision_about_job(decision: Decision) -> DecisionPeriod:
@@ -143,7 +164,7 @@ def _discard(record: Record) -> DecisionPeriod:
     reason = decision_reason(record.get("reason") or {})
     return _period(
         _SET_ASIDE,
-        str(record.get("time", "")),
+        _time(record),
         int(record.get("cycle", 0)),
         str(record.get("bundle", "")),
         reason,

@@ -12,7 +12,8 @@ from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.audit.denials import decisive_reason
 
 _MATCH: Final = "match"
-_KINDS: Final = frozenset({_MATCH, "denial"})
+#: The kinds of the records of decisions.
+DECISIONS: Final = frozenset({_MATCH, "denial"})
 
 
 @attrs.frozen(kw_only=True)
@@ -79,7 +80,7 @@ def decision_page(folder: Path, query: AuditQuery, limit: int) -> DecisionPage:
     :param folder: the folder of the audit log.
     :raises AuditError: the log is missing or cannot be read.
     """
-    found = audit_page(folder, attrs.evolve(query, kinds=_KINDS), limit)
+    found = audit_page(folder, attrs.evolve(query, kinds=DECISIONS), limit)
     return DecisionPage(tuple(map(decision_of, found.records)), found.before, found.searched)
 
 

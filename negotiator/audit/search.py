@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 class AuditQuery:
     """Which records are wanted: those with all of these properties; an empty one is any.
 
-    ``job`` is the id of a job (``12.7``) or of a cluster (``12``) in matches and denials. ``user`` is who owns the jobs, or who requested a
+    ``job`` is the id of a job (``12.7``) or of a cluster (``12``) in matches and denials. ``schedd`` is the name of a schedd, in any case. ``user`` is who owns the jobs, or who requested a
     change; with ``@`` also a submitter. ``name`` is that of a slot, of a user or of a submitter, or of an ad that is an example of those set aside. ``queue`` and ``slot`` are complete names, ``text`` any part of a record (ASCII letters in any case). ``since``
     (included) and ``until`` (excluded) are in seconds since the epoch. ``before`` is a number of a record: earlier ones.
     """
 
     kinds: frozenset[str] = frozenset()
     job: str = ""
+    schedd: str = ""
     user: str = ""
     queue: str = ""
     slot: str = ""
@@ -43,6 +44,7 @@ class AuditQuery:
         return (
             (not self.kinds or record.get("kind") in self.kinds)
             and (not self.job or _concerns(record, self.job))
+            and (not self.schedd or str(record.get("schedd")).lower() == self.schedd.lower())
             and (not self.user or self.user in (record.get("user"), record.get("submitter")))
             and (not self.name or self.name in _names(record))
             and (not self.queue or record.get("queue") == self.queue)
@@ -65,20 +67,20 @@ class AuditQuery:
         return test
 
 
-def records_of_job(folder: Path, job: str) -> Iterator[Record]:
-    """Yield the matches and denials of a job (``12.7``), or of any job of a cluster (``12``), in their order.
+def records_in_order(folder: Path, queries: Iterable[AuditQuery]) -> Iterator[Record]:
+    """Yield the records of a whole log that one of the queries accepts, the oldest one first; the chain is not verified.
 
     :raises AuditError: the log is missing or cannot be read, or a line is not a record.
     """
     files = log_files(folder)
-    query = AuditQuery(job=job)
+    tests = [(query.line_test(), query.accepts) for query in queries]
     for file in files:
         with naming(file, "read the audit log"), file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 record = parsed(line)
                 if record is None:
                     raise AuditError(f"{file}:{number}: not a record (see negotiator audit verify)")
-                if query.accepts(record):
+                if any(test(line) and accepts(record) for test, accepts in tests):
                     yield record
 
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import attrs
 import click
 
-from negotiator.app.audit import Verification, decisions_about, stored_bundle, verify_log
+from negotiator.app.audit import Verification, stored_bundle, verify_log
 from negotiator.cli.errors import print_error
 from negotiator.cli.render import print_table, printable
 from negotiator.errors import NegotiatorError
 from negotiator.exit_codes import ExitCode
-
-_FOLDER = click.Path(path_type=Path)
+from negotiator.hooks.command_targets import CommandTargets
 
 
 def verify_command(
     context: click.Context, folder: Path, head: str | None, key_file: Path | None, *, as_json: bool
 ) -> None:
-    """Find the first record of the audit log in the folder PATH that was changed, removed, inserted or reordered."""
+    """Find the first record of the audit log in a folder that was changed, removed, inserted or reordered."""
     try:
         found = verify_log(folder, head, key_file)
     except NegotiatorError as error:
@@ -41,10 +39,10 @@ def verify_command(
     context.exit(ExitCode.NOT_DONE if found.fault else ExitCode.DONE)
 
 
-def bundle_command(context: click.Context, digest: str, folder: Path, file: str | None) -> None:
+def bundle_command(context: click.Context, targets: CommandTargets, digest: str, file: str | None) -> None:
     """Print the policy bundle that was in force: the FILE of it, or without FILE a list of its files."""
     try:
-        bundle = stored_bundle(folder, digest)
+        bundle = stored_bundle(targets.audit_log, digest)
     except NegotiatorError as error:
         context.exit(print_error(error))
     if file is None:
@@ -55,17 +53,6 @@ def bundle_command(context: click.Context, digest: str, folder: Path, file: str 
     else:
         click.echo(f"error: this bundle has no file {printable(file)}", err=True)
         context.exit(ExitCode.NOT_DONE)
-
-
-def job_command(job: str, folder: Path) -> None:
-    """Print the records of the matches and denials of a job."""
-    found = False
-    for record in decisions_about(folder, job):
-        found = True
-        click.echo(json.dumps(record))
-    if not found:
-        click.echo(f"no record of {folder} names the job {job}", err=True)
-        sys.exit(ExitCode.NOT_DONE)
 
 
 def _sentence(folder: Path, found: Verification) -> str:

@@ -12,11 +12,14 @@ from negotiator.app.audit_sql import LogQuery, export_records, log_query
 from negotiator.cli.phrases import number
 from negotiator.cli.render import terminal_lines
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.hooks.command_targets import CommandTargets
 
 
-def sql(query: str, path: Path, limit: int | None, timeout: float, *, as_json: bool, as_csv: bool) -> None:
+def sql(
+    targets: CommandTargets, query: str, limit: int | None, timeout: float, *, as_json: bool, as_csv: bool
+) -> None:
     """Print the result of a query: as a table, as JSON lines or as CSV."""
-    with log_query(path, query, timeout) as found:
+    with log_query(targets.audit_log, query, timeout) as found:
         if as_json:
             for text in found.objects(limit):
                 click.echo(text)
@@ -28,9 +31,9 @@ def sql(query: str, path: Path, limit: int | None, timeout: float, *, as_json: b
             _print_rows(found, limit)
 
 
-def export(file: Path, folder: Path, since: float | None, until: float | None) -> None:
+def export(targets: CommandTargets, file: Path, since: float | None, until: float | None) -> None:
     """Write the records as Parquet."""
-    count = export_records(folder, file, since, until)
+    count = export_records(targets.audit_log, file, since, until)
     click.echo(f"{click.format_filename(file)}: {number(count, 'record')}")
 
 

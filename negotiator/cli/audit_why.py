@@ -1,30 +1,145 @@
-"""``negotiator audit why``: what was decided about a job or a slot, and under which text of which rule."""
+"""``negotiator audit why``, ``who`` and ``changes``: what was decided about a job or a slot, and records by their properties."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import attrs
 import click
 
-from negotiator.app.audit_why import DecisionHistory, DecisionPeriod, RuleText, decision_history
+from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.record_words import Record, record_words
 from negotiator.cli.phrases import number, record_time
 from negotiator.cli.render import Row, print_wrapped, printable, terminal_lines
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.exit_codes import ExitCode
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import CORE
 
+if TYPE_CHECKING:
+    from negotiator.app.audit_why import DecisionHistory, DecisionPeriod, RuleText
+
+_CHANGES: Final = frozenset({"admin", "reload", "recovery"})
+_JOB: Final = re.compile(r"\d+(\.\d+)?", re.ASCII)
 _DIGITS: Final = 12  # of a digest: enough to find it with negotiator audit bundle
 _TEXTS: Final = 2  # rules whose text is printed on a terminal
 
 
 def why(
-    subject: str, folder: Path, since: float | None, until: float | None, *, full: bool, as_json: bool
+    targets: CommandTargets,
+    subject: str,
+    kinds: tuple[str, ...],
+    limit: int | None,
+    *,
+    full: bool,
+    records: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Print the decisions about a job or a slot and the text of the rules, or records."""
+    log, query = targets.audit_log, AuditQuery(kinds=frozenset(kinds), **given)
+    if records:
+        _print_all(log, subject, query, limit)
+    elif subject:
+        _print_story(log, subject, query, limit, full=full, as_json=as_json)
+    else:
+        _print_newest(log, query, limit, full=full, as_json=as_json)
+
+
+def who(
+    targets: CommandTargets,
+    name: str,
+    since: float | None,
+    until: float | None,
+    limit: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the newest matches of a slot, a job or a user."""
+    job, other = (name, "") if _JOB.fullmatch(name) else ("", name)
+    query = AuditQuery(kinds=frozenset({"match"}), job=job, name=other, since=since, until=until)
+    _print_newest(targets.audit_log, query, limit, as_json=as_json)
+
+
+def changes(
+    targets: CommandTargets, since: float | None, until: float | None, limit: int | None, *, as_json: bool
+) -> None:
+    """Print the newest changes by administrators and reloads of the bundle."""
+    query = AuditQuery(kinds=_CHANGES, since=since, until=until)
+    nothing = "no change by an administrator, and no reload of the bundle,"
+    _print_newest(targets.audit_log, query, limit, as_json=as_json, nothing=nothing)
+
+
+def _print_all(log: Path, subject: str, query: AuditQuery, limit: int | None) -> None:
+    """Print the records of the whole log, one JSON object a line, the oldest one first."""
+    from negotiator.app.audit_why import records_about  # noqa: PLC0415 - imports NumPy
+
+    found: Iterable[Record] = records_about(log, subject, query)
+    last = None
+    for last in found if limit is None else deque(found, limit):
+        click.echo(json.dumps(last))
+    if last is None:
+        _exit_without_record(log)
+
+
+def _print_newest(
+    log: Path,
+    query: AuditQuery,
+    limit: int | None,
+    *,
+    full: bool = False,
+    as_json: bool,
+    nothing: str = "no such record",
+) -> None:
+    screen = None if full else terminal_lines()
+    page = audit_page(log, query, limit or screen or sys.maxsize)
+    if as_json:
+        for record in page.records:
+            click.echo(json.dumps(record))
+    else:
+        headers = ("TIME", "KIND", "WHO", "WHAT", "WHY", "BUNDLE")
+        rows = [_record_row(each) for each in page.records]
+        table = ScreenTable("Records, the newest one first", headers, rows, noun="record")
+        details = "Details: --limit, --since, --until, or --json"
+        print_tables([table], full=full or limit is not None, details=details)
+    if page.before is not None:
+        more = "there may be more" if page.searched else "the search ended before the beginning of the log"
+        click.echo(f"{more}: use --limit, --since or --until", err=True)
+    if not page.records:
+        _exit_without_record(log, nothing)
+
+
+def _exit_without_record(log: Path, nothing: str = "no such record") -> NoReturn:
+    click.echo(f"{nothing} in {log}", err=True)
+    sys.exit(ExitCode.NOT_DONE)
+
+
+def _record_row(record: Record) -> Row:
+    words = record_words(record)
+    fields = (
+        record_time(str(record.get("time", ""))),
+        str(record.get("kind", "")),
+        words.who,
+        words.what,
+        f"{words.why} ({words.source})" if words.source else words.why,
+        str(record.get("new_bundle") or record.get("bundle") or "")[:_DIGITS],
+    )
+    return tuple(map(printable, fields))
+
+
+def _print_story(
+    log: Path, subject: str, query: AuditQuery, limit: int | None, *, full: bool, as_json: bool
 ) -> None:
     """Print the decisions about a job or a slot, the newest one first, and the text of the rules."""
-    found = decision_history(folder, subject, since, until)
+    from negotiator.app.audit_why import decision_history  # noqa: PLC0415 - imports NumPy
+
+    found = decision_history(log, subject, query, limit)
     if as_json:
         click.echo(json.dumps(attrs.asdict(found), indent=2))
         return
@@ -45,7 +160,9 @@ def why(
             click.echo(f"  {printable(line)}")
     if len(texts) > len(shown):
         click.echo(f"and {number(len(texts) - len(shown), 'more rule')}: use --full")
-    if not found.is_complete:
+    if not found.is_complete and limit is not None:
+        click.echo("there may be more: use --limit, --since or --until", err=True)
+    elif not found.is_complete:
         click.echo("the search ended before the beginning of the log: use --since or --until", err=True)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 GROUPS: Final[Mapping[str, Sequence[str]]] = {
     "Everyday": (*("run", "why", "idle", "queues", "usage", "qquota", "place", "access", "report"),),
     "Administrators of policies": (
-        *("init", "check", "fmt", "schema", "test", "diff", "replay", "whatif", "policies", "rollout"),
+        *("init", "check", "fmt", "schema", "test", "diff", "replay", "whatif", "policies"),
         *("admin", "userprio", "qconf"),
     ),
     "Administrators of a live pool": (

@@ -4,7 +4,7 @@ import pytest
 
 from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
-from negotiator.audit.search import records_of_job
+from negotiator.audit.search import AuditQuery, records_in_order
 
 RECORDS = [
     {"kind": "denial", "job_ids": ["12.0-5", "13.7"], "first_job": "12.0", "jobs": 7},
@@ -44,7 +44,7 @@ def test_a_job_or_a_cluster_has_its_matches_and_denials_in_their_order(folder, j
 
 
 def _numbered(folder, job):
-    return [(record, record["seq"] - 1) for record in records_of_job(folder, job)]
+    return [(record, record["seq"] - 1) for record in records_in_order(folder, [AuditQuery(job=job)])]
 
 
 def test_a_line_that_is_no_record_is_named(folder):
@@ -52,15 +52,15 @@ def test_a_line_that_is_no_record_is_named(folder):
     first.write_bytes(first.read_bytes() + b"broken\n")
     number = len(first.read_bytes().splitlines())
     with pytest.raises(AuditError, match=rf"{first.name}:{number}: not a record"):
-        list(records_of_job(folder, "99"))
+        list(records_in_order(folder, [AuditQuery(job="99")]))
 
 
 def test_a_line_that_is_not_an_object_is_no_match(folder):
     first = min(folder.glob("audit-*"))
     first.write_bytes(b"[1]\n")
-    assert [record["job"] for record in records_of_job(folder, "13.0")] == ["13.0"]
+    assert [record["job"] for record in records_in_order(folder, [AuditQuery(job="13.0")])] == ["13.0"]
 
 
 def test_a_folder_without_a_log_is_an_error(tmp_path):
     with pytest.raises(AuditError, match="no audit log"):
-        list(records_of_job(tmp_path, "1"))
+        list(records_in_order(tmp_path, [AuditQuery(job="1")]))

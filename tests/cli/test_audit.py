@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from negotiator.audit.bundles import bundle_file, store_bundle
 from negotiator.audit.log import AuditLog
 from negotiator.bundle.archive import digest_of
+from negotiator.cli import main
 from negotiator.cli.commands.audit import audit
 
 KEY = b"sixteen bytes or more"
@@ -171,24 +172,24 @@ def digest(folder):
     return found
 
 
-def bundle(*arguments):
-    return CliRunner().invoke(audit, ["bundle", *map(str, arguments)])
+def bundle(folder, *arguments):
+    return CliRunner().invoke(audit, ["bundle", *map(str, arguments), "--audit-log", str(folder)])
 
 
 def test_a_bundle_is_printed_by_its_digest(folder, digest):
     """As a list of its files, or one of them, byte for byte."""
-    listed = bundle(digest[:8], folder)
+    listed = bundle(folder, digest[:8])
     assert (listed.exit_code, listed.output.split()[:2]) == (0, ["Bundle", digest])
     assert "  pool.yaml     12" in listed.output
-    assert bundle(digest, folder, "data.bin").stdout_bytes == b"\xff"
+    assert bundle(folder, digest, "data.bin").stdout_bytes == b"\xff"
 
 
 def test_a_missing_or_altered_bundle_is_reported(folder, digest):
-    assert bundle("0" * 64, folder).exit_code == 3
-    ran = bundle(digest, folder, "other.yaml")
+    assert bundle(folder, "0" * 64).exit_code == 3
+    ran = bundle(folder, digest, "other.yaml")
     assert (ran.exit_code, ran.stderr) == (1, "error: this bundle has no file other.yaml\n")
     bundle_file(folder, digest).write_text("{}")
-    assert bundle(digest, folder).exit_code == 1
+    assert bundle(folder, digest).exit_code == 1
 
 
 def test_the_records_of_a_job_are_found_within_ranges(folder):
@@ -199,6 +200,54 @@ def test_the_records_of_a_job_are_found_within_ranges(folder):
         log.append([denied, matched, earlier])
     expected = {"12.300": [0], "13": [0], "12.500": [1], "12": [0, 1], "14.1": [2], "13.8": [], "1": []}
     for job, places in expected.items():
-        done = CliRunner().invoke(audit, ["job", job, str(folder)])
+        done = CliRunner().invoke(audit, ["why", job, "--records", "--audit-log", str(folder)])
         assert [json.loads(line)["seq"] - 1 for line in done.stdout.splitlines()] == places
         assert done.exit_code == (0 if places else 1)
+
+
+def test_the_argument_of_verify_wins_over_the_variable_and_the_default(folder, tmp_path, monkeypatch):
+    write_log(folder)
+    write_log(tmp_path / "var" / "audit", key=KEY)
+    monkeypatch.chdir(tmp_path)
+    for variables in ({}, {"NEGOTIATOR_AUDIT_LOG": "elsewhere"}):
+        ran = CliRunner().invoke(main, ["audit", "verify", "audit"], env=variables)
+        assert (ran.exit_code, ran.output[:4]) == (0, "ok: ")
+    for words in ((folder, "--audit-log", folder), ("--audit-log", folder)):
+        assert verify(*words).exit_code == 0
+    assert "no key was given" in verify().stderr
+
+
+def test_an_argument_of_verify_and_another_option_are_refused(folder, tmp_path):
+    write_log(folder)
+    ran = verify(tmp_path / "my log", "--audit-log", folder)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"use negotiator audit verify '{tmp_path / 'my log'}'\n" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (["why", "12.7", "log"], "why 12.7 --audit-log log"),
+        (["why", "12.7", "log", "--since", "7d"], "why 12.7 --since 7d --audit-log log"),
+        (["who", "sue", "log"], "who sue --audit-log log"),
+        (["changes", "log"], "changes --audit-log log"),
+        (["sql", "SELECT 1 AS x", "log"], "sql 'SELECT 1 AS x' --audit-log log"),
+        (["sql", "SELECT 1", "x.parquet", "--csv"], "sql 'SELECT 1' --csv --audit-log x.parquet"),
+        (["export", "x.parquet", "log"], "export x.parquet --audit-log log"),
+        (["bundle", "5f0c4a11", "log"], "bundle 5f0c4a11 --audit-log log"),
+        (["bundle", "5f0c4a11", "log", "pool.yaml"], "bundle 5f0c4a11 pool.yaml --audit-log log"),
+        (["job", "12.7", "log"], "why JOB --records --audit-log DIR"),
+        (["search", "log", "--user", "sue"], "why --audit-log DIR, with the same filters"),
+    ],
+)
+def test_a_wrong_form_is_answered_with_the_right_one(tmp_path, monkeypatch, words, right):
+    monkeypatch.chdir(tmp_path)
+    write_log(tmp_path / "log")
+    ran = CliRunner().invoke(main, ["audit", *words])
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert f"use negotiator audit {right}\n" in ran.stderr
+
+
+def test_a_query_without_quotes_is_no_folder():
+    ran = CliRunner().invoke(main, ["audit", "sql", "SELECT", "1", "AS", "x"])
+    assert (ran.exit_code, "unexpected arguments: 1 AS x\n" in ran.stderr) == (2, True)

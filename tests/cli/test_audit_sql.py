@@ -41,48 +41,51 @@ def log(tmp_path, monkeypatch):
         opened.append([{**common, "user": "e\x1b[31mve" if n == 0 else f"u{n}"} for n in range(60)])
 
 
-def ask(*words):
-    return CliRunner().invoke(main, ["audit", *words])
+def ask(command, *words):
+    return CliRunner().invoke(main, ["audit", command, "--audit-log", "log", *words])
 
 
 def test_a_table_has_all_rows_in_a_pipe_and_on_a_terminal_those_that_fit(tmp_path):
-    done = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log")
+    done = ask("sql", "SELECT seq, user FROM records ORDER BY seq")
     title, headers, first, *_ = done.stdout.splitlines()
     assert (done.exit_code, title, headers.split()) == (0, "60 rows", ["SEQ", "USER"])
     assert "\x1b" not in first
     assert len(done.stdout.rstrip("\n").splitlines()) == 62
     assert done.stderr == ""
-    shown = on_terminal("audit", "sql", "SELECT seq, user FROM records ORDER BY seq", "log", cwd=tmp_path)
+    shown = on_terminal(
+        "audit", "sql", "SELECT seq, user FROM records ORDER BY seq", "--audit-log", "log", cwd=tmp_path
+    )
     assert len(shown) < 24
     assert shown[-1] == "Details: --limit, --csv or --json"
-    ten = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log", "--limit", "10")
+    ten = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "--limit", "10")
     assert len(ten.stdout.rstrip("\n").splitlines()) == 12
     assert "and 50 more rows: use --limit, --csv or --json" in ten.stderr
 
 
 def test_csv_and_json_have_all_rows():
-    lines = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "log", "--csv").stdout.splitlines()
+    lines = ask("sql", "SELECT seq, user FROM records ORDER BY seq", "--csv").stdout.splitlines()
     assert (lines[0], lines[-1], len(lines)) == ("seq,user", "60,u59", 61)
-    objects = ask(
-        "sql", "SELECT seq, NULL AS x FROM records ORDER BY seq", "log", "--json"
-    ).stdout.splitlines()
+    objects = ask("sql", "SELECT seq, NULL AS x FROM records ORDER BY seq", "--json").stdout.splitlines()
     assert (json.loads(objects[0]), len(objects)) == ({"seq": 1, "x": None}, 60)
 
 
 def test_exported_records_are_queried_like_the_log():
-    assert ask("export", "x.parquet", "log").stdout == "x.parquet: 60 records\n"
-    assert ask("sql", "SELECT count(*) AS n FROM records", "x.parquet", "--csv").stdout == "n\n60\n"
+    assert ask("export", "x.parquet").stdout == "x.parquet: 60 records\n"
+    assert (
+        ask("sql", "SELECT count(*) AS n FROM records", "--audit-log", "x.parquet", "--csv").stdout
+        == "n\n60\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["sql", "DROP VIEW records", "log"], 1, "only one SELECT is permitted"),
-        (["sql", "SELECT x FROM records", "log"], 1, 'Referenced column "x" not found'),
-        (["sql", "SELECT 1", "nowhere"], 3, "read the folder of the audit log"),
-        (["sql", "SELECT 1", "log", "--csv", "--json"], 2, "exclude each other"),
-        (["sql", "SELECT 1", "log", "--timeout", "0"], 2, "--timeout"),
-        (["export", "missing/x", "log"], 3, "missing/x: cannot write"),
+        (["sql", "DROP VIEW records"], 1, "only one SELECT is permitted"),
+        (["sql", "SELECT x FROM records"], 1, 'Referenced column "x" not found'),
+        (["sql", "SELECT 1", "--audit-log", "nowhere"], 3, "read the folder of the audit log"),
+        (["sql", "SELECT 1", "--csv", "--json"], 2, "exclude each other"),
+        (["sql", "SELECT 1", "--timeout", "0"], 2, "--timeout"),
+        (["export", "missing/x"], 3, "missing/x: cannot write"),
     ],
 )
 def test_what_cannot_be_answered_is_said(words, code, message):
@@ -93,7 +96,18 @@ def test_what_cannot_be_answered_is_said(words, code, message):
 def test_ctrl_c_ends_a_query(tmp_path):
     """Without a traceback, and with the exit code of an interrupted command."""
     endless = "SELECT count(*) FROM range(10000000000) a, range(1000) b"
-    start = [sys.executable, "-c", SLOW, "audit", "sql", endless, str(tmp_path / "log"), "--timeout", "600"]
+    start = [
+        sys.executable,
+        "-c",
+        SLOW,
+        "audit",
+        "sql",
+        endless,
+        "--audit-log",
+        str(tmp_path / "log"),
+        "--timeout",
+        "600",
+    ]
     with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout.readline() == "running\n"
         time.sleep(0.5)  # mostly the query has begun; Ctrl-C before it ends the command alike

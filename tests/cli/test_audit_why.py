@@ -55,12 +55,12 @@ def log(tmp_path, monkeypatch):
 
 
 def ask(*words):
-    return CliRunner().invoke(main, ["audit", "why", *words])
+    return CliRunner().invoke(main, ["audit", "why", "--audit-log", "log", *words])
 
 
 @pytest.mark.usefixtures("log")
 def test_decisions_by_one_rule_of_one_bundle_are_one_line_and_the_newest_comes_first():
-    lines = ask("12.7", "log").output.splitlines()
+    lines = ask("12.7").output.splitlines()
     assert lines[0] == "Job 12.7 of sue, in root.a"
     assert lines[1].startswith("Matched to slot1@node in cycle 213, 2023-11-15 01:46:20: ")
     rows = [line.split() for line in lines[5:9]]
@@ -79,7 +79,7 @@ def test_decisions_by_one_rule_of_one_bundle_are_one_line_and_the_newest_comes_f
 @pytest.mark.usefixtures("log")
 def test_the_text_of_a_rule_is_that_of_the_bundle_of_the_decision():
     """The entry of the list that the place is in, and not the next one."""
-    text = ask("12.7", "log").output
+    text = ask("12.7").output
     new, old = (text.index(f"pool.yaml:3 in bundle {digest_of(files)[:12]}") for files in (NEW, OLD))
     assert text[new:old].splitlines()[1:] == [
         "      2 |   - name: small",
@@ -91,7 +91,7 @@ def test_the_text_of_a_rule_is_that_of_the_bundle_of_the_decision():
 
 @pytest.mark.usefixtures("log")
 def test_a_slot_has_the_users_of_its_jobs_and_why_it_was_set_aside():
-    lines = ask("slot1@node", "log").output.splitlines()
+    lines = ask("slot1@node").output.splitlines()
     assert lines[:2] == ["Slot slot1@node", "Set aside in cycle 215, 2023-11-15 01:48:20: old says no (old)"]
     rows = [line.split() for line in lines[5:7]]
     assert [row[:3] for row in rows] == [["set", "aside", "1"], ["matched", "2", "2023-11-15"]]
@@ -101,7 +101,7 @@ def test_a_slot_has_the_users_of_its_jobs_and_why_it_was_set_aside():
 @pytest.mark.usefixtures("log")
 def test_the_time_is_bounded():
     found = json.loads(
-        ask("12.7", "log", "--since", "2023-11-15T01:30Z", "--until", "2023-11-15T01:45Z", "--json").output
+        ask("12.7", "--since", "2023-11-15T01:30Z", "--until", "2023-11-15T01:45Z", "--json").output
     )
     assert [(each["decision"], each["times"]) for each in found["periods"]] == [("denied", 12), ("denied", 3)]
     assert found["is_complete"]
@@ -111,7 +111,7 @@ def test_the_time_is_bounded():
 def test_a_text_that_is_missing_or_was_changed_is_not_shown(log):
     bundle_file(log, digest_of(OLD)).unlink()
     bundle_file(log, digest_of(NEW)).write_bytes(b"{}")
-    lines = ask("12.7", "log").output.splitlines()
+    lines = ask("12.7").output.splitlines()
     assert any(f"not shown: log: no copy of bundle {digest_of(OLD)}" in line for line in lines)
     assert any("not shown: log/bundles" in line for line in lines)
 
@@ -119,8 +119,8 @@ def test_a_text_that_is_missing_or_was_changed_is_not_shown(log):
 def test_of_many_rules_a_screen_is_printed(log):
     with AuditLog.open(log, rotate_bytes=10**6) as opened:
         opened.append([denial(300 + n, given=[reason(f"rule{n}", f"pool.yaml:{n}:1")]) for n in range(1, 40)])
-    short = on_terminal("audit", "why", "12.7", "log", cwd=log.parent)
-    piped, full = (ask("12.7", "log", *words).output.splitlines() for words in ((), ("--full",)))
+    short = on_terminal("audit", "why", "12.7", "--audit-log", "log", cwd=log.parent)
+    piped, full = (ask("12.7", *words).output.splitlines() for words in ((), ("--full",)))
     assert len(short) < 45 < len(full)
     assert any("and 38 more rules: use --full" in line for line in short)
     assert piped == full
@@ -130,18 +130,18 @@ def test_of_many_rules_a_screen_is_printed(log):
 def test_a_job_of_several_schedds_is_ambiguous(log):
     with AuditLog.open(log, rotate_bytes=10**6) as opened:
         opened.append([denial(300, schedd="submit2", given=[reason("there")])])
-    done = ask("12.7", "log")
+    done = ask("12.7")
     assert (done.exit_code, "write submit2#12.7, submit1#12.7" in done.output) == (2, True)
-    assert "there says no" in ask("Submit2#12.7", "log").output
-    assert "there says no" not in ask("submit1#12", "log").output
+    assert "there says no" in ask("Submit2#12.7").output
+    assert "there says no" not in ask("submit1#12").output
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["99.0", "log"], 1, "no decision in log names '99.0'"),
-        (["slot9@node", "log"], 1, "no decision in log names 'slot9@node'"),
-        (["12.7", "elsewhere"], 3, "read the folder of the audit log"),
+        (["99.0"], 1, "no decision in log names '99.0'"),
+        (["slot9@node"], 1, "no decision in log names 'slot9@node'"),
+        (["12.7", "--audit-log", "elsewhere"], 3, "read the folder of the audit log"),
     ],
 )
 @pytest.mark.usefixtures("log")
@@ -153,4 +153,69 @@ def test_what_is_not_there_is_said(words, code, message):
 def test_escape_sequences_of_names_are_not_printed(log):
     with AuditLog.open(log, rotate_bytes=10**6) as opened:
         opened.append([denial(300, user="e\x1b[31m", given=[reason("x\x1b[31m")])])
-    assert "\x1b" not in ask("12.7", "log").output
+    assert "\x1b" not in ask("12.7").output
+
+
+@pytest.mark.usefixtures("log")
+def test_filters_select_among_the_decisions_about_a_job():
+    """The heading, the counts and the texts of the rules are those of the selected decisions."""
+    for words, decisions in (
+        (("--kind", "match"), [("matched", 1)]),
+        (("--kind", "denial", "--until", "2023-11-15T01:33Z"), [("denied", 200)]),
+        (("--slot", "slot1@node"), [("matched", 1)]),
+        (("--user", "sue", "--queue", "root.a", "--text", "MALL SAYS"), [("denied", 12), ("denied", 200)]),
+        (("--limit", "3"), [("matched", 1), ("waiting", 1), ("denied", 1)]),
+    ):
+        found = json.loads(ask("12.7", *words, "--json").stdout)
+        assert [(each["decision"], each["times"]) for each in found["periods"]] == decisions, words
+    for words in (("--user", "ann"), ("--queue", "root.b"), ("--kind", "admin"), ("--slot", "slot2@node")):
+        assert ask("12.7", *words).exit_code == 1, words
+
+
+@pytest.mark.usefixtures("log")
+def test_a_limit_that_was_reached_is_said():
+    done = ask("12.7", "--limit", "3")
+    assert done.output.splitlines()[1].startswith("Matched to slot1@node in cycle 213")
+    assert "there may be more: use --limit, --since or --until" in done.stderr
+
+
+@pytest.mark.usefixtures("log")
+def test_the_records_are_those_that_are_added_up_the_oldest_first():
+    """One JSON object a line, from the whole log; filters and a limit count too."""
+    for words, cycles in (
+        (("12.7",), [*range(214)]),
+        (("SUBMIT1#12.7", "--kind", "match"), [213]),
+        (("submit2#12.7",), []),
+        (("12.7", "--kind", "denial", "--limit", "2"), [211, 212]),
+        (("slot1@node",), [213, 214, 215]),
+        (("slot1@node", "--kind", "discard"), [215]),
+        (("slot1@node", "--job", "13"), [214]),
+        (("--kind", "match"), [213, 214]),
+    ):
+        done = ask(*words, "--records")
+        assert [json.loads(line)["cycle"] for line in done.stdout.splitlines()] == cycles, words
+        assert done.exit_code == (0 if cycles else 1)
+        assert done.stderr == ("" if cycles else "no such record in log\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [(("12.7", "--job", "12.8"), "12.8"), (("slot1@node", "--slot", "slot2@node"), "slot2@node")],
+)
+@pytest.mark.parametrize("more", [(), ("--records",)])
+@pytest.mark.usefixtures("log")
+def test_two_jobs_or_two_slots_are_refused(words, other, more):
+    done = ask(*words, *more)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{words[0]} and {other} are both given: use one of them" in done.stderr
+
+
+@pytest.mark.usefixtures("log")
+def test_the_log_is_that_of_the_environment_and_of_the_file_of_the_service(tmp_path):
+    (tmp_path / "service.yaml").write_text("audit_log: log\n")
+    with_file, with_variable = (
+        CliRunner().invoke(main, ["audit", "why", "12.7", *words], env=variables)
+        for words, variables in ((("--config", "service.yaml"), {}), ((), {"NEGOTIATOR_AUDIT_LOG": "log"}))
+    )
+    assert with_file.exit_code == 0
+    assert with_file.output == with_variable.output == ask("12.7").output

@@ -360,7 +360,7 @@ def listed(folder):
         "diff site site --pool pool",
         "expr lint MY.Cpus>0",
         "expr eval 1+1",
-        "rollout",
+        "audit rollout",
         "qquota --pool pool --bundle site",
         "userprio -all --bundle site",
     ],

@@ -38,7 +38,6 @@ CALLS = {
     "test": ["test", "--bundle", "site", "--format", "json"],
     "plugins": ["plugins", "--json"],
     "policies": ["policies", "--bundle", "site", "--pool", "pool", "--json"],
-    "rollout": ["rollout", "--audit-log", "log", "--by", "user", "--json"],
     "diff": ["diff", "site", "warned", "--pool", "pool", "--jobs", "--json"],
     "whatif": ["whatif", "--pool", "pool", "--bundle", "site", "--add-slots", "2", "{slot}", "--json"],
     "replay": ["replay", "recorded", "--json"],
@@ -46,12 +45,12 @@ CALLS = {
     "config": ["config", "--config", "service.yaml", "--json"],
     "state show": ["state", "show", "--state", "state", "--json"],
     "audit verify": ["audit", "verify", "log", "--json"],
-    "audit why": ["audit", "why", "{job}", "log", "--json"],
-    "audit job": ["audit", "job", "{job}", "log"],
-    "audit search": ["audit", "search", "log", "--json"],
-    "audit who": ["audit", "who", "tester", "log", "--json"],
-    "audit changes": ["audit", "changes", "log", "--json"],
-    "audit sql": ["audit", "sql", "SELECT kind, cycle FROM records", "log", "--json"],
+    "audit why": ["audit", "why", "{job}", "--audit-log", "log", "--json"],
+    "audit why --records": ["audit", "why", "{job}", "--audit-log", "log", "--records"],
+    "audit who": ["audit", "who", "tester", "--audit-log", "log", "--json"],
+    "audit changes": ["audit", "changes", "--audit-log", "log", "--json"],
+    "audit rollout": ["audit", "rollout", "--audit-log", "log", "--by", "user", "--json"],
+    "audit sql": ["audit", "sql", "SELECT kind, cycle FROM records", "--audit-log", "log", "--json"],
 }
 #: It needs a live pool: test_fetch.py.
 ELSEWHERE = {"fetch"}

@@ -101,7 +101,7 @@ def test_an_error_message_imports_neither_plugins_nor_numpy(tmp_path):
         ("expr eval 1+1", "2"),
         ("expr repl", ""),
         ("audit verify {log}", "ok: "),
-        ("audit bundle {digest} {log}", "Bundle "),
+        ("audit bundle {digest} --audit-log {log}", "Bundle "),
     ],
 )
 def test_commands_without_a_pool_import_neither_plugins_nor_numpy(tmp_path, words, expected):

@@ -19,7 +19,9 @@ def _validator(command):
 def command_of(words):
     """Return the command of the words after ``negotiator``, if it has an output with a schema and prints JSON; else None."""
     words = [str(word) for word in words]
-    if words[:2] != ["audit", "job"] and "--json" not in words and not _is_json(words):
+    if words[:2] == ["audit", "why"] and "--records" in words:
+        return "audit why --records"
+    if "--json" not in words and not _is_json(words):
         return None
     for command in _COMMANDS:
         parts = command.split()

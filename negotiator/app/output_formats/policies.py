@@ -1,4 +1,4 @@
-"""The outputs of ``negotiator check``, ``lint``, ``test``, ``plugins``, ``policies``, ``rollout``, ``diff`` and ``whatif``."""
+"""The outputs of ``negotiator check``, ``lint``, ``test``, ``plugins``, ``policies``, ``audit rollout``, ``diff`` and ``whatif``."""
 
 from __future__ import annotations
 

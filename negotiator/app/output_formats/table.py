@@ -80,7 +80,6 @@ OUTPUTS: Final = (
     OutputFormat("test", (policies.TestOutput,), "The results of tests of policies.", option="--format json"),
     OutputFormat("plugins", (policies.PluginsOutput,), "The plugins of a bundle."),
     OutputFormat("policies", (policies.PoliciesOutput,), "What each rule does.", version=2),
-    OutputFormat("rollout", (RolloutReport,), "What rules that do not enforce would have denied."),
     OutputFormat("diff", (policies.Comparison,), "What another bundle would decide otherwise."),
     OutputFormat("whatif", (policies.Comparison,), "What a cycle would decide otherwise."),
     OutputFormat("replay", (service.ReplayOutput,), "A recorded cycle that was decided again.", is_line=True),
@@ -90,10 +89,16 @@ OUTPUTS: Final = (
     OutputFormat("state show", (StateSummary,), "Where a state is, and its rows."),
     OutputFormat("audit verify", service.AUDIT_VERIFY, "Whether the audit log was changed."),
     OutputFormat("audit why", (DecisionHistory,), "What was decided about a job or a slot."),
-    OutputFormat("audit job", (reasons.AuditRecord,), "A record.", is_line=True, option=""),
-    OutputFormat("audit search", (reasons.AuditRecord,), "A record.", is_line=True),
+    OutputFormat(
+        "audit why --records",
+        (reasons.AuditRecord,),
+        "A record, as audit why --json without JOB prints it too.",
+        is_line=True,
+        option="",
+    ),
     OutputFormat("audit who", (reasons.AuditRecord,), "A record of a match.", is_line=True),
     OutputFormat("audit changes", (reasons.AuditRecord,), "A record of a change.", is_line=True),
+    OutputFormat("audit rollout", (RolloutReport,), "What rules that do not enforce would have denied."),
     OutputFormat("audit sql", (service.AuditRow,), "A row.", is_line=True),
 )
 

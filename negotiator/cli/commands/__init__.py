@@ -24,7 +24,6 @@ COMMANDS = {
     "queues": "Print the queues.",
     "replay": "Decide recorded cycles again, and compare the decisions.",
     "report": "Write a page of HTML: use, shares, what blocks whom, times.",
-    "rollout": "Print what rules in mode warn or dryrun would have denied.",
     "run": "Run negotiation cycles over the ads of a pool.",
     "schema": "Print the JSON schema of a file, or of a command's output.",
     "serve": "Serve a pool: run negotiation cycles until it is stopped.",

@@ -1,4 +1,4 @@
-"""``negotiator rollout``: what rules in mode warn or dryrun would have denied, by the records of real cycles."""
+"""``negotiator audit rollout``: what rules in mode warn or dryrun would have denied, by the records of real cycles."""
 
 import json
 
@@ -82,7 +82,7 @@ def cycle(site, day, owners, log="log", **files):
 
 
 def rollout(*words):
-    return json.loads(run("rollout", "--audit-log", "log", "--json", *words))
+    return json.loads(run("audit", "rollout", "--audit-log", "log", "--json", *words))
 
 
 def only(report):
@@ -165,7 +165,7 @@ def test_ads_and_jobs_that_another_rule_denies_anyway_are_those_of_one_cycle(sit
 def test_the_table_has_all_that_one_decides_by_and_rules_that_would_deny_nothing(site):
     quiet = "  - {name: quiet, applies_to: match, expression: 'true', mode: dryrun}\n"
     cycle(site, 0, ["zoe", "ann", "ann", "ann"], pool=POLICY.replace("MODE", "warn") + quiet)
-    output = run("rollout", "--audit-log", "log")
+    output = run("audit", "rollout", "--audit-log", "log")
     rows = [line.split() for line in output.splitlines() if line.startswith("  expressions: ")]
     denied = ["1", "by", "TARGET.Memory", ">", "99999"]
     since = ["2026-11-18", "11:06"]
@@ -187,17 +187,17 @@ def test_the_table_has_all_that_one_decides_by_and_rules_that_would_deny_nothing
         ["expressions:", "quiet", "dryrun", *since, "0", "0.0%"],
     ]
     assert max(map(len, output.splitlines())) < 150
-    by_user = run("rollout", "--audit-log", "log", "--by", "user", "expressions: not-for-zoe")
+    by_user = run("audit", "rollout", "--audit-log", "log", "--by", "user", "expressions: not-for-zoe")
     assert by_user.splitlines()[-2].split()[2:7] == ["zoe", "1", "(1)", "100.0%", "1"]
 
 
 def test_an_unknown_rule_names_the_nearest_and_a_log_without_such_rules_says_so(site):
     cycle(site, 0, ["zoe"], pool=POLICY.replace("MODE", "warn"))
-    done = CliRunner().invoke(main, ["rollout", "not-for-zo", "--audit-log", "log"])
+    done = CliRunner().invoke(main, ["audit", "rollout", "not-for-zo", "--audit-log", "log"])
     assert (done.exit_code, "did you mean not-for-zoe?" in done.output) == (1, True)
     cycle(site, 1, ["zoe"], pool=POLICY.replace("MODE", "enforce"))
-    assert "No rule of the last bundle" in run("rollout", "--audit-log", "log")
-    assert "no audit log" in CliRunner().invoke(main, ["rollout", "--audit-log", "bundle"]).output
+    assert "No rule of the last bundle" in run("audit", "rollout", "--audit-log", "log")
+    assert "no audit log" in CliRunner().invoke(main, ["audit", "rollout", "--audit-log", "bundle"]).output
 
 
 def test_a_match_that_two_rules_would_deny_is_none_of_either_alone(site):
@@ -234,6 +234,6 @@ def test_a_bundle_with_plugins_that_another_user_could_have_written_is_not_loade
     cycle(site, 0, ["zoe"], pool=POLICY.replace("MODE", "warn") + "plugins: {folders: [plugins]}\n")
     assert only(rollout())["total"]["matches"] == 1
     (site / "log" / "bundles").chmod(0o777)
-    done = CliRunner().invoke(main, ["rollout", "--audit-log", "log"])
+    done = CliRunner().invoke(main, ["audit", "rollout", "--audit-log", "log"])
     assert done.exit_code != 0
     assert "world-writable" in done.output

@@ -1,4 +1,4 @@
-"""``negotiator rollout``: what the rules that do not enforce would have denied, to decide whether they should."""
+"""``negotiator audit rollout``: what the rules that do not enforce would have denied, to decide whether they should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``negotiator audit search``, ``who`` and ``changes``, as auditors call them, after a cycle and a reload."""
+"""``negotiator audit why`` without a job, ``who`` and ``changes``, as auditors call them, after a cycle and a reload."""
 
 import json
 import time
@@ -46,20 +46,20 @@ def log(tmp_path, monkeypatch):
     return tmp_path / "log"
 
 
-def ask(*words):
-    return CliRunner().invoke(main, ["audit", *words])
+def ask(command, *words):
+    return CliRunner().invoke(main, ["audit", command, "--audit-log", "log", *words])
 
 
 @pytest.mark.parametrize("name", ["s0@h", "1.0", "ada", "ada@d"])
 @pytest.mark.usefixtures("log")
 def test_who_prints_the_matches_of_a_slot_a_job_or_a_user(name):
-    (record,) = [json.loads(line) for line in ask("who", name, "log", "--json").output.splitlines()]
+    (record,) = [json.loads(line) for line in ask("who", name, "--json").output.splitlines()]
     assert (record["kind"], record["job"], record["slot"], record["user"]) == ("match", "1.0", "s0@h", "ada")
 
 
 @pytest.mark.usefixtures("log")
 def test_the_table_has_the_decisive_reason_of_a_denial():
-    lines = ask("search", "log", "--kind", "denial").output.splitlines()
+    lines = ask("why", "--kind", "denial").output.splitlines()
     assert lines[1].split() == ["TIME", "KIND", "WHO", "WHAT", "WHY", "BUNDLE"]
     assert lines[2].split()[2:4] == ["denial", "bob"]
     assert "1 job got no slot in root.default: 1.1" in lines[2]
@@ -68,7 +68,7 @@ def test_the_table_has_the_decisive_reason_of_a_denial():
 
 @pytest.mark.usefixtures("log")
 def test_changes_have_who_what_and_the_bundle():
-    first, second = ask("changes", "log").output.splitlines()[2:4]
+    first, second = ask("changes").output.splitlines()[2:4]
     assert first.split()[2:4] == ["admin", "sue"]
     assert "move s#7 root.x: refused" in first
     assert "no right" in first
@@ -92,31 +92,30 @@ def test_times_are_dates_instants_or_ago(since, kinds):
     if form:
         since = instant(time.time() - int(days) * DAY)[: 10 if form == "a date" else None]
     found = [
-        json.loads(line)["kind"]
-        for line in ask("changes", "log", "--since", since, "--json").output.splitlines()
+        json.loads(line)["kind"] for line in ask("changes", "--since", since, "--json").output.splitlines()
     ]
     assert found == kinds
 
 
 @pytest.mark.usefixtures("log")
 def test_a_limit_that_was_reached_is_said():
-    done = ask("search", "log", "--limit", "1")
+    done = ask("why", "--limit", "1")
     assert "there may be more: use --limit, --since or --until" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["who", "nobody", "log"], 1, "no such record in log"),
+        (["who", "nobody"], 1, "no such record in log"),
         (
-            ["changes", "log", "--since", "2090-01-01"],
+            ["changes", "--since", "2090-01-01"],
             1,
             "no change by an administrator, and no reload of the bundle, in log",
         ),
-        (["search", "elsewhere"], 3, "read the folder of the audit log"),
-        (["search", "log", "--since", "yesterday"], 2, "'yesterday' is not a time: use 2026-11-20"),
-        (["search", "log", "--job", "x"], 2, "'x' is not the id of a job"),
-        (["search", "log", "--limit", "0"], 2, "--limit"),
+        (["why", "--audit-log", "elsewhere"], 3, "read the folder of the audit log"),
+        (["why", "--since", "yesterday"], 2, "'yesterday' is not a time: use 2026-11-20"),
+        (["why", "--job", "x"], 2, "'x' is not the id of a job"),
+        (["why", "--limit", "0"], 2, "--limit"),
     ],
 )
 @pytest.mark.usefixtures("log")
@@ -129,4 +128,4 @@ def test_what_is_not_there_or_wrong_is_said(words, code, message):
 def test_names_from_ads_are_printed_without_control_characters():
     with AuditLog.open(Path("log"), rotate_bytes=10**6) as opened:
         opened.append([{"kind": "admin", "user": "e\x1b[31mvil", "text": "x"}])
-    assert "\x1b" not in ask("changes", "log").output
+    assert "\x1b" not in ask("changes").output
