@@ -17,7 +17,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "serve",
         "status",
         "export",
-        "config",
         "state",
         "web",
     ),

@@ -15,7 +15,7 @@ from negotiator.app.web_process import web_process
 from negotiator.cli.event_log import open_log
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput
-from negotiator.cli.settings import take_settings
+from negotiator.cli.settings import settings_error, take_settings
 from negotiator.exit_codes import ExitCode
 
 
@@ -24,8 +24,8 @@ def serve(context: click.Context, **given: Any) -> None:
 
     :raises SettingsError: the settings have errors.
     """
-    settings, error = take_settings(context, given)
-    if error is not None:
+    settings = take_settings(context, given)
+    if (error := settings_error(context, settings)) is not None:
         raise error
     if given["shadow"] and settings.pool_driver is PoolDriver.FILES:
         raise click.UsageError("--shadow observes a live pool: it cannot be used with --pool-driver files")

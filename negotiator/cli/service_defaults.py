@@ -7,7 +7,7 @@ options read nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _PREFIX: Final = "NEGOTIATOR_"
 #: A trial neither continues the state of the service nor writes to its audit log, unless the caller names them.
 _NOT_USED: Final = {"run": frozenset({"state", "state_database", "name", "audit_log", "key_file"})}
+#: The keys that have the state of a command.
+STATE_KEYS: Final = frozenset({"state", "state_database", "state_timeout", "name"})
 _FILE: Final = "negotiator.service_file"
 
 
@@ -54,11 +56,38 @@ def _read(name: str | None) -> ServiceFile | None:
 def _has_other_state(context: click.Context) -> bool:
     """True if a state is given that need not be that of the file: the database of the file is not that of its folder."""
     given = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
-    return not isinstance(context.command, ServiceCommand) and context.get_parameter_source("state") in given
+    return not _takes_all(context) and context.get_parameter_source("state") in given
 
 
 class ServiceCommand(click.Command):
-    """A command that takes all settings of the service, and reports the problems of the file with its own."""
+    """A command with the settings of the service: with all of them it reports the problems of the file with its own."""
+
+    #: The error for an option that is not used, with its name as ``{}``.
+    refusal = ""
+
+    def used_keys(self, context: click.Context) -> Collection[str] | None:  # noqa: ARG002 - subclasses need it
+        """Return the keys that are used as the command is called; None if all are."""
+        return None
+
+
+class SettingOption(click.Option):
+    """The option of a key; its variable is not read if the command does not use the key."""
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """Return the value of the variable."""
+        return super().resolve_envvar_value(ctx) if is_used(ctx, key_of(self)) else None
+
+
+def is_used(context: click.Context, key: str) -> bool:
+    """True if the command uses a key as it is called."""
+    command = context.command
+    keys = command.used_keys(context) if isinstance(command, ServiceCommand) else None
+    return keys is None or key in keys
+
+
+def _takes_all(context: click.Context) -> bool:
+    command = context.command
+    return isinstance(command, ServiceCommand) and command.used_keys(context) is None
 
 
 class ServiceDefaults(Mapping[str, Any]):
@@ -75,14 +104,16 @@ class ServiceDefaults(Mapping[str, Any]):
         if name not in parameters and isinstance(context.command, click.Group):
             return self
         key = key_of(parameters[name])
-        if key in {"state_database", "name"} and _has_other_state(context):
+        if key in STATE_KEYS - {"state"} and _has_other_state(context):
             raise KeyError(name)
         if not key or key in _NOT_USED.get(context.command.name or "", ()) or context.resilient_parsing:
+            raise KeyError(name)
+        if not is_used(context, key):
             raise KeyError(name)
         file = service_file(context)
         if file is None:
             raise KeyError(name)
-        if file.problems and not isinstance(context.command, ServiceCommand):
+        if file.problems and not _takes_all(context):
             from negotiator.errors import SettingsError  # noqa: PLC0415
 
             raise SettingsError(file.problems, str(file.path))

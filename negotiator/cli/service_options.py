@@ -1,14 +1,16 @@
-"""The options of the commands that take all settings of the service: ``serve`` and ``config``."""
+"""The options of the commands that take the settings of the service: ``serve`` and ``status``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import click
 
 from negotiator.cli import options
 from negotiator.cli.cycle_options import Seconds
+from negotiator.cli.service_defaults import SettingOption
 from negotiator.defaults import (
     ALL_CYCLES,
     DEFAULT_STATE,
@@ -46,6 +48,7 @@ def _setting(
     return click.option(
         *(flags or (f"--{name.replace('_', '-')}",)),
         name,
+        cls=SettingOption,
         type=kind,
         envvar=f"NEGOTIATOR_{name.upper()}",
         show_envvar=True,
@@ -54,23 +57,26 @@ def _setting(
     )
 
 
+_target = partial(target_option, cls=SettingOption)
+
+
 def _default(value: Any) -> dict[str, Any]:
     return {"default": value, "show_default": True}
 
 
 _OPTIONS: Final = (
     service_file_option,
-    target_option("bundle", short=True, type=ANY_PATH),
-    target_option("plugins_dirs"),
-    target_option("disable"),
-    target_option("scheduler_acl", hidden=False),
+    _target("bundle", short=True, type=ANY_PATH),
+    _target("plugins_dirs"),
+    _target("disable"),
+    _target("scheduler_acl", hidden=False),
     _setting(
         "pool_driver",
         "Where the ads of each cycle are: in files, or at the live pool of the bundle.",
         click.Choice(DRIVERS),
         **_default("live"),
     ),
-    target_option("pool", **_POOL),
+    _target("pool", **_POOL),
     _setting(
         "every",
         "Time between the beginnings of two cycles.  [default: by NEGOTIATOR_INTERVAL and NEGOTIATOR_CYCLE_DELAY]",
@@ -97,8 +103,8 @@ _OPTIONS: Final = (
         metavar="SECONDS",
         **_default(STABLE_SECONDS),
     ),
-    target_option("state", **_STATE),
-    target_option("state_database", hidden=False),
+    _target("state", **_STATE),
+    _target("state_database", hidden=False),
     _setting(
         "state_timeout",
         "With --state-database: how long it may take to answer, and a leader may be silent.",
@@ -111,8 +117,8 @@ _OPTIONS: Final = (
         "With --state-database: the name of one of several negotiators of the pool, which have a state each.",
         metavar="NAME",
     ),
-    target_option("audit_log"),
-    target_option("key_file"),
+    _target("audit_log"),
+    _target("key_file"),
     _setting("record", "Folder to record cycles in (negotiator replay).", ANY_PATH, metavar="DIR"),
     _setting(
         "record_which",

@@ -1,27 +1,31 @@
-"""The settings of the service, from the options, the environment and the file of a command."""
+"""The settings of the service, from the options, the environment and the file of a command, and what each comes from."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from negotiator.app.service_checks import check_settings
 from negotiator.app.service_settings import KEYS, Origin, ServiceSettings, SettingOrigin
-from negotiator.cli.service_defaults import key_of, service_file
+from negotiator.cli.render import print_table, printable
+from negotiator.cli.service_defaults import ServiceCommand, is_used, key_of, service_file
 from negotiator.errors import SettingsError
+from negotiator.hooks.state_location import DatabaseUrl
 from negotiator.records import Problem, Source
 
 if TYPE_CHECKING:
     from negotiator.app.service_file import ServiceFile
 
 
-def take_settings(
-    context: click.Context, given: dict[str, Any]
-) -> tuple[ServiceSettings, SettingsError | None]:
-    """Remove the settings of the service from the parameters of a command; return them, and the exception for their errors."""
+def take_settings(context: click.Context, given: dict[str, Any]) -> ServiceSettings:
+    """Remove the settings of the service from the parameters of a command, and return them.
+
+    :raises click.UsageError: one is given that the command does not use as it is called.
+    """
     values: dict[str, Any] = {}
     origins: dict[str, SettingOrigin] = {}
     for parameter in context.command.params:
@@ -30,12 +34,18 @@ def take_settings(
             values[key] = given.pop(name)
             flags = parameter.secondary_opts if values[key] is False else parameter.opts
             origins[key] = _origin(context, parameter, key, flags)
+    return ServiceSettings(**values, origins=origins)
+
+
+def settings_error(context: click.Context, settings: ServiceSettings) -> SettingsError | None:
+    """Return the exception for all errors of the settings and of the file; None without any."""
+    from negotiator.app.service_checks import check_settings  # noqa: PLC0415 - the status needs no checks
+
     file = service_file(context)
     problems = file.problems if file else ()
-    settings = ServiceSettings(**values, origins=origins)
-    invalid = file.invalid & {key for key in KEYS if origins[key].kind is Origin.DEFAULT} if file else ()
-    found = (*problems, *check_settings(settings, invalid))
-    return settings, _error(sorted(found, key=lambda each: each.source), file)
+    is_default = {key for key in KEYS if settings.origin(key).kind is Origin.DEFAULT}
+    found = (*problems, *check_settings(settings, file.invalid & is_default if file else ()))
+    return _error(sorted(found, key=lambda each: each.source), file)
 
 
 def _error(problems: Sequence[Problem], file: ServiceFile | None) -> SettingsError | None:
@@ -50,10 +60,60 @@ def _origin(
 ) -> SettingOrigin:
     source = context.get_parameter_source(parameter.name or "")
     if source is ParameterSource.COMMANDLINE:
-        return SettingOrigin(Origin.OPTION, Source(max(flags, key=len)))
+        origin = SettingOrigin(Origin.OPTION, Source(max(flags, key=len)))
+        if isinstance(context.command, ServiceCommand) and not is_used(context, key):
+            raise click.UsageError(context.command.refusal.format(origin))
+        return origin
     if source is ParameterSource.ENVIRONMENT:
         return SettingOrigin(Origin.VARIABLE, Source(str(parameter.envvar)))
+    file = service_file(context) if source is ParameterSource.DEFAULT_MAP else None
+    return SettingOrigin() if file is None else SettingOrigin(Origin.FILE, file.sources[key])
+
+
+def print_settings(context: click.Context, settings: ServiceSettings, *, as_json: bool) -> None:
+    """Print the settings with which ``negotiator serve`` would run, and what each comes from.
+
+    :raises SettingsError: the settings have errors; they were printed.
+    """
+    error = settings_error(context, settings)
     file = service_file(context)
-    if source is ParameterSource.DEFAULT_MAP and file is not None:
-        return SettingOrigin(Origin.FILE, file.sources[key])
-    return SettingOrigin()
+    where = str(file.path) if file else ""
+    if as_json:
+        click.echo(json.dumps(_as_json(settings, where), indent=2))
+    else:
+        click.echo(printable(f"Configuration of the service: {where or 'no file'}"))
+        click.echo()
+        rows = [(key, printable(_text(getattr(settings, key))), str(settings.origin(key))) for key in KEYS]
+        print_table("Settings", ("KEY", "VALUE", "ORIGIN"), rows)
+    if error is not None:
+        raise error
+
+
+def _as_json(settings: ServiceSettings, where: str) -> dict[str, Any]:
+    """Return the settings as plain data; ``place`` is the option, the variable or ``file:line:column``."""
+    return {
+        "file": where or None,
+        "settings": {
+            key: {
+                "value": _plain(getattr(settings, key)),
+                "origin": str(settings.origin(key).kind),
+                "place": str(settings.origin(key).place) or None,
+            }
+            for key in KEYS
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, Path | DatabaseUrl) else value  # a URL without its password
+
+
+def _text(value: Any) -> str:
+    """Return a value as the file has it; empty if there is none."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return json.dumps(value) if isinstance(value, bool) or value in {"", " "} else str(value)

@@ -1,40 +1,75 @@
-"""``negotiator status``: the health and the last cycle of a negotiator."""
+"""``negotiator status``: the health and the last cycle of a negotiator, its state, and the settings of the service."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import attrs
 import click
 
 from negotiator.app.health import HealthReport, NegotiatorStatus, negotiator_health
+from negotiator.app.state_copies import StateSummary, state_summary
 from negotiator.app.targets import clock
 from negotiator.cli.overruns import overrun_sums
 from negotiator.cli.phrases import number
-from negotiator.cli.render import printable
-from negotiator.hooks.command_targets import CommandTargets
+from negotiator.cli.render import print_table, printable
+from negotiator.cli.settings import print_settings, take_settings
 from negotiator.records.text import utc_time
 
 _WIDTH = 12  # of the names of rows
 _DIGITS = 12  # of a digest
 
 
-def status(targets: CommandTargets, *, as_json: bool) -> None:
-    """Print the health of the negotiator of a state, and exit with its code."""
-    if targets.state is None:
-        raise click.UsageError("missing --state")
-    now = clock(targets)()
-    report = negotiator_health(targets.required_state, now)
+def status(
+    context: click.Context, *, settings: bool, full: bool, now: float | None, as_json: bool, **given: Any
+) -> None:
+    """Print the health of the negotiator of a state and what the state has, and exit with the code of its health.
+
+    :param settings: print the settings of the service instead.
+    :raises StateError: the state is missing or cannot be read.
+    :raises SettingsError: the settings are printed, and have errors.
+    """
+    found = take_settings(context, given)
+    if settings:
+        if full or now is not None:
+            raise click.UsageError("--full and --now cannot be used with --settings")
+        print_settings(context, found, as_json=as_json)
+        return
+    targets = attrs.evolve(found.targets, now=now)
+    at = clock(targets)()
+    report = negotiator_health(targets.required_state, at)
     if as_json:
         values = None if report.status is None else attrs.asdict(report.status)
-        shown = {"health": str(report.health), "text": report.text, "status": values}
+        state = attrs.asdict(state_summary(targets))
+        shown = {"health": str(report.health), "text": report.text, "status": values, "state": state}
         click.echo(json.dumps(shown, sort_keys=True))
     else:
-        for name, text in _rows(report, now):
-            click.echo(f"{name:<{_WIDTH}}{printable(text)}")
+        _print_rows(_rows(report, at))  # before the state, which a database may not give
+        _print_state(state_summary(targets), full=full)
     sys.exit(report.health.exit_code)
+
+
+def _print_rows(rows: Iterator[tuple[str, str]]) -> None:
+    for name, text in rows:
+        click.echo(f"{name:<{_WIDTH}}{printable(text)}")
+
+
+def _print_state(found: StateSummary, *, full: bool) -> None:
+    _print_rows(_state(found))
+    if full:
+        click.echo()
+        rows = [(name, str(count)) for name, count in found.rows.items()]
+        print_table("Rows", ("TABLE", "ROWS"), rows, right=(1,))
+
+
+def _state(found: StateSummary) -> Iterator[tuple[str, str]]:
+    yield "State", f"{found.place}, version {found.version}"
+    if found.leader is not None:
+        yield "Leader", f"process {found.leader.process} on {found.leader.host}"
+    yield "Rows", f"{sum(found.rows.values())} in {number(len(found.rows), 'table')}"
 
 
 def _rows(report: HealthReport, now: float) -> Iterator[tuple[str, str]]:

@@ -153,8 +153,8 @@ def test_the_second_manager_is_standby_until_the_first_one_ends_and_so_on(site, 
     found = json.loads(status.stdout)
     assert (status.returncode, found["health"]) == (ExitCode.DONE, "standby")
     assert f"process {leader.process.pid} on" in found["text"]
-    shown = site.command("state", "show", "--config", "two.yaml").stdout
-    assert f"Leader: process {leader.process.pid} on" in shown
+    shown = site.command("status", "--config", "two.yaml").stdout
+    assert f"Leader      process {leader.process.pid} on" in shown
     assert "reloaded" in site.command("admin", "reload", "--wait", "60", "--config", "two.yaml").stdout
     assert site.command("state", "backup", "copy.gz", "--config", "two.yaml").returncode == 0
     standby.signal(signal.SIGHUP)  # nothing to reload yet

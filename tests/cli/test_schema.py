@@ -42,8 +42,6 @@ CALLS = {
     "whatif": ["whatif", "--pool", "pool", "--bundle", "site", "--add-slots", "2", "{slot}", "--json"],
     "replay": ["replay", "recorded", "--json"],
     "status": ["status", "--state", "state", "--json"],
-    "config": ["config", "--config", "service.yaml", "--json"],
-    "state show": ["state", "show", "--state", "state", "--json"],
     "audit verify": ["audit", "verify", "log", "--json"],
     "audit why": ["audit", "why", "{job}", "--audit-log", "log", "--json"],
     "audit why --records": ["audit", "why", "{job}", "--audit-log", "log", "--records"],

@@ -1,6 +1,5 @@
-"""``negotiator state``: what a state has, its backup, and its restoration."""
+"""``negotiator state``: the backup of a state, and its restoration."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -26,15 +25,6 @@ def folder(tmp_path, monkeypatch):
 
 def call(*words):
     return invoke(state, [*words, "--state", "state"])
-
-
-@pytest.mark.usefixtures("folder")
-def test_show_prints_the_version_and_the_rows():
-    shown = json.loads(call("show", "--json").output)
-    assert (shown["place"], shown["version"], shown["rows"]["admin_requests"]) == ("state", 11, 1)
-    text = call("show").output
-    assert text.startswith("State state, version 11\n")
-    assert "  admin_requests     1\n" in text
 
 
 def test_a_backup_is_restored_by_the_next_command(folder):

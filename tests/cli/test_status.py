@@ -1,4 +1,4 @@
-"""``negotiator status``: the health of a serving negotiator, and of one that was killed."""
+"""``negotiator status``: the health of a serving negotiator, and of one that was killed; and what the state has."""
 
 import json
 import os
@@ -9,6 +9,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
+
+from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 
 PLUGIN = """
 from pathlib import Path
@@ -87,6 +89,52 @@ def until(folder, code, word=""):
 
 def test_without_a_state_there_is_nothing_to_report(tmp_path):
     assert status(tmp_path) == (6, "error: var/state: no state of a negotiator in this folder\n")
+
+
+def test_the_version_and_the_rows_of_the_state_follow_the_health(tmp_path):
+    with StateStore.open(tmp_path / "state") as store:
+        store.request(AdminRequest(0, 5.0, "ann", (), AdminAction.RELOAD))
+    words = ("--state", "state")
+    code, printed = status(tmp_path, *words)
+    first, place, rows = printed.splitlines()
+    assert (code, first) == (1, "Negotiator  not running: no negotiator has written its status yet")
+    assert (place, rows) == ("State       state, version 11", "Rows        1 in 12 tables")
+    full = status(tmp_path, *words, "--full")[1]
+    assert full.startswith(printed)
+    assert "  admin_requests     1\n" in full
+    shown = json.loads(status(tmp_path, *words, "--json")[1])
+    state = shown["state"]
+    assert (state["place"], state["version"], state["rows"]["admin_requests"]) == ("state", 11, 1)
+    assert (shown["health"], state["leader"]) == ("not running", None)
+
+
+def test_a_state_that_cannot_be_read_is_an_error(tmp_path):
+    with StateStore.open(tmp_path / "state"):
+        pass
+    (tmp_path / "state" / "state.sqlite").write_bytes(b"no database" * 100)
+    for words in ((), ("--json",), ("--full",)):
+        code, printed = status(tmp_path, "--state", "state", *words)
+        assert (code, "error: state" in printed, '"health"' in printed) == (6, True, False)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--every", "5"), "--every needs --settings"),
+        (("--no-watch",), "--no-watch needs --settings"),
+        (("--settings", "--full"), "--full and --now cannot be used with --settings"),
+    ],
+)
+def test_an_option_without_effect_is_refused(tmp_path, words, message):
+    code, printed = status(tmp_path, *words)
+    assert (code, message in printed) == (2, True)
+
+
+def test_a_variable_of_another_setting_does_not_matter(tmp_path, monkeypatch):
+    monkeypatch.setenv("NEGOTIATOR_EVERY", "soon")
+    assert status(tmp_path)[0] == 6
+    code, printed = status(tmp_path, "--settings")
+    assert (code, "Invalid value for '--every'" in printed) == (2, True)
 
 
 def test_a_serving_negotiator_is_healthy_and_a_killed_one_does_not_run(site):

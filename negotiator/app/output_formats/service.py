@@ -1,4 +1,4 @@
-"""The outputs of ``negotiator config``, ``status``, ``state show``, ``fetch``, ``replay`` and of the commands of the audit log."""
+"""The outputs of ``negotiator status``, ``fetch``, ``replay`` and of the commands of the audit log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias, TypedDict
 
 from negotiator.app.health import Health, NegotiatorStatus
 from negotiator.app.service_settings import Origin
+from negotiator.app.state_copies import StateSummary
 from negotiator.audit.verify import Fault
 
 
@@ -17,7 +18,7 @@ class SettingValues(TypedDict):
     place: str | None
 
 
-class ConfigOutput(TypedDict):
+class SettingsOutput(TypedDict):
     """The settings of the service by key; ``file`` is null without a file."""
 
     file: str | None
@@ -30,6 +31,7 @@ class StatusOutput(TypedDict):
     health: Health
     text: str
     status: NegotiatorStatus | None
+    state: StateSummary
 
 
 class FetchOutput(TypedDict):
@@ -74,6 +76,8 @@ class AuditUnverified(TypedDict):
     error: str
 
 
+#: The answers of ``negotiator status``, without and with ``--settings``.
+STATUS: Final = (StatusOutput, SettingsOutput)
 #: The answers of ``negotiator audit verify``.
 AUDIT_VERIFY: Final = (AuditVerified, AuditUnverified)
 #: The columns of a row.

@@ -16,7 +16,6 @@ import msgspec
 from negotiator.app.audit_why import DecisionHistory
 from negotiator.app.output_formats import cycles, policies, queues, reasons, service, why
 from negotiator.app.rollout import RolloutReport
-from negotiator.app.state_copies import StateSummary
 from negotiator.bundle.json_schema import DIALECT, JsonSchema
 
 _DIGITS: Final = 12
@@ -84,9 +83,9 @@ OUTPUTS: Final = (
     OutputFormat("whatif", (policies.Comparison,), "What a cycle would decide otherwise."),
     OutputFormat("replay", (service.ReplayOutput,), "A recorded cycle that was decided again.", is_line=True),
     OutputFormat("fetch", (service.FetchOutput,), "The ads that were saved."),
-    OutputFormat("status", (service.StatusOutput,), "The health of a negotiator.", version=3),
-    OutputFormat("config", (service.ConfigOutput,), "The settings of the service."),
-    OutputFormat("state show", (StateSummary,), "Where a state is, and its rows."),
+    OutputFormat(
+        "status", service.STATUS, "The health of a negotiator and its state, or the settings.", version=4
+    ),
     OutputFormat("audit verify", service.AUDIT_VERIFY, "Whether the audit log was changed."),
     OutputFormat("audit why", (DecisionHistory,), "What was decided about a job or a slot."),
     OutputFormat(

@@ -36,7 +36,7 @@ def serve(**given: Any) -> None:
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
     is handed out. With --pool-driver files the ads are those of files instead, read anew for each cycle, and matches are printed.
 
-    Each option can also be a variable of the environment or a key of a file (--config); negotiator config prints them all.
+    Each option can also be a variable of the environment or a key of a file (--config); negotiator status --settings prints them all.
 
     With --shadow the pool keeps its own negotiator: this one observes the pool (READ authorization is enough), decides, hands out nothing,
     and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.

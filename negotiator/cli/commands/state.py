@@ -1,4 +1,4 @@
-"""``negotiator state``: what a state has, its backup, and its restoration."""
+"""``negotiator state``: the backup of a state, and its restoration."""
 
 from __future__ import annotations
 
@@ -18,33 +18,15 @@ _targets: Final[Callable[..., Any]] = options.targets(
 )
 
 
-@click.group()
+@click.group(short_help="Back up a state, and restore a backup.")
 def state() -> None:
-    """Print what a state has, back it up, and restore a backup.
+    """Back up a state, and restore a backup; negotiator status prints what it has.
 
     \b
     Examples:
-      negotiator state show
       negotiator state backup /var/backups/negotiator.gz
       negotiator state restore /var/backups/negotiator.gz --replace
     """
-
-
-@state.command("show", short_help="Print where a state is, its version and its rows.")
-@_targets
-@options.as_json
-def show_command(**given: Any) -> None:
-    """Print where a state is, the version of its tables, and how many rows each has.
-
-    \b
-    Exit codes:
-      0  printed
-      2  invalid command line
-      6  no state in the folder, or it could not be read
-    """
-    from negotiator.cli import state as implementation
-
-    implementation.show(**given)
 
 
 @state.command("backup", short_help="Write a backup of a state.")

@@ -1,4 +1,4 @@
-"""``negotiator config``, and the settings of the service in the other commands."""
+"""``negotiator status --settings``, and the settings of the service in the other commands."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def settings(done):
 
 
 def test_each_setting_is_printed_with_the_option_variable_or_line_that_it_comes_from(run, tmp_path):
-    words = ("config", "--json", "--config", "negotiator.yaml", "--every", 5)
+    words = ("status", "--settings", "--json", "--config", "negotiator.yaml", "--every", 5)
     found = settings(run(*words, NEGOTIATOR_AUDIT_LOG="log"))
     assert found["every"] == (5.0, "option", "--every")
     assert found["audit_log"] == ("log", "variable", "NEGOTIATOR_AUDIT_LOG")
@@ -54,21 +54,21 @@ def test_each_setting_is_printed_with_the_option_variable_or_line_that_it_comes_
 
 
 def test_an_option_precedes_a_variable_and_that_the_file(run):
-    words = ("config", "--json", "--config", "negotiator.yaml")
+    words = ("status", "--settings", "--json", "--config", "negotiator.yaml")
     assert settings(run(*words))["every"][:2] == (60.0, "file")
     assert settings(run(*words, NEGOTIATOR_EVERY="7"))["every"][:2] == (7.0, "variable")
     assert settings(run(*words, "--every", 8, NEGOTIATOR_EVERY="7"))["every"][:2] == (8.0, "option")
 
 
 def test_a_switch_of_the_file_can_be_turned_off(run):
-    words, file = ("config", "--json", "--config", "negotiator.yaml"), "watch: true\n"
+    words, file = ("status", "--settings", "--json", "--config", "negotiator.yaml"), "watch: true\n"
     assert settings(run(*words, file=file))["watch"][0] is True
     assert settings(run(*words, "--no-watch", file=file))["watch"] == (False, "option", "--no-watch")
     assert settings(run(*words, file=file, NEGOTIATOR_WATCH="false"))["watch"][0] is False
 
 
 def test_the_table_has_the_same(run):
-    lines = run("config", "--config", "negotiator.yaml").stdout.splitlines()
+    lines = run("status", "--settings", "--config", "negotiator.yaml").stdout.splitlines()
     assert lines[0] == "Configuration of the service: negotiator.yaml"
     rows = [line.split() for line in lines if line.startswith("  ")]
     assert ["every", "60.0", "negotiator.yaml:2:1"] in rows
@@ -79,16 +79,16 @@ def test_the_table_has_the_same(run):
 def test_the_file_is_that_of_the_option_the_variable_or_the_system(run, tmp_path):
     (tmp_path / "etc.yaml").write_text("every: 1\n")
     (tmp_path / "other.yaml").write_text("every: 2\n")
-    assert settings(run("config", "--json"))["every"][0] == 1
-    assert settings(run("config", "--json", NEGOTIATOR_CONFIG="other.yaml"))["every"][0] == 2
-    words = ("config", "--json", "--config", "negotiator.yaml")
+    assert settings(run("status", "--settings", "--json"))["every"][0] == 1
+    assert settings(run("status", "--settings", "--json", NEGOTIATOR_CONFIG="other.yaml"))["every"][0] == 2
+    words = ("status", "--settings", "--json", "--config", "negotiator.yaml")
     assert settings(run(*words, NEGOTIATOR_CONFIG="other.yaml"))["every"][0] == 60
-    assert settings(run("config", "--json", "--config", ""))["every"][1] == "default"
+    assert settings(run("status", "--settings", "--json", "--config", ""))["every"][1] == "default"
 
 
 def test_all_problems_of_the_file_and_the_options_are_printed_at_once(run):
     file = "web_ky: a\nweb_certificate: none.pem\nbind_port: 99999\nweb_bind_port: 0\n"
-    done = run("config", "--config", "negotiator.yaml", "--bind-host", "a b", file=file)
+    done = run("status", "--settings", "--config", "negotiator.yaml", "--bind-host", "a b", file=file)
     assert done.exit_code == 2
     assert "web_certificate" in done.stdout
     problems = [line for line in done.stderr.splitlines() if ": error: " in line]
@@ -114,8 +114,8 @@ def test_contents_of_keys_are_never_printed(run, tmp_path):
     (tmp_path / "secret").write_text("0123456789abcdef-secret")
     (tmp_path / "secret").chmod(0o600)
     file = "key_file: secret\nweb_key: secret\nweb_certificate: secret\n"
-    for words in (("config",), ("config", "--json")):
-        done = run(*words, "--config", "negotiator.yaml", file=file)
+    for words in ((), ("--json",)):
+        done = run("status", "--settings", *words, "--config", "negotiator.yaml", file=file)
         assert str(tmp_path / "secret") in done.stdout
         assert "0123456789abcdef" not in done.output
 
@@ -221,8 +221,8 @@ def test_a_set_user_id_program_takes_its_administrators_from_the_file_of_the_sys
     assert json.loads(run(*words).stdout)["scheduler"]["configure"]["granted"]
 
 
-def test_each_key_is_an_option_and_a_variable_of_serve_and_config():
-    for name in ("serve", "config"):
+def test_each_key_is_an_option_and_a_variable_of_serve_and_status():
+    for name in ("serve", "status"):
         options = {key_of(each): each for each in loaded(main.commands[name]).params}
         assert [key for key in options if key] == list(KEYS)
         for key in KEYS:
@@ -231,8 +231,8 @@ def test_each_key_is_an_option_and_a_variable_of_serve_and_config():
 
 
 def test_the_options_have_the_defaults_and_choices_of_the_settings():
-    options = {key_of(each): each for each in loaded(main.commands["config"]).params}
-    context = click.Context(loaded(main.commands["config"]))
+    options = {key_of(each): each for each in loaded(main.commands["status"]).params}
+    context = click.Context(loaded(main.commands["status"]))
     for field in attrs.fields(ServiceSettings):
         if field.name in KEYS and field.default not in ((), None):
             assert options[field.name].get_default(context) == field.default, field.name
@@ -262,7 +262,7 @@ def test_the_url_of_a_database_is_printed_without_its_password(run, tmp_path, wo
         ((), {"NEGOTIATOR_STATE_DATABASE": URL}),
         (("--state-database", URL), {}),
     ):
-        done = run("config", *words, *more, file=file, **variables)
+        done = run("status", "--settings", *words, *more, file=file, **variables)
         assert "postgresql://boss:***@h/d" in done.stdout
         assert "s3cret" not in done.output
 
@@ -272,10 +272,10 @@ def test_the_url_of_a_database_is_printed_without_its_password(run, tmp_path, wo
     ["postgresql:/boss:s3cret@h/d", "[postgresql://boss:s3cret@h/d]", "{a: s3cret://h}", "a: b: s3cret://h"],
 )
 def test_an_invalid_url_of_a_database_is_an_error_that_does_not_show_it(run, value):
-    done = run("config", "--config", "negotiator.yaml", file=f"{FILE}state_database: {value}\n")
+    done = run("status", "--settings", "--config", "negotiator.yaml", file=f"{FILE}state_database: {value}\n")
     assert (done.exit_code, "negotiator.yaml:5:" in done.stderr) == (2, True)
     assert "s3cret" not in done.output
-    done = run("config", "--state-database", value)
+    done = run("status", "--settings", "--state-database", value)
     assert (done.exit_code, "expected postgresql://" in done.stderr) == (2, True)
     assert "s3cret" not in done.output
 
@@ -283,7 +283,7 @@ def test_an_invalid_url_of_a_database_is_an_error_that_does_not_show_it(run, val
 def test_a_password_in_a_file_that_every_user_may_read_is_an_error(run, tmp_path):
     file = tmp_path / "negotiator.yaml"
     file.touch(0o644)
-    words = ("config", "--config", "negotiator.yaml")
+    words = ("status", "--settings", "--config", "negotiator.yaml")
     done = run(*words, file=f"{FILE}state_database: {URL}\n")
     assert (done.exit_code, "every user may read the password in this file" in done.stderr) == (2, True)
     assert "s3cret" not in done.output
@@ -295,12 +295,12 @@ def test_a_password_in_a_file_that_every_user_may_read_is_an_error(run, tmp_path
 def test_a_command_with_another_state_does_not_use_the_database_of_the_file(run):
     """It would show, or change, the state of the service instead of the one that is named."""
     file = "state_database: postgresql://127.0.0.1:1/d\n"
-    refused = run("state", "show", "--config", "negotiator.yaml", file=file)
+    refused = run("status", "--config", "negotiator.yaml", file=file)
     assert (refused.exit_code, "postgresql://127.0.0.1:1/d: cannot open the state" in refused.stderr) == (
         6,
         True,
     )
-    refused = run("state", "show", "--config", "negotiator.yaml", "--state", "copy", file=file)
+    refused = run("status", "--config", "negotiator.yaml", "--state", "copy", file=file)
     assert "copy: no state of a negotiator in this folder" in refused.stderr
-    refused = run("state", "show", "--config", "negotiator.yaml", file=file, NEGOTIATOR_STATE="copy")
+    refused = run("status", "--config", "negotiator.yaml", file=file, NEGOTIATOR_STATE="copy")
     assert "copy: no state of a negotiator in this folder" in refused.stderr
