@@ -22,6 +22,11 @@ LOCAL_ENGINE = "local"
 SAVED_POOL = "pool.snapshot.gz"
 #: The static configuration of the service, which is read if it exists.
 SERVICE_FILE = Path("/etc/negotiator/negotiator.yaml")
+#: The keys of that file which are options of ``negotiator serve``; the others are given as ``--set KEY=VALUE``.
+OPTION_KEYS = (
+    *("bundle", "plugins_dir", "disable", "pool", "every", "watch", "state", "state_database"),
+    *("audit_log", "key_file", "log_format", "log_level"),
+)
 #: Where the service answers HTTP requests: this host alone.
 WEB_HOST = "127.0.0.1"
 WEB_PORT = 9080

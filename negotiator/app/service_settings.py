@@ -17,6 +17,7 @@ from negotiator.defaults import (
     ALL_CYCLES,
     DEFAULT_STATE,
     LOCAL_ENGINE,
+    OPTION_KEYS,
     RECORD_DAYS,
     RECORD_MEGABYTES,
     STABLE_SECONDS,
@@ -72,7 +73,7 @@ class SettingOrigin:
     place: Source = attrs.field(factory=lambda: Source(""))
 
     def __str__(self) -> str:
-        """``--state``, ``NEGOTIATOR_STATE``, ``negotiator.yaml:3:1`` or ``default``."""
+        """``--state``, ``--set name=...``, ``NEGOTIATOR_STATE``, ``negotiator.yaml:3:1`` or ``default``."""
         return str(self.place) if self.place.file else str(self.kind)
 
 
@@ -171,7 +172,12 @@ class ServiceSettings:
     def place(self, key: str) -> Source:
         """Return where a setting is, or for a default the option with which it can be set."""
         place = self.origin(key).place
-        return place if place.file else Source(f"--{key.replace('_', '-')}")
+        return place if place.file else Source(option_of(key))
+
+
+def option_of(key: str) -> str:
+    """Return how a key is written on the command line: ``--state``, or ``--set name=...``."""
+    return f"--{key.replace('_', '-')}" if key in OPTION_KEYS else f"--set {key}=..."
 
 
 #: The key whose value may have a password, which no message may have.

@@ -28,7 +28,7 @@ def serve(context: click.Context, **given: Any) -> None:
     if (error := settings_error(context, settings)) is not None:
         raise error
     if given["shadow"] and settings.pool_driver is PoolDriver.FILES:
-        raise click.UsageError("--shadow observes a live pool: it cannot be used with --pool-driver files")
+        raise click.UsageError("--shadow observes a live pool: it cannot be used with pool_driver: files")
     _serve(settings, **given)
 
 

@@ -7,33 +7,25 @@ options read nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
 
+from negotiator.cli.service_command import is_used, key_of, takes_all
 from negotiator.defaults import SERVICE_FILE
 from negotiator.hooks.command_options import CONFIG
 
 if TYPE_CHECKING:
     from negotiator.app.service_file import ServiceFile
 
-_PREFIX: Final = "NEGOTIATOR_"
 #: A trial neither continues the state of the service nor writes to its audit log, unless the caller names them.
 _NOT_USED: Final = {"run": frozenset({"state", "state_database", "name", "audit_log", "key_file"})}
 #: The keys that have the state of a command.
 STATE_KEYS: Final = frozenset({"state", "state_database", "state_timeout", "name"})
 _FILE: Final = "negotiator.service_file"
-
-
-def key_of(parameter: click.Parameter) -> str:
-    """Return the key of an option in the file; empty if it has none. It is the name of its variable without the prefix."""
-    variable = parameter.envvar
-    if not isinstance(variable, str) or not variable.startswith(_PREFIX) or variable == CONFIG:
-        return ""
-    return variable.removeprefix(_PREFIX).lower()
 
 
 def service_file(context: click.Context) -> ServiceFile | None:
@@ -56,38 +48,7 @@ def _read(name: str | None) -> ServiceFile | None:
 def _has_other_state(context: click.Context) -> bool:
     """True if a state is given that need not be that of the file: the database of the file is not that of its folder."""
     given = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
-    return not _takes_all(context) and context.get_parameter_source("state") in given
-
-
-class ServiceCommand(click.Command):
-    """A command with the settings of the service: with all of them it reports the problems of the file with its own."""
-
-    #: The error for an option that is not used, with its name as ``{}``.
-    refusal = ""
-
-    def used_keys(self, context: click.Context) -> Collection[str] | None:  # noqa: ARG002 - subclasses need it
-        """Return the keys that are used as the command is called; None if all are."""
-        return None
-
-
-class SettingOption(click.Option):
-    """The option of a key; its variable is not read if the command does not use the key."""
-
-    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """Return the value of the variable."""
-        return super().resolve_envvar_value(ctx) if is_used(ctx, key_of(self)) else None
-
-
-def is_used(context: click.Context, key: str) -> bool:
-    """True if the command uses a key as it is called."""
-    command = context.command
-    keys = command.used_keys(context) if isinstance(command, ServiceCommand) else None
-    return keys is None or key in keys
-
-
-def _takes_all(context: click.Context) -> bool:
-    command = context.command
-    return isinstance(command, ServiceCommand) and command.used_keys(context) is None
+    return not takes_all(context) and context.get_parameter_source("state") in given
 
 
 class ServiceDefaults(Mapping[str, Any]):
@@ -113,7 +74,7 @@ class ServiceDefaults(Mapping[str, Any]):
         file = service_file(context)
         if file is None:
             raise KeyError(name)
-        if file.problems and not _takes_all(context):
+        if file.problems and not takes_all(context):
             from negotiator.errors import SettingsError  # noqa: PLC0415
 
             raise SettingsError(file.problems, str(file.path))

@@ -10,11 +10,12 @@ import click
 
 from negotiator.cli import options
 from negotiator.cli.cycle_options import Seconds
-from negotiator.cli.service_defaults import SettingOption
+from negotiator.cli.service_command import SettingKey, SettingOption, set_option
 from negotiator.defaults import (
     ALL_CYCLES,
     DEFAULT_STATE,
     LOCAL_ENGINE,
+    OPTION_KEYS,
     RECORD_DAYS,
     RECORD_MEGABYTES,
     STABLE_SECONDS,
@@ -26,7 +27,7 @@ from negotiator.hooks.command_options import ANY_PATH, service_file_option, targ
 
 DRIVERS: Final = ("files", "live")
 _PORT: Final = click.IntRange(0, 65_535)
-_POOL: Final[dict[str, Any]] = {"help": "With --pool-driver files: file or folder of ads; may be repeated."}
+_POOL: Final[dict[str, Any]] = {"help": "With pool_driver=files: file or folder of ads; may be repeated."}
 _STATE: Final[dict[str, Any]] = {
     "default": DEFAULT_STATE,
     "show_default": True,
@@ -35,8 +36,8 @@ _STATE: Final[dict[str, Any]] = {
 
 
 def service_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a ``ServiceCommand`` an option for each setting of the service, and the file that has the others."""
-    for option in reversed(_OPTIONS):
+    """Give a ``ServiceCommand`` an option or a key of ``--set`` for each setting of the service, and the file that has them."""
+    for option in reversed(_SETTINGS):
         command = option(command)
     return command
 
@@ -44,11 +45,11 @@ def service_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 def _setting(
     name: str, text: str, kind: Any = str, *flags: str, **more: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option of a key, which is also in the environment."""
+    """Return the option of a key, or what takes it from ``--set``; it is also in the environment."""
     return click.option(
         *(flags or (f"--{name.replace('_', '-')}",)),
         name,
-        cls=SettingOption,
+        cls=SettingOption if name in OPTION_KEYS else SettingKey,
         type=kind,
         envvar=f"NEGOTIATOR_{name.upper()}",
         show_envvar=True,
@@ -64,12 +65,13 @@ def _default(value: Any) -> dict[str, Any]:
     return {"default": value, "show_default": True}
 
 
-_OPTIONS: Final = (
+_SETTINGS: Final = (
     service_file_option,
+    set_option,
     _target("bundle", short=True, type=ANY_PATH),
     _target("plugins_dirs"),
     _target("disable"),
-    _target("scheduler_acl", hidden=False),
+    _target("scheduler_acl", cls=SettingKey, hidden=False),
     _setting(
         "pool_driver",
         "Where the ads of each cycle are: in files, or at the live pool of the bundle.",
@@ -104,17 +106,17 @@ _OPTIONS: Final = (
         **_default(STABLE_SECONDS),
     ),
     _target("state", **_STATE),
-    _target("state_database", hidden=False),
+    _target("state_database"),
     _setting(
         "state_timeout",
-        "With --state-database: how long it may take to answer, and a leader may be silent.",
+        "With a database: how long it may take to answer, and a leader may be silent.",
         Seconds(min=1),
         metavar="SECONDS",
         **_default(STATE_TIMEOUT),
     ),
     _setting(
         "name",
-        "With --state-database: the name of one of several negotiators of the pool, which have a state each.",
+        "With a database: the name of one of several negotiators of the pool, which have a state each.",
         metavar="NAME",
     ),
     _target("audit_log"),
@@ -122,20 +124,20 @@ _OPTIONS: Final = (
     _setting("record", "Folder to record cycles in (negotiator replay).", ANY_PATH, metavar="DIR"),
     _setting(
         "record_which",
-        "With --record: all, failures (a plugin failed or a time limit was reached), or a number N for every Nth cycle.",
+        "With record: all, failures (a plugin failed or a time limit was reached), or a number N for every Nth cycle.",
         metavar="WHICH",
         **_default(ALL_CYCLES),
     ),
     _setting(
         "record_megabytes",
-        "With --record: how much is kept; the oldest cycles are removed.",
+        "With record: how much is kept; the oldest cycles are removed.",
         click.IntRange(1),
         metavar="NUMBER",
         **_default(RECORD_MEGABYTES),
     ),
     _setting(
         "record_days",
-        "With --record: how long cycles are kept.",
+        "With record: how long cycles are kept.",
         click.FloatRange(0, min_open=True),
         metavar="NUMBER",
         **_default(RECORD_DAYS),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from negotiator.app.service_settings import KEYS, Origin, ServiceSettings, SettingOrigin
+from negotiator.app.service_settings import KEYS, Origin, ServiceSettings, SettingOrigin, option_of
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.service_defaults import ServiceCommand, is_used, key_of, service_file
+from negotiator.cli.service_command import ServiceCommand, SettingKey, is_used, key_of
+from negotiator.cli.service_defaults import service_file
 from negotiator.errors import SettingsError
 from negotiator.hooks.state_location import DatabaseUrl
 from negotiator.records import Problem, Source
@@ -33,7 +34,8 @@ def take_settings(context: click.Context, given: dict[str, Any]) -> ServiceSetti
         if key in KEYS:
             values[key] = given.pop(name)
             flags = parameter.secondary_opts if values[key] is False else parameter.opts
-            origins[key] = _origin(context, parameter, key, flags)
+            option = option_of(key) if isinstance(parameter, SettingKey) else max(flags, key=len)
+            origins[key] = _origin(context, parameter, key, option)
     return ServiceSettings(**values, origins=origins)
 
 
@@ -55,12 +57,10 @@ def _error(problems: Sequence[Problem], file: ServiceFile | None) -> SettingsErr
     return SettingsError(problems, str(file.path) if file is not None and is_of_file else "")
 
 
-def _origin(
-    context: click.Context, parameter: click.Parameter, key: str, flags: Sequence[str]
-) -> SettingOrigin:
+def _origin(context: click.Context, parameter: click.Parameter, key: str, option: str) -> SettingOrigin:
     source = context.get_parameter_source(parameter.name or "")
     if source is ParameterSource.COMMANDLINE:
-        origin = SettingOrigin(Origin.OPTION, Source(max(flags, key=len)))
+        origin = SettingOrigin(Origin.OPTION, Source(option))
         if isinstance(context.command, ServiceCommand) and not is_used(context, key):
             raise click.UsageError(context.command.refusal.format(origin))
         return origin

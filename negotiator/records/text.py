@@ -35,8 +35,13 @@ def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:
         return ""
     if len(choices) <= _MOST_LISTED:
         return f"there are: {', '.join(choices)}"
-    few = difflib.get_close_matches(word.lower(), folded, n=_NEAREST, cutoff=0.0)
-    return f"the nearest of {len(choices)} are: {', '.join(folded[each] for each in few)}"
+    return f"the nearest of {len(choices)} are: {', '.join(nearest(word, choices, _NEAREST))}"
+
+
+def nearest(word: str, known: Iterable[str], count: int) -> list[str]:
+    """Return the known words that are most like a word, the nearest first."""
+    folded = {choice.lower(): choice for choice in sorted(known)}
+    return [folded[each] for each in difflib.get_close_matches(word.lower(), folded, n=count, cutoff=0.0)]
 
 
 def local_time(pattern: str, seconds: float) -> str:

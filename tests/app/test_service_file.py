@@ -157,7 +157,7 @@ def test_bytes_that_are_not_utf_8_are_a_problem(tmp_path):
     assert (problem.source.line, problem.source.column) == (2, 9)
 
 
-WEB = {"web_bind_port": SettingOrigin(Origin.OPTION, Source("--web-bind-port"))}
+WEB = {"web_bind_port": SettingOrigin(Origin.OPTION, Source("--set web_bind_port=..."))}
 
 
 def faults(*, origins=WEB, **settings):
@@ -169,10 +169,10 @@ def faults(*, origins=WEB, **settings):
 def test_keys_that_need_another_one_are_reported(tmp_path):
     file = tmp_path / "file"
     file.touch(0o600)
-    assert faults(web_certificate=file) == ["--web-certificate: web_certificate: web_key is missing"]
-    assert faults(web_key=file) == ["--web-key: web_key: web_certificate is missing"]
-    assert faults(bind_port=1) == ["--bind-port: bind_port: bind_host is missing"]
-    assert faults(bind_host="h") == ["--bind-host: bind_host: bind_port is missing"]
+    assert faults(web_certificate=file) == ["--set web_certificate=...: web_certificate: web_key is missing"]
+    assert faults(web_key=file) == ["--set web_key=...: web_key: web_certificate is missing"]
+    assert faults(bind_port=1) == ["--set bind_port=...: bind_port: bind_host is missing"]
+    assert faults(bind_host="h") == ["--set bind_host=...: bind_host: bind_port is missing"]
     assert faults(bind_host="h", bind_port=1) == []
 
 
@@ -185,23 +185,23 @@ def test_the_driver_of_files_needs_files_and_has_no_port(tmp_path):
     files = PoolDriver.FILES
     assert faults(pool_driver=files, pool=(tmp_path,)) == []
     (missing,) = faults(pool_driver=files)
-    assert missing.startswith("--pool-driver: pool_driver: pool is missing")
+    assert missing.startswith("--set pool_driver=...: pool_driver: pool is missing")
     (useless,) = faults(pool_driver=files, pool=(tmp_path,), bind_host="h", bind_port=1)
-    assert useless == "--bind-port: bind_port: has no effect with pool_driver: files"
+    assert useless == "--set bind_port=...: bind_port: has no effect with pool_driver: files"
 
 
 def test_web_keys_without_an_address_are_reported(tmp_path):
     """A variable may be meant for ``negotiator web``."""
     (useless,) = faults(web_assets=tmp_path, origins={})
-    assert useless == "--web-assets: web_assets: has no effect without web_bind_host or web_bind_port"
+    assert useless == "--set web_assets=...: web_assets: has no effect without web_bind_host or web_bind_port"
     origins = {"web_assets": SettingOrigin(Origin.VARIABLE, Source("NEGOTIATOR_WEB_ASSETS"))}
     assert faults(web_assets=tmp_path, origins=origins) == []
 
 
 def test_an_address_that_others_reach_needs_tokens_and_a_certificate():
-    origins = {"web_bind_host": SettingOrigin(Origin.OPTION, Source("--web-bind-host"))}
+    origins = {"web_bind_host": SettingOrigin(Origin.OPTION, Source("--set web_bind_host=..."))}
     (problem,) = faults(web_bind_host="10.0.0.1", origins=origins)
-    assert problem == "--web-bind-host: web_bind_host: web_tokens and web_certificate missing"
+    assert problem == "--set web_bind_host=...: web_bind_host: web_tokens and web_certificate missing"
     assert [faults(web_bind_host=host, origins=origins) for host in ("127.0.0.1", "::1", "localhost")] == [
         []
     ] * 3
@@ -220,7 +220,7 @@ def test_files_and_folders_that_cannot_be_read_are_reported_at_the_line_of_their
     file.touch(0o600)
     os.mkfifo(tmp_path / "fifo", 0o600)
     assert faults(bundle=none) == [f"--bundle: bundle: {none}: cannot be read: No such file or directory"]
-    assert faults(web_assets=file) == [f"--web-assets: web_assets: {file}: not a folder"]
+    assert faults(web_assets=file) == [f"--set web_assets=...: web_assets: {file}: not a folder"]
     assert faults(key_file=tmp_path / "fifo") == [
         f"--key-file: key_file: {tmp_path / 'fifo'}: not a regular file"
     ]

@@ -225,7 +225,14 @@ def test_a_leader_behind_a_broken_network_is_replaced_and_returns_as_standby(sit
 
 
 def test_a_database_that_does_not_answer_at_the_start_is_an_error(site):
-    words = ("--pool-driver", "files", "--pool", "pool.ads", "--state-database", "postgresql://127.0.0.1:1/d")
+    words = (
+        "--set",
+        "pool_driver=files",
+        "--pool",
+        "pool.ads",
+        "--state-database",
+        "postgresql://127.0.0.1:1/d",
+    )
     refused = site.command("serve", *words)
     assert refused.returncode == ExitCode.STATE
     assert "cannot open the state" in refused.stderr

@@ -1,4 +1,4 @@
-"""``negotiator serve --record`` and ``negotiator replay``: cycles are recorded, and decided the same again."""
+"""``negotiator serve --set record=DIR`` and ``negotiator replay``: cycles are recorded, and decided the same again."""
 
 import fcntl
 import json
@@ -36,8 +36,18 @@ def site(tmp_path, monkeypatch):
 
 
 def serve(*more, cycles=2):
-    words = ["serve", "--bundle", "bundle", "--pool-driver", "files", "--pool", "pool.ads", "--every", "0"]
-    done = CliRunner().invoke(main, [*words, "--cycles", str(cycles), "--record", "rec", *more])
+    words = [
+        "serve",
+        "--bundle",
+        "bundle",
+        "--set",
+        "pool_driver=files",
+        "--pool",
+        "pool.ads",
+        "--every",
+        "0",
+    ]
+    done = CliRunner().invoke(main, [*words, "--cycles", str(cycles), "--set", "record=rec", *more])
     assert done.exit_code == 0, done.output
     return sorted(Path("rec").glob("*"))
 
@@ -58,29 +68,39 @@ def test_recorded_cycles_are_decided_the_same_again(site):
 
 @pytest.mark.usefixtures("site")
 def test_only_wanted_cycles_are_recorded():
-    assert not serve("--record-which", "failures")
+    assert not serve("--set", "record_which=failures")
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
+    ("setting", "message"),
     [
-        ("--record-which", "some", "write all, failures or a number from 1 on"),
-        ("--record-which", "0", "write all, failures or a number from 1 on"),
-        ("--record-megabytes", "0", "--record-megabytes"),
-        ("--record-days", "0", "--record-days"),
+        ("record_which=some", "write all, failures or a number from 1 on"),
+        ("record_which=0", "write all, failures or a number from 1 on"),
+        ("record_megabytes=0", "--set record_megabytes"),
+        ("record_days=0", "--set record_days"),
     ],
 )
 @pytest.mark.usefixtures("site")
-def test_wrong_settings_are_refused(option, value, message):
-    words = ["serve", "--bundle", "bundle", "--pool-driver", "files", "--pool", "pool.ads"]
-    done = CliRunner().invoke(main, [*words, "--record", "rec", option, value])
+def test_wrong_settings_are_refused(setting, message):
+    words = ["serve", "--bundle", "bundle", "--set", "pool_driver=files", "--pool", "pool.ads"]
+    done = CliRunner().invoke(main, [*words, "--set", "record=rec", "--set", setting])
     assert (done.exit_code, message in done.output) == (2, True), done.output
 
 
 def test_a_cycle_that_cannot_be_recorded_takes_place_and_is_reported(site):
     (site / "rec").write_text("a file")
-    words = ["serve", "--bundle", "bundle", "--pool-driver", "files", "--pool", "pool.ads", "--every", "0"]
-    done = CliRunner().invoke(main, [*words, "--cycles", "1", "--record", "rec"])
+    words = [
+        "serve",
+        "--bundle",
+        "bundle",
+        "--set",
+        "pool_driver=files",
+        "--pool",
+        "pool.ads",
+        "--every",
+        "0",
+    ]
+    done = CliRunner().invoke(main, [*words, "--cycles", "1", "--set", "record=rec"])
     assert (done.exit_code, "cannot record the cycle: File exists" in done.output) == (0, True), done.output
 
 

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from commands import loaded
 from negotiator.app.context import ProgramContext
-from negotiator.app.service_settings import KEYS, LogFormat, LogLevel, PoolDriver, ServiceSettings
+from negotiator.app.service_settings import KEYS, LogFormat, LogLevel, PoolDriver, ServiceSettings, option_of
 from negotiator.cli import main, service_defaults
-from negotiator.cli.service_defaults import key_of
+from negotiator.cli.service_command import SettingKey, key_of
+from negotiator.defaults import OPTION_KEYS
 from queueing import records
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,95 @@ def test_a_switch_of_the_file_can_be_turned_off(run):
     assert settings(run(*words, file=file, NEGOTIATOR_WATCH="false"))["watch"][0] is False
 
 
+def test_set_precedes_a_variable_and_that_the_file_as_an_option_does(run):
+    words, file = ("status", "--settings", "--json", "--config", "negotiator.yaml"), "web_bind_port: 1\n"
+    assert settings(run(*words, file=file))["web_bind_port"] == (1, "file", "negotiator.yaml:1:1")
+    variable = {"NEGOTIATOR_WEB_BIND_PORT": "2"}
+    assert settings(run(*words, file=file, **variable))["web_bind_port"][:2] == (2, "variable")
+    found = settings(run(*words, "--set", "web_bind_port=3", file=file, **variable))
+    assert found["web_bind_port"] == (3, "option", "--set web_bind_port=...")
+    table = run(*words[:2], "--set", "web_bind_port=3", "--set", "stable=2").stdout.splitlines()
+    assert ["web_bind_port", "3", "--set", "web_bind_port=..."] in [line.split() for line in table]
+    assert ["stable", "2.0", "--set", "stable=..."] in [line.split() for line in table]
+
+
+def test_the_last_of_two_values_is_used_and_an_empty_one_is_a_value(run):
+    words = ("status", "--settings", "--json", "--set", "name=a", "--set", "scheduler_acl=a=b c")
+    found = settings(run(*words[:3], "--set", "stable=1", "--set", "stable=2", "--set", "scheduler_acl="))
+    assert (found["stable"][0], found["scheduler_acl"][:2]) == (2.0, ("", "option"))
+    assert "invalid names of users or groups: a=b" in run(*words).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--set", "web_bind_port=x"),
+            "Invalid value for '--set web_bind_port' (env var: 'NEGOTIATOR_WEB_BIND_PORT'): 'x' is not a valid integer range",
+        ),
+        (
+            ("--set", "web_bind_port=70000"),
+            "'--set web_bind_port' (env var: 'NEGOTIATOR_WEB_BIND_PORT'): 70000 is not in the range 0<=x<=65535",
+        ),
+        (
+            ("--set", "pool_driver=web"),
+            "'--set pool_driver' (env var: 'NEGOTIATOR_POOL_DRIVER'): 'web' is not one of 'files', 'live'",
+        ),
+        (
+            ("--set", "stable=nan"),
+            "'--set stable' (env var: 'NEGOTIATOR_STABLE'): must be a finite number of seconds",
+        ),
+        (("--set", "web_port=1"), "unknown key 'web_port'; the nearest are: web_bind_port, "),
+        (("--set", "web_bind_port"), "'web_bind_port': write NAME=VALUE"),
+        (("--set", "every=5"), "every is an option: use --every"),
+        (("--web-bind-port", "9080"), "No such option: --web-bind-port; use --set web_bind_port=9080"),
+        (("--web-bind-port=9080",), "use --set web_bind_port=9080"),
+        (("--web-bind-port", "--no-watch"), "use --set web_bind_port=VALUE"),
+        (("--web-bind-port",), "use --set web_bind_port=VALUE"),
+        (("--scheduler-acl", "a b"), "use --set 'scheduler_acl=a b'"),
+        (("--nothing",), "No such option '--nothing'"),
+    ],
+)
+def test_an_invalid_key_or_value_is_answered_with_what_to_write(run, words, message):
+    for command in (("serve",), ("status", "--settings")):
+        done = run(*command, *words)
+        assert (done.exit_code, message in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
+def test_an_unknown_key_names_the_nearest_three_and_no_value(run):
+    done = run("serve", "--set", "state_databse=postgresql://boss:s3cret@h/d")
+    near = done.stderr.partition("the nearest are: ")[2].partition(" (")[0].split(", ")
+    assert (done.exit_code, near[0], len(near)) == (2, "state_database", 3)
+    assert "s3cret" not in done.output
+    assert {*near} <= {*KEYS}
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in OPTION_KEYS])
+def test_each_former_option_is_answered_with_its_key(run, key):
+    done = run("serve", f"--{key.replace('_', '-')}", "1")
+    assert (done.exit_code, f"use --set {key}=1" in done.stderr) == (2, True)
+
+
+def test_the_help_of_serve_lists_the_keys_and_what_prints_their_values(run):
+    shown = run("serve", "--help").stdout
+    options, title, keys = shown.partition("Keys of --set (negotiator status --settings lists all keys")
+    assert title
+    for key in KEYS:
+        assert (f"\n  {key}=" in keys) == (key not in OPTION_KEYS)
+    assert "web" not in options.partition("Options:")[2]
+    assert "Keys of --set" not in run("status", "--help").stdout
+
+
+def test_the_keys_of_set_are_completed(run):
+    words = {"COMP_WORDS": "negotiator serve --set web_b", "COMP_CWORD": "3"}
+    printed = run(_MAIN_COMPLETE="bash_complete", **words).stdout
+    assert printed.split() == ["plain,web_bind_host=", "plain,web_bind_port="]
+    words = {"COMP_WORDS": "negotiator serve --s", "COMP_CWORD": "2"}
+    printed = run(_MAIN_COMPLETE="bash_complete", **words).stdout
+    assert {"plain,--set", "plain,--state"} <= {*printed.split()}
+    assert "web" not in printed
+
+
 def test_the_table_has_the_same(run):
     lines = run("status", "--settings", "--config", "negotiator.yaml").stdout.splitlines()
     assert lines[0] == "Configuration of the service: negotiator.yaml"
@@ -88,12 +178,12 @@ def test_the_file_is_that_of_the_option_the_variable_or_the_system(run, tmp_path
 
 def test_all_problems_of_the_file_and_the_options_are_printed_at_once(run):
     file = "web_ky: a\nweb_certificate: none.pem\nbind_port: 99999\nweb_bind_port: 0\n"
-    done = run("status", "--settings", "--config", "negotiator.yaml", "--bind-host", "a b", file=file)
+    done = run("status", "--settings", "--config", "negotiator.yaml", "--set", "bind_host=a b", file=file)
     assert done.exit_code == 2
     assert "web_certificate" in done.stdout
     problems = [line for line in done.stderr.splitlines() if ": error: " in line]
     assert [line.partition(": error: ")[0] for line in problems] == [
-        "--bind-host",
+        "--set bind_host=...",
         "negotiator.yaml:1:1",
         "negotiator.yaml:2:1",
         "negotiator.yaml:2:1",
@@ -215,18 +305,21 @@ def test_a_set_user_id_program_takes_its_administrators_from_the_file_of_the_sys
     for more in (("--config", "negotiator.yaml"), ("--scheduler-acl", "john")):
         done = run(*words, *more, file="scheduler_acl: john\n")
         assert (done.exit_code, "refused in a set-user-ID program" in done.stderr) == (2, True)
+    assert "refused in a set-user-ID program" in run("serve", "--set", "scheduler_acl=john").stderr
     for name, value in (("NEGOTIATOR_CONFIG", "negotiator.yaml"), ("NEGOTIATOR_SCHEDULER_ACL", "john")):
         assert "refused in a set-user-ID program" in run(*words, **{name: value}).stderr
     (tmp_path / "etc.yaml").write_text("scheduler_acl: john\n")
     assert json.loads(run(*words).stdout)["scheduler"]["configure"]["granted"]
 
 
-def test_each_key_is_an_option_and_a_variable_of_serve_and_status():
+def test_each_key_is_an_option_or_one_of_set_and_a_variable_of_serve_and_status():
     for name in ("serve", "status"):
         options = {key_of(each): each for each in loaded(main.commands[name]).params}
         assert [key for key in options if key] == list(KEYS)
         for key in KEYS:
-            assert f"--{key.replace('_', '-')}" in options[key].opts
+            option = f"--{key.replace('_', '-')}" if key in OPTION_KEYS else f"--set {key}"
+            assert option in options[key].opts
+            assert isinstance(options[key], SettingKey) == (key not in OPTION_KEYS)
             assert options[key].envvar == f"NEGOTIATOR_{key.upper()}"
 
 
@@ -242,9 +335,11 @@ def test_the_options_have_the_defaults_and_choices_of_the_settings():
 
 def test_the_documentation_has_each_key_with_its_default():
     text = (ROOT / "docs" / "service.md").read_text()
-    rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| `")]
-    documented = {key.strip(" `"): default.strip(" `") for key, default in rows}
+    rows = [line.split("|")[1:4] for line in text.splitlines() if line.startswith("| `")]
+    documented = {key.strip(" `"): default.strip(" `") for key, default, _ in rows}
     assert list(documented) == list(KEYS)
+    options = {key.strip(" `"): option.strip(" ").partition(",")[0] for key, _, option in rows}
+    assert options == {key: f"`{option_of(key)}`" * (key in OPTION_KEYS) for key in KEYS}
     for field in attrs.fields(ServiceSettings):
         if field.name in KEYS and field.default not in ((), None):
             assert documented[field.name] == str(field.default).lower(), field.name

@@ -234,7 +234,7 @@ def test_a_hook_that_goes_on_is_named_while_it_does_and_again_when_it_has_ended(
         'MyType = "Job"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nOwner = "alice"\nUser = "alice@a"\nRequirements = true\n'
     )
     command = [sys.executable, "-m", "negotiator", "serve", "--bundle", "bundle", "--every", "0.2"]
-    command += ["--pool-driver", "files", "--pool", "pool.ads", "--log-format", "json"]
+    command += ["--set", "pool_driver=files", "--pool", "pool.ads", "--log-format", "json"]
     with subprocess.Popen(command, cwd=site, stderr=subprocess.PIPE, text=True) as process:
         try:
             lines = iter(process.stderr.readline, "")

@@ -36,7 +36,7 @@ names that a site chooses. Settings of HTCondor's own configuration: [condor-set
 """
 _PROPERTIES = """Names of `properties` that have an effect: [modes](../queues.md#modes), [the order of queues](../queue-order.md#properties).
 """
-_SERVICE = """The settings of the service, which are also options of `negotiator serve`: [service.md](../service.md).
+_SERVICE = """The settings of the service, which are also options of `negotiator serve`, or keys of its `--set`: [service.md](../service.md).
 """
 _COLUMNS = ("key", "value", "default", "documented in")
 _NAMES: Mapping[Any, str] = {

@@ -23,7 +23,7 @@ def diff(**given: Any) -> None:
     These are matches that are gained, lost or moved to another slot, and jobs that wait for another reason, by rule, user and queue; and the
     shares of submitters or queues.
 
-    Both bundles decide the same cycles: one over the pool, or recorded ones (negotiator serve --record), each from the state that it began
+    Both bundles decide the same cycles: one over the pool, or recorded ones (negotiator serve --set record=DIR), each from the state that it began
     with. OLD may be the word "recorded": the decisions in the recordings. Nothing is handed out and nothing is written.
 
     At most a screen is printed; --full prints everything.

@@ -20,7 +20,7 @@ from negotiator.cli import batch_options, options
 def replay(**given: Any) -> None:
     """Decide recorded cycles again, each under its own bundle, and compare the decisions byte for byte.
 
-    PATHs are files that negotiator serve --record wrote, or folders of them. Nothing is handed out and nothing is written. The recorded bundle
+    PATHs are files that negotiator serve --set record=DIR wrote, or folders of them. Nothing is handed out and nothing is written. The recorded bundle
     is loaded with its plugins, so a file that another user could have written is refused; the others are decided all the same. Ctrl-C ends
     with the cycles that are decided.
 

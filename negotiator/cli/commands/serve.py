@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from negotiator.cli import cycle_options
-from negotiator.cli.service_defaults import ServiceCommand
+from negotiator.cli.service_command import ServiceCommand
 from negotiator.cli.service_options import service_settings
 
 
@@ -34,15 +34,16 @@ def serve(**given: Any) -> None:
 
     The bundle says where the pool is (source: in pool.yaml, and the settings of that source; see docs/live-pool.md). A cycle that
     the pool does not answer is reported, and the next one begins at its time. Every match is in the audit log before it
-    is handed out. With --pool-driver files the ads are those of files instead, read anew for each cycle, and matches are printed.
+    is handed out. With --set pool_driver=files the ads are those of files instead, read anew for each cycle, and matches are printed.
 
-    Each option can also be a variable of the environment or a key of a file (--config); negotiator status --settings prints them all.
+    Each setting is a key of a file (--config) and a variable of the environment. The most used ones have an option, --set gives any other.
+    negotiator status --settings prints all with their values, and takes the same options.
 
     With --shadow the pool keeps its own negotiator: this one observes the pool (READ authorization is enough), decides, hands out nothing,
     and reports after each cycle which jobs the other one matched or kept idle otherwise, and by which rule.
 
-    With --state-database several central managers share a state: one leads, and the others wait until it ends or is cut off.
-    With --name too, it is one of several negotiators that serve the pool at the same time, each its own slots.
+    With a database (key state_database) several central managers share a state: one leads, and the others wait until it ends or is cut off.
+    With --set name=NAME too, it is one of several negotiators that serve the pool at the same time, each its own slots.
 
     It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.
@@ -63,7 +64,7 @@ def serve(**given: Any) -> None:
       negotiator serve --bundle policies/site
       negotiator serve --config /etc/negotiator/negotiator.yaml
       negotiator serve --shadow --bundle policies/site
-      negotiator serve --bundle policies/site --every 20 --watch --log-format json
+      negotiator serve --bundle policies/site --every 20 --watch --set web_bind_port=9080
     """
     from negotiator.cli import serve as implementation
 

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from negotiator.cli import options
-from negotiator.cli.service_defaults import STATE_KEYS, ServiceCommand
+from negotiator.cli.service_command import ServiceCommand
+from negotiator.cli.service_defaults import STATE_KEYS
 from negotiator.cli.service_options import service_settings
 from negotiator.hooks.command_options import target_option
 
@@ -17,6 +18,7 @@ class _StatusCommand(ServiceCommand):
     """Uses the keys of the state, with ``--settings`` all of them."""
 
     refusal = "{} needs --settings"
+    lists_keys = False
 
     def used_keys(self, context: click.Context) -> Collection[str] | None:
         """Return the keys that are used as the command is called; None if all are."""
