@@ -6,7 +6,7 @@ import os
 import re
 import ssl
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,11 @@ _LEAST_TIMEOUT: Final = 1.0
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,29}", re.ASCII)
 _LAST_PORT: Final = 65_535
 _HOST: Final = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", re.ASCII)
+#: The keys with values of options that may be invalid by themselves.
+_CHECKED: Final = (
+    *("bind_host", "bind_port", "web_bind_host", "web_bind_port"),
+    *("scheduler_acl", "record_which", "engine", "name"),
+)
 #: A message and a hint.
 _Fault = tuple[str, str]
 
@@ -107,11 +112,40 @@ def check_settings(settings: ServiceSettings, invalid: Collection[str] = ()) -> 
 
     :param invalid: keys whose values are reported already.
     """
-    for key, (message, hint) in _faults(settings, invalid):
+    yield from _problems(settings, _faults(settings, invalid), invalid)
+
+
+def check_pages(settings: ServiceSettings, invalid: Collection[str] = ()) -> Iterator[Problem]:
+    """Yield what prevents the pages from being served without cycles, each at the origin of a key.
+
+    :param invalid: keys whose values are reported already.
+    """
+    yield from _problems(settings, _faults_of_pages(settings), invalid)
+
+
+def _problems(
+    settings: ServiceSettings, faults: Iterator[tuple[str, _Fault]], invalid: Collection[str]
+) -> Iterator[Problem]:
+    for key, (message, hint) in faults:
         if key not in invalid:
             yield Problem(
                 Severity.ERROR, settings.place(key), f"{key}: {message}", hint, _excerpt(settings, key)
             )
+
+
+def _faults_of_pages(settings: ServiceSettings) -> Iterator[tuple[str, _Fault]]:
+    yield from _of_values(settings, ("scheduler_acl", "name", "web_bind_host"))
+    needed = {"bundle", "web_assets", "web_tokens", "web_certificate", "web_key"}
+    yield from (fault for fault in _of_folders(settings) if fault[0] in needed)
+
+
+def _of_values(settings: ServiceSettings, keys: Iterable[str]) -> Iterator[tuple[str, _Fault]]:
+    """Yield the keys whose values are invalid by themselves."""
+    for key in keys:
+        value = getattr(settings, key)
+        fault = None if value is None else value_problem(key, value)
+        if fault is not None:
+            yield key, fault
 
 
 def _excerpt(settings: ServiceSettings, key: str) -> str:
@@ -126,20 +160,7 @@ def _excerpt(settings: ServiceSettings, key: str) -> str:
 
 
 def _faults(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tuple[str, _Fault]]:
-    for key in (
-        "bind_host",
-        "bind_port",
-        "web_bind_host",
-        "web_bind_port",
-        "scheduler_acl",
-        "record_which",
-        "engine",
-        "name",
-    ):
-        value = getattr(settings, key)
-        fault = None if value is None else value_problem(key, value)
-        if fault is not None:
-            yield key, fault
+    yield from _of_values(settings, _CHECKED)
     yield from _of_pairs(settings, invalid)
     if settings.name is not None and settings.state_database is None and URL_KEY not in invalid:
         hint = "several negotiators of a pool share a database: see docs/several-negotiators.md"
@@ -210,7 +231,7 @@ def _of_web(settings: ServiceSettings, invalid: Collection[str]) -> Iterator[tup
     """Yield the web keys without effect, and the address that needs more of them."""
     if not settings.serves_web:
         for key in ("web_certificate", "web_key", "web_tokens", "web_assets"):
-            # A variable may be meant for ``negotiator web``, and an invalid address is reported.
+            # A variable may be meant for ``negotiator serve --pages``, and an invalid address is reported.
             is_variable = settings.origin(key).kind is Origin.VARIABLE
             if getattr(settings, key) is not None and not is_variable and "web_bind_port" not in invalid:
                 yield (

@@ -9,13 +9,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
+from negotiator.defaults import OPTION_KEYS
 from negotiator.hooks.command_options import NAME, STATE_DATABASE
 
+#: The settings that the process gets on its command line, beside lists.
+_KEYS: Final = (
+    *("bundle", "state", "audit_log", "key_file", "scheduler_acl", "log_format", "log_level"),
+    *("web_bind_host", "web_bind_port", "web_certificate", "web_key", "web_tokens", "web_assets"),
+)
 _AGAIN: Final = 30.0  # seconds until it is started again
 _PATIENCE: Final = 10.0  # seconds that it has to end
 _NICE: Final = 10  # how much later than a cycle it has the processor: a tenth of it if both want all
@@ -111,28 +117,18 @@ def _give_way(process: int) -> None:
 
 def _command(settings: ServiceSettings) -> list[str]:
     """Return the command: settings are options, so that neither a file nor another variable changes them."""
-    options = {
-        "--bundle": settings.bundle,
-        "--state": settings.state,
-        "--audit-log": settings.audit_log,
-        "--key-file": settings.key_file,
-        "--scheduler-acl": settings.scheduler_acl,
-        "--host": settings.web_bind_host,
-        "--port": settings.web_bind_port,
-        "--certificate": settings.web_certificate,
-        "--key": settings.web_key,
-        "--tokens": settings.web_tokens,
-        "--assets": settings.web_assets,
-        "--log-format": settings.log_format,
-        "--log-level": settings.log_level,
-    }
-    command = [sys.executable, "-m", "negotiator", "web", "--end-with-parent"]
-    command += [f"{name}={value}" for name, value in options.items() if value is not None]
+    command = [sys.executable, "-m", "negotiator", "serve", "--pages", "--end-with-parent"]
+    values = ((key, getattr(settings, key)) for key in _KEYS)
+    command += [_argument(key, value) for key, value in values if value is not None]
     command += [f"--plugins-dir={path}" for path in settings.plugins_dir]
     command += [f"--disable={plugin}" for plugin in settings.disable]
     if settings.pool_driver is PoolDriver.FILES:
         command += [f"--pool={path}" for path in settings.pool]
     return command
+
+
+def _argument(key: str, value: Any) -> str:
+    return f"--{key.replace('_', '-')}={value}" if key in OPTION_KEYS else f"--set={key}={value}"
 
 
 def _environment(settings: ServiceSettings) -> dict[str, str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 #: Commands that print lines of their own while they run.
-_SERVICES = frozenset({"expr", "serve", "web"})
+_SERVICES = frozenset({"expr", "serve"})
 
 
 @click.group(

@@ -53,7 +53,7 @@ PROGRAMS: Mapping[str, str] = {
     "qmod": "condor_suspend and condor_continue act on jobs; queues are changed in queues.yaml",
     "qping": "negotiator status prints whether the negotiator works",
     **dict.fromkeys(("qrsub", "qrstat", "qrdel"), _RESERVE),
-    "qmon": "negotiator web serves pages of the pool",
+    "qmon": "negotiator serve --pages serves pages of the pool",
     "qsched": "negotiator whatif prints what a cycle would decide",
 }
 

@@ -18,7 +18,6 @@ GROUPS: Final[Mapping[str, Sequence[str]]] = {
         "status",
         "export",
         "state",
-        "web",
     ),
     "Auditors": ("audit",),
     "Plugin authors": ("plugins", "expr"),

@@ -1,4 +1,4 @@
-"""``negotiator schema``: the JSON schemas of files that people write, and of what commands print."""
+"""``negotiator schema``: the JSON schemas of files and of what commands print, and the document of the REST interface."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -24,11 +25,16 @@ def schema(words: tuple[str, ...], targets: CommandTargets, *, as_list: bool) ->
     :raises NotFoundError: there is no such schema.
     """
     if as_list == bool(words):
-        raise click.UsageError("write the NAME of a file or a command, or --list")
+        raise click.UsageError("write the NAME of a file or a command, openapi, or --list")
     if as_list:
         _print_list(schemas_of_files(targets))
         return
     name = " ".join(words)
+    if name == _OPENAPI:
+        from negotiator.service.api.openapi import document_text  # noqa: PLC0415 - no other schema needs the service
+
+        click.echo(document_text(), nl=False)
+        return
     output = output_format(name)
     found = output.schema() if output else _of_file(name, schemas_of_files(targets))
     click.echo(json.dumps(found, indent=2))
@@ -40,10 +46,11 @@ def _of_file(name: str, found: FileSchemas) -> JsonSchema:
         if base == pattern or fnmatchcase(base, pattern):
             _warn(found)
             return each
-    known = (*found.schemas, *(each.command for each in OUTPUTS))
+    known = (*found.schemas, _OPENAPI, *(each.command for each in OUTPUTS))
     raise NotFoundError(f"no schema {printable(name)!r}: {suggest(name, known, listed=False) or _HINT}")
 
 
+_OPENAPI: Final = "openapi"
 _HINT = "negotiator schema --list prints all"
 
 
@@ -60,6 +67,7 @@ def _print_list(found: FileSchemas) -> None:
     _warn(found)
     print_table("Files", ("NAME", "DESCRIPTION"), [*map(_row, found.schemas.items())])
     rows = [(each.command, str(each.version), each.option, each.summary) for each in OUTPUTS]
+    print_table("REST interface", ("NAME", "DESCRIPTION"), [(_OPENAPI, "OpenAPI document of /api/v1.")])
     print_table("Outputs of commands", ("NAME", "VERSION", "OPTION", "DESCRIPTION"), rows, right=(1,))
 
 

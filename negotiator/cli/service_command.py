@@ -47,8 +47,10 @@ class ServiceCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            key = error.option_name.lstrip("-").replace("-", "_")
-            if key not in _set_keys(ctx):
+            word = error.option_name.lstrip("-").replace("-", "_")
+            keys = _set_keys(ctx)
+            key = next((each for each in (word, f"web_{word}", f"web_bind_{word}") if each in keys), None)
+            if key is None:
                 raise
             right = shlex.quote(f"{key}={_value_of(error.option_name, written)}")
             ctx.fail(f"No such option: {error.option_name}; use --set {right}")

@@ -150,7 +150,11 @@ _SETTINGS: Final = (
     _setting("bind_port", "Port at this address.  [default: by the bundle]", _PORT, metavar="PORT"),
     _setting("web_bind_host", "Address that answers HTTP requests.", metavar="HOST", **_default(WEB_HOST)),
     _setting(
-        "web_bind_port", "Port that answers HTTP requests.", _PORT, metavar="PORT", **_default(WEB_PORT)
+        "web_bind_port",
+        "Port that answers HTTP requests; 0 is any free one.",
+        _PORT,
+        metavar="PORT",
+        **_default(WEB_PORT),
     ),
     _setting("web_certificate", "Certificate of the web port, a PEM file.", ANY_PATH, metavar="FILE"),
     _setting("web_key", "Private key of the certificate, a PEM file.", ANY_PATH, metavar="FILE"),
@@ -160,7 +164,12 @@ _SETTINGS: Final = (
         ANY_PATH,
         metavar="FILE",
     ),
-    _setting("web_assets", "Folder of static files that the web port serves too.", ANY_PATH, metavar="DIR"),
+    _setting(
+        "web_assets",
+        "Folder of static files that the web port serves too, as YuniKorn's web UI.",
+        ANY_PATH,
+        metavar="DIR",
+    ),
     _setting(
         "log_format",
         "The form of the lines on standard error.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from negotiator.app.service_settings import KEYS, Origin, ServiceSettings, SettingOrigin, option_of
 from negotiator.cli.render import print_table, printable
-from negotiator.cli.service_command import ServiceCommand, SettingKey, is_used, key_of
+from negotiator.cli.service_command import ServiceCommand, SettingKey, is_used, key_of, takes_all
 from negotiator.cli.service_defaults import service_file
 from negotiator.errors import SettingsError
 from negotiator.hooks.state_location import DatabaseUrl
@@ -39,14 +39,32 @@ def take_settings(context: click.Context, given: dict[str, Any]) -> ServiceSetti
     return ServiceSettings(**values, origins=origins)
 
 
+def refuse_options(context: click.Context, used: Collection[str]) -> None:
+    """Check that no option is given that is neither used nor a setting.
+
+    :raises click.UsageError: one is.
+    """
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and parameter.expose_value and name not in used and not key_of(parameter):
+            raise _refusal(context, max(parameter.opts, key=len))
+
+
+def _refusal(context: click.Context, option: str) -> click.UsageError:
+    refusal = context.command.refusal if isinstance(context.command, ServiceCommand) else "{}"
+    return click.UsageError(refusal.format(option))
+
+
 def settings_error(context: click.Context, settings: ServiceSettings) -> SettingsError | None:
     """Return the exception for all errors of the settings and of the file; None without any."""
-    from negotiator.app.service_checks import check_settings  # noqa: PLC0415 - the status needs no checks
+    from negotiator.app.service_checks import check_pages, check_settings  # noqa: PLC0415 - the status needs no checks
 
     file = service_file(context)
     problems = file.problems if file else ()
     is_default = {key for key in KEYS if settings.origin(key).kind is Origin.DEFAULT}
-    found = (*problems, *check_settings(settings, file.invalid & is_default if file else ()))
+    check = check_settings if takes_all(context) else check_pages
+    found = (*problems, *check(settings, file.invalid & is_default if file else frozenset()))
     return _error(sorted(found, key=lambda each: each.source), file)
 
 
@@ -60,10 +78,9 @@ def _error(problems: Sequence[Problem], file: ServiceFile | None) -> SettingsErr
 def _origin(context: click.Context, parameter: click.Parameter, key: str, option: str) -> SettingOrigin:
     source = context.get_parameter_source(parameter.name or "")
     if source is ParameterSource.COMMANDLINE:
-        origin = SettingOrigin(Origin.OPTION, Source(option))
-        if isinstance(context.command, ServiceCommand) and not is_used(context, key):
-            raise click.UsageError(context.command.refusal.format(origin))
-        return origin
+        if not is_used(context, key):
+            raise _refusal(context, option)
+        return SettingOrigin(Origin.OPTION, Source(option))
     if source is ParameterSource.ENVIRONMENT:
         return SettingOrigin(Origin.VARIABLE, Source(str(parameter.envvar)))
     file = service_file(context) if source is ParameterSource.DEFAULT_MAP else None

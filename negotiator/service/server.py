@@ -63,7 +63,7 @@ class WebServer:
         if not local and (self.tokens is None or self.certificate is None):
             raise InvalidCallError(
                 f"{self.host}: on other interfaces than the loopback one the service needs tokens and a certificate: "
-                "use --tokens, --certificate and --key, or 127.0.0.1"
+                "set web_tokens, web_certificate and web_key, or use 127.0.0.1"
             )
         if self.tokens is not None:
             read_tokens(self.tokens)  # its errors are printed before anything is served

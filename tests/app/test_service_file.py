@@ -191,7 +191,7 @@ def test_the_driver_of_files_needs_files_and_has_no_port(tmp_path):
 
 
 def test_web_keys_without_an_address_are_reported(tmp_path):
-    """A variable may be meant for ``negotiator web``."""
+    """A variable may be meant for ``negotiator serve --pages``."""
     (useless,) = faults(web_assets=tmp_path, origins={})
     assert useless == "--set web_assets=...: web_assets: has no effect without web_bind_host or web_bind_port"
     origins = {"web_assets": SettingOrigin(Origin.VARIABLE, Source("NEGOTIATOR_WEB_ASSETS"))}

@@ -150,6 +150,7 @@ def test_all_schemas_are_listed_with_their_versions():
     for each in OUTPUTS:
         assert any(line.startswith(f"{each.command} ") and f" {each.version}  " in line for line in listed)
     assert any(line.startswith("pool.yaml") for line in listed)
+    assert any(line.startswith("openapi ") for line in listed)
 
 
 def test_a_name_without_a_schema_is_answered_with_the_nearest():

@@ -81,7 +81,7 @@ def test_the_rest_interface_takes_its_address_the_state_and_the_pool_from_the_fi
     with (site / "negotiator.yaml").open("a") as file:
         file.write("web_bind_port: 0\nweb_assets: web\n")
     assert negotiator(site, "serve", "--cycles", "1").returncode == 0
-    with LongCommand("web", "--config", "negotiator.yaml", cwd=site) as web:
+    with LongCommand("serve", "--pages", "--config", "negotiator.yaml", cwd=site) as web:
         url = web.wait_for(r"serving (http://127.0.0.1:\d+)/ws/v1/")[1]
         with urlopen(f"{url}/ws/v1/partitions", timeout=60) as answer:  # noqa: S310 - this host
             assert json.load(answer)[0]["totalNodes"] > 0

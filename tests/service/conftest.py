@@ -32,7 +32,7 @@ def serving():
     """Return a function that starts the service and returns it with a client of it."""
 
     def start(*arguments, cwd):
-        command = LongCommand("web", "--port", "0", *arguments, cwd=cwd)
+        command = LongCommand("serve", "--pages", "--set", "web_bind_port=0", *arguments, cwd=cwd)
         try:
             address = command.wait_for(r"serving (\S+)/ws/v1/")[1]
         except BaseException:

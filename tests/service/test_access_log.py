@@ -21,7 +21,7 @@ def site(tmp_path):
 def requests_of(site, serving):
     """Send some requests; return the lines of the service."""
     folder, token = site
-    folders = ("--pool", "pool", "--tokens", "tokens.yaml")
+    folders = ("--pool", "pool", "--set", "web_tokens=tokens.yaml")
     command, client = serving(*folders, "--log-level", "debug", "--log-format", "json", cwd=folder)
     with command, client:
         client.get("/api/v1/status")

@@ -166,8 +166,8 @@ def test_each_reference_in_the_document_leads_somewhere(client):
 
 
 def test_the_document_in_docs_is_the_one_that_the_command_prints():
-    """After a change of the interface: ``negotiator web --openapi > docs/openapi.json``."""
-    printed = CliRunner().invoke(main, ["web", "--openapi"]).output
+    """After a change of the interface: ``negotiator schema openapi > docs/openapi.json``."""
+    printed = CliRunner().invoke(main, ["schema", "openapi"]).output
     assert printed == document_text() == (DOCS / "openapi.json").read_text()
 
 

@@ -39,7 +39,7 @@ def client(world, tokens, serving):
     assert tokens
     (world.folder / "pool.ads").write_text('MyType = "Machine"\nName = "slot1@m"\nMachine = "m"\nCpus = 1\n')
     folders = ("--bundle", "bundle", "--state", "state", "--audit-log", "audit", "--pool", "pool.ads")
-    command, client = serving(*folders, "--tokens", "tokens.yaml", cwd=world.folder)
+    command, client = serving(*folders, "--set", "web_tokens=tokens.yaml", cwd=world.folder)
     with command, client:
         yield client
 

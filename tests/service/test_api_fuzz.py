@@ -48,7 +48,7 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def served(site, serving):
     folders = ("--bundle", "bundle", "--pool", "pool", "--state", "state", "--audit-log", "audit")
-    command, client = serving(*folders, "--tokens", "tokens.yaml", cwd=site[0])
+    command, client = serving(*folders, "--set", "web_tokens=tokens.yaml", cwd=site[0])
     with command, client:
         yield client
 

@@ -56,7 +56,7 @@ def headers(site):
 def served(site, headers, serving):
     assert headers
     folders = ("--bundle", "bundle", "--pool", "pool", "--state", "state", "--audit-log", "audit")
-    command, client = serving(*folders, "--tokens", "tokens.yaml", cwd=site)
+    command, client = serving(*folders, "--set", "web_tokens=tokens.yaml", cwd=site)
     with command, client:
         yield client
 

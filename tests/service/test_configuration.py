@@ -69,7 +69,7 @@ def client(site, tokens, serving):
     assert tokens
     arguments = ("--bundle", "bundle", "--pool", "pool.ads", "--state", "state", "--audit-log", "audit")
     negotiator("run", *arguments[:2], *arguments[4:], "pool.ads", cwd=site)
-    command, client = serving(*arguments, "--tokens", "tokens.yaml", cwd=site)
+    command, client = serving(*arguments, "--set", "web_tokens=tokens.yaml", cwd=site)
     with command, client:
         yield client
 

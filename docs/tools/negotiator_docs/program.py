@@ -28,7 +28,7 @@ tables. `XDG_STATE_HOME` is where the history of `negotiator expr repl` is kept.
 
 ## Metrics
 
-`/metrics` of `negotiator web` and `negotiator serve`: [the table of all metrics](../rest.md#metrics).
+`/metrics` of `negotiator serve`, with `--pages` too: [the table of all metrics](../rest.md#metrics).
 """
 _MANY = 6
 _SHOWN = 4

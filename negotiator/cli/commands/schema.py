@@ -1,4 +1,4 @@
-"""``negotiator schema``: the JSON schemas of files that people write, and of what commands print."""
+"""``negotiator schema``: the JSON schemas of files and of what commands print, and the document of the REST interface."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import click
 from negotiator.cli import options
 
 
-@click.command(short_help="Print the JSON schema of a file, or of a command's output.")
+@click.command(short_help="Print the schema of a file, an output, or the REST interface.")
 @click.argument("words", nargs=-1, metavar="NAME")
 @click.option("--list", "as_list", is_flag=True, help="List all schemas.")
 @options.targets("bundle", "plugins_dirs", "disable")
 def schema(**given: Any) -> None:
     """Print the JSON schema of a file (pool.yaml), or of what a command prints with --json (idle, audit who).
+
+    The NAME openapi is that of the OpenAPI document of /api/v1.
 
     The schema of pool.yaml has the keys of the plugins of the bundle. An editor completes and checks the file by it if the first line names
     it, for editors with the YAML language server: # yaml-language-server: $schema=pool.schema.json
@@ -34,6 +36,7 @@ def schema(**given: Any) -> None:
       negotiator schema --list
       negotiator schema pool.yaml --bundle policies/site > pool.schema.json
       negotiator schema idle
+      negotiator schema openapi
     """
     from negotiator.cli import schema as implementation
 

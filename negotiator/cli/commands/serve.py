@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Final
 
 import click
 
 from negotiator.cli import cycle_options
 from negotiator.cli.service_command import ServiceCommand
+from negotiator.cli.service_defaults import STATE_KEYS
 from negotiator.cli.service_options import service_settings
 
+_PAGES_KEYS: Final = STATE_KEYS | {
+    *("bundle", "plugins_dir", "disable", "scheduler_acl", "pool", "audit_log", "key_file"),
+    *("web_bind_host", "web_bind_port", "web_certificate", "web_key", "web_tokens", "web_assets"),
+    *("log_format", "log_level"),
+}
 
-@click.command(cls=ServiceCommand, short_help="Serve a pool: run negotiation cycles until it is stopped.")
+
+class _ServeCommand(ServiceCommand):
+    """Uses all keys, with ``--pages`` those that have to do with the pages."""
+
+    refusal = "{} cannot be used with --pages"
+
+    def used_keys(self, context: click.Context) -> Collection[str] | None:
+        """Return the keys that are used as the command is called; None if all are."""
+        return _PAGES_KEYS if context.params.get("pages") else None
+
+
+@click.command(cls=_ServeCommand, short_help="Serve a pool: run negotiation cycles, or its pages alone.")
 @service_settings
+@click.option(
+    "--pages",
+    is_flag=True,
+    is_eager=True,
+    help="Run no cycles: serve the pages and REST interfaces of the pool alone.",
+)
 @click.option(
     "--shadow",
     is_flag=True,
@@ -45,27 +69,43 @@ def serve(**given: Any) -> None:
     With a database (key state_database) several central managers share a state: one leads, and the others wait until it ends or is cut off.
     With --set name=NAME too, it is one of several negotiators that serve the pool at the same time, each its own slots.
 
+    With a web port (key web_bind_port) HTTP requests are answered in a process beside the cycles: the pages at /pool, the
+    program's own REST interface at /api/v1, answers in the shapes of YuniKorn's at /ws/v1. With --pages it does this alone, at
+    127.0.0.1:9080 if nothing else is set, for the ads of --pool, or without it for the pool of the negotiator that uses the
+    state, after its first cycle. The pool is read again when its files, the state or the bundle have changed. Everybody on
+    this host can read. With a token (key web_tokens) a scheduler administrator can replace queues.yaml; on other interfaces than the loopback
+    one every request needs a token. Its log has requests that change something or are refused at level info, all at debug.
+
     It runs until SIGTERM, SIGINT or SIGQUIT, which end a cycle before its next turn. SIGHUP, --watch and negotiator admin reload make it
     read its bundle again between two cycles.
 
     \b
     Exit codes:
       0  stopped by a signal, or all cycles ran
-      1  the policy bundle has errors: nothing ran
+      1  the policy bundle has errors: nothing ran; with --pages also: the address cannot be used
       2  invalid command line or configuration; or the state belongs to another policy bundle
       3  the audit log could not be written, or it was changed or replaced: no match of that cycle was handed out
       4  no live pool: several sources are installed, or none, and the bundle names none
       5  matches were handed out, but the audit log or the state could not be written afterwards: they are named
       6  the state could not be read or written, or it was changed or replaced: no match of that cycle was handed out
       7  with --cycles: the pool did not answer, or a plugin that takes part in decisions failed, in some cycle
+      130  with --pages: interrupted by Ctrl-C
 
     \b
     Examples:
       negotiator serve --bundle policies/site
       negotiator serve --config /etc/negotiator/negotiator.yaml
       negotiator serve --shadow --bundle policies/site
+      negotiator serve --pages --pool examples/first-pool
+      negotiator serve --pages --state /var/lib/negotiator/state --set web_bind_port=9081
       negotiator serve --bundle policies/site --every 20 --watch --set web_bind_port=9080
     """
-    from negotiator.cli import serve as implementation
+    context = click.get_current_context()
+    if given.pop("pages"):
+        from negotiator.cli.pages import pages
 
-    implementation.serve(click.get_current_context(), **given)
+        pages(context, **given)
+    else:
+        from negotiator.cli import serve as implementation
+
+        implementation.serve(context, **given)

@@ -138,17 +138,22 @@ def served(pool: LargePool, folder: Path) -> Iterator[ServedPool]:
 
 @contextmanager
 def web_alone(folder: Path) -> Iterator[str]:
-    """Run ``negotiator web`` over a pool that was served, without cycles; yield its address.
+    """Run ``negotiator serve --pages`` over a pool that was served, without cycles; yield its address.
 
     :raises ProcessFailedError: it ended.
     """
-    options = ["--bundle=bundle", "--state=state", "--port=0", *(f"--pool={name}" for name in _ADS)]
-    command = [sys.executable, "-m", "negotiator", "web", *options]
+    options = [
+        "--bundle=bundle",
+        "--state=state",
+        "--set=web_bind_port=0",
+        *(f"--pool={name}" for name in _ADS),
+    ]
+    command = [sys.executable, "-m", "negotiator", "serve", "--pages", *options]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this program
         try:
             found = _ADDRESS.search("" if process.stdout is None else process.stdout.readline())
             if found is None:
-                raise ProcessFailedError("negotiator web printed no address")
+                raise ProcessFailedError("negotiator serve --pages printed no address")
             yield found[1]
         finally:
             process.terminate()

@@ -37,7 +37,7 @@ def site(tmp_path):
 def test_one_logs_in_changes_the_queues_and_logs_out(site, serving, open_page):
     token = make_token(site / "tokens.yaml", "alice", (), Role.SCHEDULER_ADMINISTRATOR, None)
     files = ("--bundle", "bundle", "--pool", "pool.ads", "--state", "state", "--audit-log", "audit")
-    command, client = serving(*files, "--tokens", "tokens.yaml", cwd=site)
+    command, client = serving(*files, "--set", "web_tokens=tokens.yaml", cwd=site)
     with command, client:
         page, found = open_page(390, logged_in=False), []
 

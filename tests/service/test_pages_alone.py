@@ -1,4 +1,4 @@
-"""``negotiator web``: a service that follows its pool, and its limits."""
+"""``negotiator serve --pages``: a service that follows its pool, and its limits."""
 
 import datetime as dt
 import shutil
@@ -75,7 +75,7 @@ def test_static_files_are_served_beside_the_interface_but_nothing_outside_their_
     (site / "ui" / "index.html").write_text("<title>queues</title>")
     (site / "secret.txt").write_text("secret")
     (site / "ui" / "link.txt").symlink_to(site / "secret.txt")
-    command, client = serving("--pool", "pool", "--assets", "ui", cwd=site)
+    command, client = serving("--pool", "pool", "--set", "web_assets=ui", cwd=site)
     with command, client:
         assert "queues" in client.get("/").text
         assert "Pool now" in client.get("/pool").text
@@ -120,8 +120,15 @@ def test_on_other_interfaces_every_request_needs_a_token_and_is_encrypted(site, 
     write_certificate(site)
     done = CliRunner().invoke(main, ["admin", "token", str(site / "tokens.yaml"), "--user", "ann"])
     assert done.exit_code == 0, done.output
-    files = ("--tokens", "tokens.yaml", "--certificate", "cert.pem", "--key", "key.pem")
-    command, client = serving("--pool", "pool", "--host", "0.0.0.0", *files, cwd=site)  # noqa: S104 - the point
+    files = (
+        "--set",
+        "web_tokens=tokens.yaml",
+        "--set",
+        "web_certificate=cert.pem",
+        "--set",
+        "web_key=key.pem",
+    )
+    command, client = serving("--pool", "pool", "--set", "web_bind_host=0.0.0.0", *files, cwd=site)
     with command, client:
         address = f"https://127.0.0.1:{client.base_url.port}"
         trusted = ssl.create_default_context(cafile=site / "cert.pem")
@@ -136,25 +143,62 @@ def test_on_other_interfaces_every_request_needs_a_token_and_is_encrypted(site, 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--pool", str(POOL), "--host", "192.0.2.1"], 2, "needs tokens and a certificate"),
+        (["--pool", str(POOL), "--set", "web_bind_host=192.0.2.1"], 2, "needs tokens and a certificate"),
         ([], 2, "missing pool"),
-        (["--pool", str(POOL), "--certificate", __file__], 2, "a certificate needs its key"),
         (
-            ["--pool", str(POOL), "--certificate", __file__, "--key", __file__],
+            ["--pool", str(POOL), "--set", "web_assets=none"],
+            2,
+            "web_assets: none: cannot be read: No such file",
+        ),
+        (["--pool", str(POOL), "--set", f"web_tokens={POOL}"], 2, "not a regular file"),
+        (["--pool", str(POOL), "--bundle", "none"], 2, "bundle: none: cannot be read: No such file"),
+        (["--pool", str(POOL), "--set", "web_bind_host=a b"], 2, "invalid host 'a b'"),
+        (["--pool", str(POOL), "--set", "web_bind_port=-1"], 2, "-1 is not in the range"),
+        (["--pool", str(POOL), "--port", "1"], 2, "No such option: --port; use --set web_bind_port=1"),
+        (["--pool", str(POOL), "--tokens=a"], 2, "No such option: --tokens; use --set web_tokens=a"),
+        (["--every", "5"], 2, "--every cannot be used with --pages"),
+        (["--no-watch"], 2, "--no-watch cannot be used with --pages"),
+        (["--set", "record=rec"], 2, "--set record=... cannot be used with --pages"),
+        (["--set", "pool_driver=files"], 2, "--set pool_driver=... cannot be used with --pages"),
+        (["--shadow"], 2, "--shadow cannot be used with --pages"),
+        (["--cycles", "2"], 2, "--cycles cannot be used with --pages"),
+        (["--json"], 2, "--json cannot be used with --pages"),
+        (["--recover"], 2, "--recover cannot be used with --pages"),
+        (["--change-bundle"], 2, "--change-bundle cannot be used with --pages"),
+        (["--log-header", "x"], 2, "--log-header cannot be used with --pages"),
+        (["--pool", str(POOL), "--set", f"web_certificate={__file__}"], 2, "a certificate needs its key"),
+        (
+            ["--pool", str(POOL), "--set", f"web_certificate={__file__}", "--set", f"web_key={__file__}"],
             1,
             "cannot use the certificate",
         ),
     ],
 )
 def test_a_service_that_cannot_start_says_why(arguments, code, message):
-    done = CliRunner().invoke(main, ["web", *arguments])
+    done = CliRunner().invoke(main, ["serve", "--pages", *arguments])
     assert done.exit_code == code, done.output
     assert message in done.output
+
+
+def test_settings_of_cycles_do_not_matter_to_the_pages(monkeypatch, tmp_path):
+    """A file or a variable may have them for the service itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "negotiator.yaml").write_text("pool_driver: live\nevery: 60\nweb_certificate: none.pem\n")
+    monkeypatch.setenv("NEGOTIATOR_CONFIG", "negotiator.yaml")
+    monkeypatch.setenv("NEGOTIATOR_EVERY", "soon")
+    monkeypatch.setenv("NEGOTIATOR_RECORD_DAYS", "few")
+    done = CliRunner().invoke(main, ["serve", "--pages", "--pool", str(POOL)])
+    assert (done.exit_code, "negotiator.yaml:3:1: error: web_certificate: " in done.stderr) == (2, True)
+    assert "soon" not in done.output
+    assert "few" not in done.output
+    assert not (tmp_path / "var").exists()
 
 
 def test_a_port_that_is_in_use_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = CliRunner().invoke(main, ["web", "--pool", str(POOL), "--port", str(port)])
+        done = CliRunner().invoke(
+            main, ["serve", "--pages", "--pool", str(POOL), "--set", f"web_bind_port={port}"]
+        )
     assert done.exit_code == 1, done.output
     assert f"127.0.0.1:{port}: cannot listen: Address already in use" in done.output

@@ -1,4 +1,4 @@
-"""``negotiator web``: the pages and the REST interface of a pool."""
+"""``negotiator serve --pages``: the pages and the REST interfaces of a pool, without cycles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import traceback
 from functools import partial
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -15,50 +14,55 @@ import click
 from negotiator.app import parent_watch
 from negotiator.app.overview import exempt_reachable
 from negotiator.app.pool_view import require_pool
+from negotiator.app.service_settings import Origin, ServiceSettings
 from negotiator.app.targets import load
 from negotiator.cli.event_log import open_log
+from negotiator.cli.settings import refuse_options, settings_error, take_settings
 from negotiator.errors import InvalidCallError
-from negotiator.hooks.command_targets import CommandTargets
 from negotiator.service.access_log import AnsweredRequest
-from negotiator.service.api.openapi import document_text
 from negotiator.service.overviews import Overviews
 from negotiator.service.server import WebServer
 
 _READING: Final = frozenset({"GET", "HEAD"})
 
 
-def web(
-    targets: CommandTargets,
-    host: str,
-    port: int,
-    assets: Path | None,
-    tokens: Path | None,
-    certificate: Path | None,
-    key: Path | None,
-    log_format: str,
-    log_level: str,
-    *,
-    openapi: bool,
-    end_with_parent: bool,
-) -> None:
-    """Serve until the process is ended; or print what is served."""
-    if openapi:
-        click.echo(document_text(), nl=False)
-        return
+def pages(context: click.Context, *, end_with_parent: bool, **given: Any) -> None:
+    """Serve until the process is ended.
+
+    :raises SettingsError: the settings have errors.
+    """
+    settings = take_settings(context, given)
+    refuse_options(context, {"pages", "end_with_parent"})
+    if (error := settings_error(context, settings)) is not None:
+        raise error
     if end_with_parent:
         parent_watch.end_with_parent()
-    if targets.state is None:
+    _serve(settings, end_with_parent=end_with_parent)
+
+
+def _serve(settings: ServiceSettings, *, end_with_parent: bool) -> None:
+    targets = settings.targets
+    if settings.origin("state").kind is Origin.DEFAULT:
+        targets = attrs.evolve(targets, state=None)  # the ads of --pool need no state
         require_pool(targets)
-    if (certificate is None) != (key is None):
-        raise InvalidCallError("a certificate needs its key: use --certificate and --key together")
+    if (settings.web_certificate is None) != (settings.web_key is None):
+        raise InvalidCallError("a certificate needs its key: set web_certificate and web_key together")
     # Errors of the bundle are printed before anything is served. A negotiator may let its state belong to it only now.
     load(attrs.evolve(targets, state=None, state_database=None) if end_with_parent else targets)
-    log = open_log(log_format, log_level)
+    log = open_log(settings.log_format, settings.log_level)
     logging.getLogger("uvicorn.error").addHandler(_ServerLog(log))
     overviews = Overviews(targets, when_read=exempt_reachable)
     overviews.start()
+    server = WebServer(
+        settings.web_bind_host,
+        settings.web_bind_port,
+        settings.web_certificate,
+        settings.web_key,
+        settings.web_assets,
+        settings.web_tokens,
+    )
     try:
-        WebServer(host, port, certificate, key, assets, tokens).run(
+        server.run(
             overviews, lambda url: click.echo(f"serving {url}/ws/v1/ and {url}/pool"), partial(_log, log)
         )
     finally:
