@@ -47,7 +47,8 @@ def named_values(
     for value in values:
         name, equals, text = value.partition("=")
         if not name or not equals:
-            raise click.BadParameter(f"{value!r}: write NAME=VALUE")
+            # Without the value, which may be a secret.
+            raise click.BadParameter(f"{name!r}: write NAME=VALUE")
         named[name.lower()] = text
     return named
 

@@ -126,10 +126,10 @@ def _value_of(option: str, words: Sequence[str]) -> str:
     """Return the value that follows an option on the command line; VALUE if none does."""
     from negotiator.records.text import printable  # noqa: PLC0415 - for messages alone
 
-    for word, following in zip(words, [*words[1:], "--"], strict=True):
+    for word, following in zip(words, [*words[1:], "-"], strict=True):
         if word.startswith(f"{option}="):
             return printable(word.partition("=")[2])
-        if word == option and not following.startswith("--"):
+        if word == option and not following.startswith("-"):
             return printable(following)
     return "VALUE"
 
