@@ -78,11 +78,12 @@ class _Answers:
 
 @attrs.frozen(eq=False)
 class _Search:
-    """The search for the slots of a job: the counters that count in every place, and the rules that deny it, as they are found."""
+    """The search for the slots of a job: the counters that count in every place, the rules that deny it, as they are found, and how many slots are looked for at most."""
 
     job: Job
     everywhere: set
     deniers: set
+    most: int
 
 
 class Allocation:
@@ -113,8 +114,11 @@ class Allocation:
         charges = self._charges(_request(job, queue, job.slots)).unlimited()
         self.ledger.commit(charges.admit(self.ledger, np.array([row]), 1, Mode.ENFORCE))
 
-    def decide(self, job):
-        """Return whether a job may run now, and what denies it."""
+    def decide(self, job, *, counts=True):
+        """Return whether a job may run now, and what denies it.
+
+        :param counts: how many slots it may have at most matters; otherwise no more are looked for than it needs.
+        """
         if not self._may_request(job):
             return Decision(allowed=False, slots=0)
         answers = {queue: self._answers(job, queue) for queue in self.site.queues}
@@ -122,7 +126,7 @@ class Allocation:
         places = [(answers[queue], row) for queue, row in self._places(job)]
         places = [place for place in places if self._may_start(*place, job, deniers)]
         everywhere = set.intersection(*(_plain_counters(each.charges) for each in answers.values()))
-        search = _Search(job, everywhere, deniers)
+        search = _Search(job, everywhere, deniers, sys.maxsize if counts else job.slots)
         slots = max((self._offered(side, search) for side in self._sides(job, places)), default=0)
         allowed = slots >= job.slots
         if (
@@ -220,7 +224,7 @@ class Allocation:
             taken, receipts = self._take_by_host(places, search, int(rule))
         else:
             # For a job on one host Grid Engine names only what leaves no slot there.
-            taken, receipts = self._take(places, search, 1 if rule == PE_SLOTS else job.slots)
+            taken, receipts = self._take(places, search, 1 if rule == PE_SLOTS else job.slots, search.most)
         self.ledger.release_all(receipts)
         return taken if leading else min(taken, job.slots - 1)
 
@@ -228,7 +232,7 @@ class Allocation:
         """Take so many slots on each host that has them; see sge_pe(5), ``allocation_rule``."""
         taken, receipts = 0, []
         for side in _by_host(places) if not search.job.slots % number else ():
-            found, its_receipts = self._take(side, search, number, most=number)
+            found, its_receipts = self._take(side, search, number, number)
             if found < number:
                 self.ledger.release_all(its_receipts)
             else:
@@ -236,7 +240,7 @@ class Allocation:
                 receipts += its_receipts
         return taken, receipts
 
-    def _take(self, places, search, enough, most=sys.maxsize):
+    def _take(self, places, search, enough, most):
         """Take slots in turn until none is left, or ``most``; note what denies one before there are enough.
 
         What denies all places ends the search, as in Grid Engine.
@@ -245,7 +249,9 @@ class Allocation:
         while places and taken < most:
             left = []
             for answers, group in itertools.groupby(places, key=itemgetter(0)):
-                rows = np.array([row for _, row in group][: most - taken])
+                own = [row for _, row in group]
+                rows = np.array(own[: most - taken], np.intp)
+                left += [(answers, row) for row in own[most - taken :]]
                 admission = answers.per_slot.admit(self.ledger, rows, len(rows), Mode.ENFORCE)
                 receipts += self.ledger.commit(admission)
                 for row, stop in zip(rows.tolist(), admission.stops.tolist(), strict=True):

@@ -162,7 +162,7 @@ def _allocation(case, cluster):
 
 
 def _decided(allocation, cluster, request, wanted):
-    decision = allocation.decide(cluster.job(request))
+    decision = allocation.decide(cluster.job(request), counts="max_slots" in wanted)
     verdict = "allowed" if decision.allowed else "denied"
     if verdict != wanted["decision"]:
         return [f"{request}: {verdict} {decision}, expected {wanted['decision']} {wanted.get('denied_by')}"]
