@@ -13,6 +13,19 @@ settings.load_profile("project")
 AREAS = ("classad", "yunikorn", "gridengine", "negotiator")
 
 
+#: Of the random examples of a test, in percent: others are drawn each time, so that many runs see what one does not.
+EXAMPLES = 40
+_LEAST = 10
+
+
+def draw_fewer(function, percent):
+    """Let a test with random examples draw a part of them, but not fewer than a few."""
+    own = getattr(function, "_hypothesis_internal_use_settings", None)
+    if own is not None:
+        most = min(own.max_examples, max(_LEAST, own.max_examples * percent // 100))
+        function._hypothesis_internal_use_settings = settings(own, max_examples=most)  # noqa: SLF001 - hypothesis has no other way
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--cases",
@@ -30,9 +43,18 @@ def pytest_addoption(parser):
         action="store_true",
         help="also the tests marked slow_pool: scenes on real pools that take a minute each",
     )
+    parser.addoption(
+        "--examples",
+        metavar="PERCENT",
+        type=int,
+        default=EXAMPLES,
+        help="how many of their random examples tests draw; 100 is all  [default: %(default)s]",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        draw_fewer(getattr(item, "function", None), config.getoption("examples"))
     if not config.getoption("slow_pools"):
         skipped = pytest.mark.skip(reason="takes a minute on a real pool: --slow-pools")
         for item in items:

@@ -26,7 +26,7 @@ from negotiator_mutation.swap import changed_functions, functions_to_swap, swap
 
 PLAN = "NEGOTIATOR_MUTATION_PLAN"
 EXAMPLES = "NEGOTIATOR_MUTATION_EXAMPLES"
-PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", "--examples=100")
 MEMORY = 6 << 30  #: bytes of address space, for a change that makes a loop endless
 
 
