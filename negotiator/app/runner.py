@@ -39,7 +39,7 @@ from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_pool import CyclePool, FilePool, save_pool
 from negotiator.runtime.cycle_recorder import CycleRecorder
 from negotiator.runtime.cycle_timer import CycleTimer, CycleTrigger
-from negotiator.runtime.journal import OrderedClock
+from negotiator.runtime.journal_clock import OrderedClock
 from negotiator.runtime.live_pool import ServedPool, ShadowPool
 from negotiator.runtime.notices import Notices
 from negotiator.runtime.peer_matches import register_negotiator

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from negotiator.app.cycle_report import CycleReport, CycleResult, LastCycle, Overrun
 from negotiator.cli.phrases import number, rule
 from negotiator.queues.quantities import format_quantity
+
+if TYPE_CHECKING:
+    from negotiator.app.cycle_report import CycleReport, CycleResult, LastCycle, Overrun
 
 #: Lines of each level in a cycle.
 _LINES = 8

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import attrs
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from negotiator.activity import unwatched
 from negotiator.cli.render import printable
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 #: Seconds after which something is long.
 DELAY = 1.0
@@ -76,6 +76,10 @@ class StatusLine(ABC):
 
     def _start(self) -> None:
         if self._live is None:
+            from rich.console import Console  # noqa: PLC0415 - most commands end before the line is shown
+            from rich.live import Live  # noqa: PLC0415
+            from rich.text import Text  # noqa: PLC0415
+
             console = Console(stderr=True)
             self._live = Live(
                 get_renderable=lambda: Text(self._text(), no_wrap=True, overflow="ellipsis"),

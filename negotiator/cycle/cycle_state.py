@@ -10,7 +10,6 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator.bundle.model import Bundle
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
     from_entry,
@@ -28,7 +27,7 @@ from negotiator.errors import NegotiatorError
 from negotiator.hooks.order import OrderRows
 from negotiator.hooks.overruns import Overrun
 from negotiator.queues import QueueTree
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry
+from negotiator.queues.applications import ApplicationHold, ApplicationId, ApplicationRegistry
 
 FORMAT: Final = "negotiator-cycle-state 3"
 """The first value of an encoded state; another format or version is refused."""

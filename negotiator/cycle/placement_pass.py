@@ -26,7 +26,6 @@ from negotiator.cycle.applications import (
 )
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.group_names import is_name
-from negotiator.cycle.holds import ApplicationHold, held_jobs
 from negotiator.cycle.jobs import Strings, job_ids, made_of
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
@@ -37,12 +36,19 @@ from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.placement import Application, PlacedApplication
-from negotiator.hooks.records import Cycle
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.placement import AccessCache, Chain, Placement, PlacementStep
 from negotiator.placement.access import is_granted
 from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
 from negotiator.queues import ROOT, MutableQueueTree, Queue, QueueChange
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry, Codes, Keys, keys_of
+from negotiator.queues.applications import (
+    ApplicationHold,
+    ApplicationId,
+    ApplicationRegistry,
+    Codes,
+    Keys,
+    keys_of,
+)
 from negotiator.records import Provenance, Reason, Station, Verdict
 
 _VERDICTS = {
@@ -201,7 +207,7 @@ class PlacementPass:
         found = applications(jobs, self.bundle, self.cycle.environment)
         own = keys(jobs, found.users, self.registry)
         admission = AdmissionFilter.of(AdKind.JOB, jobs)
-        for mask, reason in held_jobs(own, self.registry, held):
+        for mask, reason in _held_jobs(own, self.registry, held):
             admission.discard(mask, reason)
 
         numbers = self.registry.lookup(own)
@@ -403,7 +409,7 @@ class PlacementPass:
         admission = AdmissionFilter.of(AdKind.JOB, jobs)
         if held and len(jobs):
             own = application_keys(jobs, self.bundle.placement, self.cycle.environment, self.registry)
-            for mask, reason in held_jobs(own, self.registry, held):
+            for mask, reason in _held_jobs(own, self.registry, held):
                 admission.discard(mask, reason)
         left = admission.kept_ads() if admission.discarded else jobs
         nothing = np.full(len(left), "", np.object_)
@@ -454,3 +460,17 @@ def _as_first(own: Keys, kinds: Numbers) -> Numbers:
     numbers, count = numbered(own)
     first = np.where(own < 0, np.arange(len(own)), first_rows(numbers, count)[numbers])
     return kinds[first]
+
+
+def _held_jobs(
+    keys: Keys, registry: ApplicationRegistry, held: Mapping[ApplicationId, ApplicationHold]
+) -> Iterator[tuple[Mask, Reason]]:
+    """Yield, for each held application, the mask of its jobs, (N,), and the reason.
+
+    :param keys: the keys of the jobs' applications in the registry, (N,).
+    """
+    for application, hold in held.items():
+        note = f": {hold.note}" if hold.note else ""
+        text = f"its application was taken out of matching by {hold.by}{note}"
+        reason = core_reason(Station.PLACE, Verdict.WAITING, "held_by_admin", text)
+        yield keys == registry.key(application), reason

@@ -14,11 +14,15 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry, PlainValue, checked_value
 from negotiator.hooks.overruns import Overrun, OverrunAction
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
+from negotiator.queues.applications import (
+    ApplicationHold,
+    ApplicationId,
+    ApplicationRegistry,
+    RegisteredApplication,
+)
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import SEPARATOR, parent_of
 from negotiator.records import Mode, Provenance, Reason, Source, Station, Verdict

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +40,15 @@ class RegisteredApplication(NamedTuple):
     queue: str
     seen: float
     group: str = ""
+
+
+@attrs.frozen
+class ApplicationHold:
+    """A hold on an application: the administrator, the time in seconds since the epoch, and a note."""
+
+    by: str
+    at: float
+    note: str = ""
 
 
 class QueueAssignment(NamedTuple):

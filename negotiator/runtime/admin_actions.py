@@ -24,7 +24,6 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.site_commands import KillSettings
 from negotiator.classad.syntax import fold
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, check_exactly
@@ -35,7 +34,7 @@ from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.placement import AccessCache
 from negotiator.placement.access import is_granted
 from negotiator.queues import ROOT
-from negotiator.queues.applications import RegisteredApplication
+from negotiator.queues.applications import ApplicationHold, RegisteredApplication
 from negotiator.records.text import printable
 from negotiator.runtime.reload import Reload
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest

@@ -36,7 +36,7 @@ from negotiator.runtime.cycle_history import CycleBeginning, CycleSeconds
 from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator.runtime.cycle_timer import StopRequest
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
-from negotiator.runtime.journal import Uptime, system_uptime
+from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.live_pool import uncharged
 from negotiator.runtime.reload import Reload, Reloader, identity
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore

@@ -14,7 +14,6 @@ from negotiator.classad import Environment, Table
 from negotiator.cycle.applications import application_keys, application_users, users_without_groups
 from negotiator.cycle.claims import ClaimIndex, JobsInUse, claimed_jobs, slots_of
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.jobs import Strings
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.result import CycleResult
@@ -26,10 +25,11 @@ from negotiator.hooks.overruns import Overrun
 from negotiator.pool.snapshot import Snapshot
 from negotiator.pool.vault import ClaimVault
 from negotiator.queues import MutableQueueTree, QueueChange, QueueChangeKind, QueueConfig, QueueTree
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegistryMark
+from negotiator.queues.applications import ApplicationHold, ApplicationId, ApplicationRegistry, RegistryMark
 from negotiator.queues.names import upwards
 from negotiator.records import Problem, Severity
-from negotiator.runtime.journal import Journal, JournalTime, SlotClaims, Uptime, pool_times, system_uptime
+from negotiator.runtime.journal import Journal, SlotClaims
+from negotiator.runtime.journal_clock import JournalTime, Uptime, pool_times, system_uptime
 from negotiator.runtime.peer_matches import PeerMatches, by_order, valid_rows
 from negotiator.runtime.state import AdminAnswer, SharedRowsChange, StateStore
 from negotiator.runtime.state.cycle_rows import RowName

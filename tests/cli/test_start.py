@@ -115,6 +115,21 @@ def test_commands_without_a_pool_import_neither_plugins_nor_numpy(tmp_path, word
     assert not [name for name in modules if name.startswith("negotiator_")]
 
 
+def test_status_which_monitoring_asks_for_often_imports_nothing_that_only_cycles_need(tmp_path):
+    state = str(tmp_path / "state")
+    pool = str(ROOT / "examples" / "first-pool")
+    assert CliRunner().invoke(main, ["run", pool, "--no-audit", "--state", state]).exit_code == 0
+    modules, printed = imported("status", "--state", state)
+    assert printed.startswith("Negotiator ")
+    only_of_cycles = (
+        "negotiator.cycle.loop",
+        "negotiator.hooks.records",
+        "negotiator.runtime.run",
+        "rich.live",
+    )
+    assert sorted(modules.intersection(only_of_cycles)) == []
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -9,13 +9,17 @@ import queueing
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import FORMAT, CycleState, CycleStateError
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.loop import run_cycle
 from negotiator.errors import NegotiatorError
 from negotiator.plugin import Cycle
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
-from negotiator.queues.applications import ApplicationId, ApplicationRegistry, RegisteredApplication
+from negotiator.queues.applications import (
+    ApplicationHold,
+    ApplicationId,
+    ApplicationRegistry,
+    RegisteredApplication,
+)
 from negotiator.queues.model import ChildTemplate
 from negotiator.records import Source
 from pools import NOW, slot, snapshot, write_bundle

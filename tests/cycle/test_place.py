@@ -7,11 +7,10 @@ import pools
 import queueing
 from negotiator.audit.records import records_by_kind
 from negotiator.cycle.cycle_state import CycleState
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.loop import run_cycle
 from negotiator.plugin import Cycle
 from negotiator.queues import QueueChangeKind
-from negotiator.queues.applications import ApplicationId
+from negotiator.queues.applications import ApplicationHold, ApplicationId
 from negotiator.records import Verdict
 from pools import NOW, slot, snapshot
 from queueing import app

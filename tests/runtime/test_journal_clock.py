@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from negotiator.app.runner import open_runner
 from negotiator.classad import Table
 from negotiator.hooks.command_targets import CommandTargets
-from negotiator.runtime.journal import (
+from negotiator.runtime.journal_clock import (
     JournalTime,
     OrderedClock,
     PoolTimes,

@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dying import killed_at_each_step
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import StateError
 from negotiator.hooks.state_location import DatabaseUrl, StateLocation
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree
-from negotiator.queues.applications import ApplicationId, RegisteredApplication
+from negotiator.queues.applications import ApplicationHold, ApplicationId, RegisteredApplication
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest, StateStore
 
 TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too: they stand for bytes that are not UTF-8

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.errors import StateError
-from negotiator.queues.applications import ApplicationId, RegisteredApplication
+from negotiator.queues.applications import ApplicationHold, ApplicationId, RegisteredApplication
 from negotiator.runtime.state import AdminAction, AdminAnswer, AuditMark, StateBundle, StateStore, schema
 
 #: Written by the program of version 9, with names that are not UTF-8.

@@ -15,7 +15,7 @@ from negotiator.pool.vault import Secret
 from negotiator.queues import ROOT
 from negotiator.runtime.consistency import check_consistency
 from negotiator.runtime.cycle_pool import FilePool
-from negotiator.runtime.journal import Uptime
+from negotiator.runtime.journal_clock import Uptime
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.state import AdminRequest, StateStore
 from pools import NOW, job, snapshot, write_bundle

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
     from_entry,
@@ -25,8 +24,8 @@ from negotiator.cycle.state_values import (
 from negotiator.errors import StateError
 from negotiator.hooks.overruns import Overrun
 from negotiator.queues import Queue, QueueTree
-from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.journal import JournalTime, Uptime
+from negotiator.queues.applications import ApplicationHold, ApplicationId, RegisteredApplication
+from negotiator.runtime.journal_clock import JournalTime, Uptime
 from negotiator.runtime.state.connection import Connection
 
 _WHOLE_DIGEST: Final = re.compile(r"[0-9a-f]{64}")

@@ -9,14 +9,13 @@ from typing import Any, Self
 
 import attrs
 
-from negotiator.cycle.holds import ApplicationHold
 from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
 from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
-from negotiator.queues.applications import ApplicationId, RegisteredApplication
-from negotiator.runtime.journal import JournalTime
+from negotiator.queues.applications import ApplicationHold, ApplicationId, RegisteredApplication
+from negotiator.runtime.journal_clock import JournalTime
 from negotiator.runtime.state import admin_request_rows, backup, cycle_rows
 from negotiator.runtime.state.admin_request_rows import AdminAnswer, AdminRequest
 from negotiator.runtime.state.backup import BackupSummary
