@@ -12,8 +12,8 @@ import attrs
 
 from negotiator.app.cycle_details import cycle_details, rule_effects
 from negotiator.bundle import Bundle
-from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.rules import BundleRules, bundle_rules
+from negotiator.bundle.time_limits import CycleIntervals
 from negotiator.cycle.claim_reuse import ReuseReport
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import StateError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from negotiator.audit.errors import AuditBusyError
+from negotiator.audit.folder import AuditBusyError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.errors import StateError

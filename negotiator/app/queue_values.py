@@ -12,7 +12,7 @@ import attrs
 
 from negotiator.bundle import Bundle
 from negotiator.queues import ROOT, Queue, QueueTree
-from negotiator.queues.checks.order_keys import PREEMPTION
+from negotiator.queues.checks.structure import PREEMPTION
 from negotiator.queues.model import ChildTemplate
 from negotiator.queues.names import parent_of
 from negotiator.queues.quantities import Resources, is_zero

@@ -11,9 +11,9 @@ from negotiator.app.pool_view import PoolView
 from negotiator.errors import NotFoundError
 from negotiator.hooks.answers import HookFailure
 from negotiator.queues import ROOT, QueueTree
+from negotiator.queues.model import QueueUsage
 from negotiator.queues.names import upwards
 from negotiator.queues.quantities import Resources
-from negotiator.queues.usage import QueueUsage
 from negotiator.records.text import suggest
 
 

@@ -19,10 +19,10 @@ from negotiator.app.service_settings import PoolDriver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.standby import Standby
 from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded, without_state_bundle
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
-from negotiator.bundle.cycle_intervals import CycleIntervals
 from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, store_configuration
+from negotiator.bundle.time_limits import CycleIntervals
 from negotiator.cycle.cycle_time import CycleProgress
 from negotiator.defaults import LOCAL_ENGINE
 from negotiator.engines.choice import note_of_single_cycles

@@ -13,8 +13,13 @@ from negotiator.app.service_file import type_of_value
 from negotiator.app.service_settings import KEYS, URL_KEY, ServiceSettings
 from negotiator.app.targets import examine
 from negotiator.app.whatif import ScenarioContents
-from negotiator.bundle.file_schemas import file_schemas, written_schema
-from negotiator.bundle.json_schema import JsonSchema, SchemaWriter, sentences_about
+from negotiator.bundle.json_schema import (
+    JsonSchema,
+    SchemaWriter,
+    file_schemas,
+    sentences_about,
+    written_schema,
+)
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Problem, Severity
 

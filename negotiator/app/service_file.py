@@ -11,10 +11,9 @@ import attrs
 
 from negotiator.app.service_checks import value_problem
 from negotiator.app.service_settings import KEYS, URL_KEY, ServiceSettings
-from negotiator.bundle.nodes import MapEntry, MapNode, shown
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.schema import is_union, union_members
-from negotiator.bundle.text import SourceText, decoded
+from negotiator.bundle.text import MapEntry, MapNode, SourceText, decoded, shown
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.errors import SettingsError
 from negotiator.files import UntrustedError, check_trusted, open_regular

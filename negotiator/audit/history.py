@@ -13,7 +13,7 @@ import attrs
 from negotiator.audit import chain
 from negotiator.audit.chain import START, ChainLink, LogLine, Seal
 from negotiator.audit.folder import chain_files
-from negotiator.audit.tail import last_link, read_tail
+from negotiator.audit.newest import last_link, read_tail
 from negotiator.audit.verify import ChainWalk, Fault, LineOfLog, lines_of
 
 #: Status of a complete file: its size, the time of its last change in nanoseconds, its inode.

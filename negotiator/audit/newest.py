@@ -1,7 +1,8 @@
-"""Reads an audit log from its end: the newest records that a query accepts, a page at a time."""
+"""Reads an audit log from its end, without the rest: the newest records that a query accepts, a page at a time."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -9,23 +10,92 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from negotiator.activity import advance
+from negotiator.audit import chain
 from negotiator.audit.chain import record_head
-from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.folder import AuditError, naming
 from negotiator.audit.search import AuditQuery, log_files, parse_record
 from negotiator.audit.values import instant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from negotiator.audit.chain import ChainLink, Seal
     from negotiator.audit.values import Record
 
+
+_FIRST_SPAN = 2**16
 #: Bytes of a log that one page is searched in.
 MOST_BYTES: Final = 256 * 2**20
-
 _BLOCK: Final = 2**20
 _NUMBER: Final = re.compile(rb'\{"seq":([1-9][0-9]{0,17}),')
 #: Records with the time of what they are about, which may be earlier.
 _EARLIER: Final = b"queue_change"
+
+
+@attrs.frozen
+class Tail:
+    """The last complete line of a file with its line end (empty if there is none), and the bytes after it."""
+
+    line: bytes
+    torn: bytes
+
+
+def read_tail(file: Path) -> Tail:
+    """Return the last complete line and what follows it; read at most a few of the longest lines."""
+    with naming(file, "read the audit log"), file.open("rb") as stream:
+        size = stream.seek(0, 2)
+        span = _FIRST_SPAN
+        while True:
+            start = stream.seek(max(0, size - span))
+            data = stream.read()
+            end = data.rfind(b"\n") + 1
+            begin = data.rfind(b"\n", 0, max(0, end - 1)) + 1
+            if start == 0 or begin:
+                return Tail(data[begin:end], data[end:])
+            if span > 2 * chain.MAX_LINE:
+                raise AuditError(f"{file}: no record at the end (negotiator audit verify)")
+            span *= 4
+
+
+def last_link(file: Path, line: bytes, seal: Seal) -> ChainLink:
+    """Verify the last complete line of a log, and return its link, for appending.
+
+    :raises AuditError: it does not verify, or has another key.
+    """
+    entry = chain.read(line)
+    if entry and entry.keyed != seal.id:
+        raise AuditError(
+            f"{file}: {mismatch(entry.keyed, seal)}; a chain has one key (or begin a new folder)"
+        )
+    if not entry or entry.hash != seal.of(entry.body):
+        raise AuditError(
+            f"{file}: the last record does not verify, so nothing is appended to it (negotiator audit verify; to begin a new "
+            "log, move the folder away)"
+        )
+    return entry.link
+
+
+def unfinished(file: Path, line: bytes) -> tuple[str, ...]:
+    """Return a notice if the log ends with matches whose outcome was never recorded."""
+    record = json.loads(line)
+    lost = record["kind"] == "cycle" and record.get("matches")
+    lost = lost or (record["kind"] == "outcome" and record.get("part") != record.get("parts"))
+    if not lost:
+        return ()
+    message = (
+        f"{file}: the outcome of cycle {record.get('cycle')} was never recorded, since the process ended before: "
+        "it is unknown which of its matches were handed out"
+    )
+    return (message,)
+
+
+def mismatch(keyed: str | None, seal: Seal) -> str:
+    """Return how the key of a record differs from the given one."""
+    if keyed is None:
+        return "the log is not keyed, and a key was given"
+    if seal.id is None:
+        return f"the log is keyed (key {keyed}), and no key was given"
+    return f"the log is keyed with another key ({keyed}) than the one given ({seal.id})"
 
 
 @attrs.frozen

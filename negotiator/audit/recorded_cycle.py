@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator import __version__
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import archive
 from negotiator.cycle.cycle_state import CycleState, CycleStateError
@@ -24,7 +24,7 @@ from negotiator.cycle.decisions import CycleDecisions
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.records import Cycle
 from negotiator.hooks.turn_time import TimeLimit
-from negotiator.pool.errors import SnapshotFormatError
+from negotiator.pool.limits import SnapshotFormatError
 from negotiator.pool.snapshot import Snapshot
 
 FORMAT: Final = "negotiator cycle"

@@ -1,7 +1,8 @@
 """The decisions of a cycle as records of the audit log: plain JSON values, documented in ``docs/audit.md``.
 
 Texts from ads are hostile: their lengths are bounded, and bytes that are not UTF-8 stay lone surrogates, which the log
-writes as escapes. Of ads only the fields named here are written, so that no claim id or capability is.
+writes as escapes. Of ads only the fields named here are written, so that no claim id or capability is. Records of time limits that were reached have
+what a replay of the cycle needs to decide the same.
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ import attrs
 from negotiator import __version__
 from negotiator.audit.denials import bounded_denials
 from negotiator.audit.queueing import change_fields, placement_fields
-from negotiator.audit.time_stops import KIND as STOP_KIND
-from negotiator.audit.time_stops import stop_fields
 from negotiator.audit.values import (
     TEXT,
     Record,
@@ -31,14 +30,17 @@ from negotiator.audit.values import (
 )
 from negotiator.bundle.model import AuditSettings, DecisionSelection
 from negotiator.classad import Ad, bind, evaluate
+from negotiator.cycle.cycle_time import ReachedLimit, TimeStop
 from negotiator.hooks.declarations import Expression
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.overruns import EvictionOutcome, Overrun
 from negotiator.hooks.records import Cycle, Match
+from negotiator.hooks.turn_time import TimeLimit
 from negotiator.records import Provenance, Station
 
 if TYPE_CHECKING:
     from negotiator.cycle.result import CycleResult, DiscardedAds, RequestOutcome
+
 
 _Selects: TypeAlias = Callable[[Ad, Ad | None], bool]
 
@@ -47,6 +49,9 @@ _OVERRUNS = 10_000  # begun or ended in one cycle
 _IN_USE = 30
 _WHY = 200
 _MATCHES_AN_OUTCOME = 5000
+_RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
+#: The kind of the records of reached time limits.
+STOP_KIND = "time_stop"
 
 
 def intent_records(
@@ -206,9 +211,6 @@ def _preempted_fields(match: Match) -> Record:
     return {"preempts": fields}
 
 
-_RANKING = Provenance(Station.MATCH, "negotiator", __version__, "rank")
-
-
 def _denial_records(result: CycleResult, selects: _Selects) -> list[Record]:
     denied = (each for each in result.outcomes if each.unmatched and selects(each.request.ad, None))
     return [_denial_record(result, outcome, fields) for outcome, fields in bounded_denials(denied)]
@@ -343,3 +345,27 @@ def _in_use_fields(result: CycleResult) -> Record:
 
 def _most(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_IN_USE]
+
+
+def stop_fields(reached: ReachedLimit) -> Record:
+    """Return the fields of a limit that was reached."""
+    stop = reached.stop
+    return {
+        "limit": str(stop.limit),
+        "submitter": bounded(stop.submitter),
+        "schedd": bounded(stop.schedd),
+        "turn": stop.turn,
+        "reason": reason_fields(reached.reason),
+    }
+
+
+def recorded_stops(records: Iterable[Record]) -> tuple[TimeStop, ...]:
+    """Return the stops among the records of one cycle, for ``RecordedTime``.
+
+    :raises KeyError, ValueError: a record does not have the fields that this version writes.
+    """
+    return tuple(
+        TimeStop(TimeLimit(each["limit"]), each["submitter"], each["schedd"], each["turn"])
+        for each in records
+        if each["kind"] == STOP_KIND
+    )

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
-from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.folder import AuditError, naming
 from negotiator.audit.search import log_files
-from negotiator.audit.sql_lines import check_ends, corrected_lines
 from negotiator.audit.sql_tables import (
+    check_ends,
+    corrected_lines,
     corrected_statement,
     escaped_path,
     export_statements,

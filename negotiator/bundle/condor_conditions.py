@@ -13,8 +13,7 @@ from collections.abc import Callable
 import attrs
 
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.nodes import shown
-from negotiator.bundle.text import LocatedText
+from negotiator.bundle.text import LocatedText, shown
 from negotiator.records import Problem
 
 HTCONDOR_VERSION = (25, 14, 1)

@@ -1,12 +1,16 @@
-r"""Split an HTCondor-style configuration file into logical lines.
+"""Split an HTCondor-style configuration file, or the output of ``condor_config_val -dump``, into logical lines.
 
 Source: the HTCondor manual, "Introduction to Configuration" (macros, comments and line continuations, multi-line
 values), and HTCondor 25 itself where the manual does not specify it: every line is trimmed, also those that continue another;
-blanks may follow ``\``; an empty line ends a continuation; a comment inside a continuation is skipped.
+blanks may follow ``\\``; an empty line ends a continuation; a comment inside a continuation is skipped.
+
+With ``-expand`` and ``-verbose`` a value that contains line ends is printed as it is: HTCondor itself can't read the result.
+Names are sorted, which shows where the next definition begins (HTCondor 25.14).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 
@@ -16,6 +20,8 @@ from negotiator.bundle.text import LocatedText, SourceText
 from negotiator.records import Problem, Severity
 
 _BLANK = " \t\n\v\f\r"
+_HEADER = "# Configuration from machine:"
+_COMMENT = re.compile(r"^[ \t]*#", re.MULTILINE)
 
 
 @attrs.frozen
@@ -83,3 +89,46 @@ def _joined(file: SourceText, pieces: list[tuple[int, int]]) -> LocatedText:
     text = "".join(file.text[start:end] for start, end in pieces)
     offsets = list(chain.from_iterable(range(start, end) for start, end in pieces))
     return LocatedText(text, file, offsets, offsets[0] if offsets else pieces[0][0])
+
+
+def is_dump(file: SourceText) -> bool:
+    """True if the file begins as the output of ``condor_config_val -dump``."""
+    return file.text.lstrip().startswith(_HEADER)
+
+
+OUT_OF_ORDER = Uncertain(
+    "it is out of order in the output of condor_config_val, perhaps a part of another value",
+    "write your own definitions into another file",
+)
+_CUT = Uncertain("condor_config_val printed it over several lines", "write it between @=end and @end")
+
+
+@attrs.define(eq=False)
+class DumpedLines:
+    """The lines of a dump: which of them begin a definition, and which belong to the value or the comment above."""
+
+    file: SourceText
+    last: Definition | None = None  # the definition that began last
+    _in_comment: bool = False
+    _name: str = ""
+    _end: int = 0
+
+    def starts(self, name: str, line: LocatedText) -> bool:
+        """True if a line begins a definition of a name; an empty name never does."""
+        above = self.file.text[self._end : line.at]
+        self._end = line.index(len(line.text))
+        parts = name.lower().split(".")
+        later = [each for i in range(len(parts)) if (each := ".".join(parts[i:])) > self._name]
+        if later:
+            # Where a definition for the tool's own subsystem applies, TOOL.NAME is in the place of NAME.
+            self._name, self._in_comment = min(later), False
+            return True
+        self._in_comment = self._in_comment or _COMMENT.search(above) is not None
+        return False
+
+    def cut(self) -> Definition | None:
+        """Return the last definition as one of unknown value, once; None if the line belongs to a comment."""
+        if self._in_comment or self.last is None or self.last.uncertain:
+            return None
+        self.last = attrs.evolve(self.last, uncertain=_CUT)
+        return self.last

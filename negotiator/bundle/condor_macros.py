@@ -1,9 +1,9 @@
-"""Replace the macros in HTCondor-style definitions.
+"""Replace the macros in HTCondor-style definitions, and evaluate numeric macro functions: ``$INT(NAME)``, ``$REAL(NAME,%.2f)``.
 
-Source: the HTCondor manual, "Introduction to Configuration", configuration file macros. One rule is stricter here: an
-undefined macro without default is an error, not an empty text, because an expression without one of its parts is
-another policy. So is a value that only HTCondor can know. Both are errors only where a value is used. HTCondor's own macros
-are predefined, and so are settings whose default is known.
+Source: the HTCondor manual, "Introduction to Configuration", configuration file macros and macro functions, and HTCondor 25.14. Two rules are stricter
+here. An undefined macro without default is an error, not an empty text, because an expression without one of its parts is
+another policy. So is a value that only HTCondor can know: only values that are the same at any time are accepted. Both are errors only where a
+value is used. HTCondor's own macros are predefined, and so are settings whose default is known.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 
-from negotiator.bundle.condor_functions import number_text
 from negotiator.bundle.condor_lines import Definition, Uncertain
 from negotiator.bundle.text import LocatedText, SourceText
+from negotiator.hooks.settings import constant_number
 from negotiator.records import Problem
 
 SUBSYSTEM = "negotiator."
@@ -68,6 +68,12 @@ _PREDEFINED: Final = -1
 
 #: The definitions in expansion, the outermost first, by name and number; a default counts as one too.
 _Active: TypeAlias = tuple[tuple[str, int], ...]
+_FORMATS = {
+    "INT": re.compile(r"(?:[^%]|%%)*%[-+ 0#]*\d{0,2}(?:\.\d{1,2})?[dixXo](?:[^%]|%%)*"),
+    "REAL": re.compile(r"(?:[^%]|%%)*%[-+ 0#]*\d{0,2}(?:\.\d{1,2})?[eEfF](?:[^%]|%%)*"),
+}
+_DEFAULTS = {"INT": "%d", "REAL": "%.16G"}
+_LARGEST = 2.0**63
 
 
 class _Piece(NamedTuple):
@@ -319,3 +325,24 @@ def _unknown(definition: Definition, why: Uncertain) -> _MacroError:
 
 def _fault(value: LocatedText, offset: int, message: str, hint: str = "") -> _MacroError:
     return _MacroError(value.file.error(value.index(offset), message, hint))
+
+
+def number_text(function: str, expression: str, form: str | None) -> str:
+    """Return the text of a number as ``$INT`` or ``$REAL`` writes it.
+
+    :param expression: a ClassAd expression without attributes; macros are replaced already.
+    :param form: a format of C with text around it, or None for the default.
+    :raises ValueError: the expression is not such a number, or the format is not supported; the message says why.
+    """
+    try:
+        number = constant_number(expression)
+    except ValueError as error:
+        raise ValueError(f"its argument {error}") from error
+    if function == "INT":
+        if not abs(number) < _LARGEST:
+            raise ValueError("the number does not fit into 64 bits")
+        number = int(number)
+    form = _DEFAULTS[function] if form is None else form
+    if form != _DEFAULTS[function] and not _FORMATS[function].fullmatch(form):
+        raise ValueError(f"the format {form!r} is not supported")
+    return form % number

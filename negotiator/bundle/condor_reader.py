@@ -14,11 +14,16 @@ from collections.abc import Callable
 import attrs
 
 from negotiator.bundle.condor_conditions import ConditionalBlocks
-from negotiator.bundle.condor_dump import OUT_OF_ORDER, DumpedLines, is_dump
-from negotiator.bundle.condor_lines import Definition, Uncertain, logical_lines
+from negotiator.bundle.condor_lines import (
+    OUT_OF_ORDER,
+    Definition,
+    DumpedLines,
+    Uncertain,
+    is_dump,
+    logical_lines,
+)
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.nodes import shown
-from negotiator.bundle.text import LocatedText, SourceText
+from negotiator.bundle.text import LocatedText, SourceText, shown
 from negotiator.records import Problem, Severity
 
 MAX_DEFINITIONS = 100_000

@@ -1,17 +1,16 @@
-"""Read the files of a bundle, each once, and compute their digest."""
+"""Read the files of a bundle, each once, and compute their digest; resolve the paths and the site's commands that a bundle names."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Container, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import attrs
 
-from negotiator.bundle.archive import digest_of
-from negotiator.bundle.manifest import check_manifest
+from negotiator.bundle.archive import check_manifest, digest_of
 from negotiator.files import UntrustedError, check_trusted, open_regular
 from negotiator.hooks.trust import follow_trusted
 from negotiator.records import Problem, Severity, Source
@@ -27,6 +26,9 @@ _CONDOR = re.compile(r"[^/]*\.conf|[^/]*\.config|condor_config[^/]*")
 _LIKE_SETTINGS = re.compile(r"(?:[^/]*\.conf(?:ig)?|(?:pool|queues?)\.ya?ml)", re.IGNORECASE)
 # Files that HTCondor itself skips in a configuration folder (LOCAL_CONFIG_DIR_EXCLUDE_REGEXP).
 _SKIPPED = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew")
+#: An address, without what would end it or begin another header.
+ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9][A-Za-z0-9.-]*", re.ASCII)
+_MOST_SECONDS = 600
 
 
 @attrs.frozen(eq=False)
@@ -192,3 +194,116 @@ def leads_out(folder: Path, path: Path) -> bool:
     """True if a link on the path of a file leads out of the folder."""
     # Path.resolve raises for a link that leads to itself, in some versions of Python.
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def no_files(text: str) -> tuple[str, str]:
+    """Refuse every path, for settings that name no files."""
+    del text
+    return "files are not supported here", ""
+
+
+@attrs.frozen
+class FileOfBundle:
+    """Resolves the name of a file of the bundle, relative to its folder; the digest must cover the file."""
+
+    folder: Path
+    digested: Container[str]
+
+    def __call__(self, text: str) -> Path | tuple[str, str]:
+        """Return the path of the file, or a message and a hint."""
+        relative = PurePosixPath(text)
+        if "\0" in text or not text.strip():
+            return "expected a file name", ""
+        if relative.is_absolute() or ".." in relative.parts:
+            return f"the path {text!r} leads out of the bundle", "copy the file into the bundle's folder"
+        path = self.folder / relative
+        try:
+            if leads_out(self.folder, path):
+                return f"links lead from {text!r} out of the bundle", "copy the file into the bundle's folder"
+            found, is_file = path.exists(), path.is_file()
+        except (OSError, RuntimeError):
+            found = is_file = False
+        if not found:
+            return f"no file {text!r} in the bundle", "paths are relative to the bundle's folder"
+        if not is_file:
+            return f"{text!r} is not a file", "name a file"
+        if relative.as_posix() not in self.digested:
+            hint = "hidden files, *~ and files behind a link to a folder are not digested"
+            return f"the bundle's digest does not cover {text!r}", hint
+        return path
+
+
+@attrs.frozen
+class PluginsFolder:
+    """Resolves the name of a folder of plugins, relative to the bundle or absolute."""
+
+    folder: Path
+
+    def __call__(self, text: str) -> Path | tuple[str, str]:
+        """Return the path of the folder, or a message and a hint."""
+        if "\0" in text or not text.strip():
+            return "expected a folder name", ""
+        path = self.folder / text
+        try:
+            is_folder = path.is_dir()
+        except OSError:
+            is_folder = False
+        if not is_folder:
+            return f"no folder {text!r}", "it is relative to the bundle's folder"
+        return path
+
+
+def _program(_instance: object, field: attrs.Attribute[tuple[str, ...]], words: tuple[str, ...]) -> None:
+    if words and not words[0].startswith("/"):
+        raise ValueError(
+            f"{field.name}: write the full path of the program, and its arguments: [/usr/bin/x, -y]"
+        )
+
+
+def _deadline(_instance: object, field: attrs.Attribute[float], seconds: float) -> None:
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise ValueError(f"{field.name}: expected more than 0, and at most {_MOST_SECONDS}")
+
+
+def _matches(pattern: re.Pattern[str], what: str) -> Callable[[object, attrs.Attribute[str], str], None]:
+    def check(_instance: object, field: attrs.Attribute[str], text: str) -> None:
+        if text and pattern.fullmatch(text) is None:
+            raise ValueError(f"{field.name}: expected {what}")
+
+    return check
+
+
+@attrs.frozen
+class KillSettings:
+    """The ``kill:`` part of ``pool.yaml``: the command that ends the jobs of an application.
+
+    ``{schedd}`` and ``{cluster}`` in its words are replaced. It is ended after ``seconds``.
+    """
+
+    command: tuple[str, ...] = attrs.field(default=(), validator=_program)
+    seconds: float = attrs.field(default=10.0, validator=_deadline)
+
+
+@attrs.frozen
+class NotifySettings:
+    """The ``notify:`` part of ``pool.yaml``: who is notified that a queue drains, and how.
+
+    ``command`` reads a JSON object. ``address`` gets a mail; with ``domain``, so do the users with applications in the
+    queue and its administrators. ``sendmail`` reads the mail. Each is ended after ``seconds``.
+    """
+
+    command: tuple[str, ...] = attrs.field(default=(), validator=_program)
+    address: str = attrs.field(default="", validator=_matches(ADDRESS, "an address such as ops@example.org"))
+    domain: str = attrs.field(
+        default="", validator=_matches(re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*", re.ASCII), "a domain")
+    )
+    sendmail: tuple[str, ...] = attrs.field(default=("/usr/sbin/sendmail", "-t", "-i"), validator=_program)
+    seconds: float = attrs.field(default=10.0, validator=_deadline)
+
+
+@attrs.frozen
+class SiteCommands:
+    """All commands of the site."""
+
+    kill: KillSettings = attrs.field(factory=KillSettings)
+    notify: NotifySettings = attrs.field(factory=NotifySettings)

@@ -1,4 +1,4 @@
-"""JSON schemas of settings classes: what a file may have where an object of the class is built from it.
+"""JSON schemas of the YAML files of a bundle, and of the settings classes that their objects are built from.
 
 A schema refuses only what :class:`~negotiator.bundle.object_builder.ObjectBuilder` refuses; it cannot have all checks, such as
 the syntax of an expression. Descriptions are the sentences of docstrings. Source: JSON Schema, draft 2020-12.
@@ -9,13 +9,17 @@ from __future__ import annotations
 import enum
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fnmatch import translate
 from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 import attrs
 
-from negotiator.bundle import scalars
+from negotiator.bundle import ordering, scalars, sources
+from negotiator.bundle.folder import MAIN, QUEUES, KillSettings, NotifySettings
+from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
+from negotiator.bundle.model import AccountingSettings, AuditSettings, MatchMode, PlacementSettings
 from negotiator.bundle.schema import (
     SchemaKey,
     is_dict,
@@ -26,6 +30,14 @@ from negotiator.bundle.schema import (
     keys_of,
     union_members,
 )
+from negotiator.bundle.sections import SectionLayout, lay_out
+from negotiator.bundle.time_limits import LEAST_SECONDS, TIME_KNOBS
+from negotiator.hooks import specs
+from negotiator.hooks.declarations import Expression, Section
+from negotiator.hooks.manager import HookManager
+from negotiator.hooks.overruns import OverrunAction, Reuse
+from negotiator.hooks.settings import PluginSettings
+from negotiator.queues.config import ConfigurationEntry
 from negotiator.records import ScalarText
 
 JsonSchema: TypeAlias = dict[str, Any]
@@ -37,6 +49,19 @@ _TYPES: Final = {str: "string", Path: "string", int: "integer", float: "number",
 _BOUNDS: Final = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum"}
 _SENTENCE: Final = re.compile(r"(?<=\.)\s+(?=[A-Z`])|(?<=;)\s+(?=``)")
 _ROLE: Final = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")
+_LONGEST_INTEGER: Final = 4_000  # digits that Python converts
+_CORE: Final = {
+    "plugins": PluginSettings,
+    "audit": AuditSettings,
+    "placement": PlacementSettings,
+    "accounting": AccountingSettings,
+    "match": MatchMode,
+    "reuse": Reuse,
+    "overruns": OverrunAction,
+    "overrun_grace": float,
+    "kill": KillSettings,
+    "notify": NotifySettings,
+}
 
 
 @attrs.define(eq=False)
@@ -141,9 +166,6 @@ def plain_value(text: str) -> Any:
     return text
 
 
-_LONGEST_INTEGER: Final = 4_000  # digits that Python converts
-
-
 def described(schema: type) -> str:
     """Return the docstring of a class as one line of text; empty if it has none."""
     return " ".join(_sentences(schema)).replace("``", "")
@@ -182,3 +204,90 @@ def _bounds(key: SchemaKey) -> JsonSchema:
     bound = getattr(key.field.validator, "bound", None)
     numeric = key.field.type in {int, float} and isinstance(bound, int | float)
     return {_BOUNDS[operator]: bound} if numeric and operator in _BOUNDS else {}
+
+
+def file_schemas(hooks: HookManager, *, complete: bool = True) -> Mapping[str, JsonSchema]:
+    """Return the schema of each YAML file of a bundle with these plugins, by the name of the file.
+
+    :param complete: False if a plugin was refused, whose keys are unknown: then other keys are permitted.
+    """
+    layout = lay_out(hooks)
+    files = {MAIN: _pool(hooks, layout, complete=complete), QUEUES: _queues()}
+    return {**files, **dict(_of_keys(layout))}
+
+
+def written_schema(name: str, description: str, writer: SchemaWriter, top: JsonSchema) -> JsonSchema:
+    """Return the schema of a file; an empty file is a mapping without keys.
+
+    :param writer: has the definitions that ``top`` refers to.
+    """
+    kind = {**top, "type": [top["type"], "null"]} if "type" in top else top
+    head = {"$schema": DIALECT, "title": name}
+    return {**head, **kind, "description": description, "$defs": dict(sorted(writer.definitions.items()))}
+
+
+def _pool(hooks: HookManager, layout: SectionLayout, *, complete: bool) -> JsonSchema:
+    writer = SchemaWriter()
+    properties = {key: writer.of_type(schema) for key, schema in _CORE.items()}
+    properties |= _named(hooks)
+    properties |= {knob: {"type": "integer", "minimum": 1} for knob in TIME_KNOBS.values()}
+    properties[MATCH_EXPRESSIONS] = writer.of_type(dict[str, Expression])
+    properties |= {knob: {"type": "integer", "minimum": least} for knob, least in LEAST_SECONDS.items()}
+    for section in layout.sections:
+        properties |= writer.properties(section.record.schema)
+    top: JsonSchema = {"type": "object", "properties": properties}
+    patterns = {_insensitive(each, properties): writer.of_type(ScalarText) for each in layout.owners.patterns}
+    if patterns:
+        top["patternProperties"] = patterns
+    top["additionalProperties"] = not complete
+    return written_schema(MAIN, "The settings of a policy bundle of negotiator.", writer, top)
+
+
+def _named(hooks: HookManager) -> Mapping[str, JsonSchema]:
+    """Return the schemas of the keys that name something which plugins bring."""
+    orders = {each.record.name for each in hooks.ask(specs.negotiator_orders).records}
+    pools = {each.record.name for each in hooks.ask(specs.negotiator_pool_sources).records}
+    return {
+        ordering.KEY: {
+            "description": "The order in which owners and submitters are served.",
+            "enum": sorted({*orders, ordering.NAMES}),
+        },
+        sources.KEY: {"description": "The live pool that negotiator serve serves.", "enum": sorted(pools)},
+    }
+
+
+def _queues() -> JsonSchema:
+    writer = SchemaWriter()
+    configuration = writer.of_type(ConfigurationEntry)
+    top = {
+        "type": "object",
+        "if": {"type": "object", "properties": {"kind": {"const": "ConfigMap"}}, "required": ["kind"]},
+        "then": {"type": "object"},
+        "else": {"anyOf": [configuration, {"type": "null"}]},
+    }
+    description = (
+        "The queues and placement rules of a policy bundle, as YuniKorn's, or a ConfigMap with them."
+    )
+    return written_schema(QUEUES, description, writer, top)
+
+
+def _of_keys(layout: SectionLayout) -> Iterator[tuple[str, JsonSchema]]:
+    """Yield the files that are the value of one key each."""
+    for attributed in layout.sections:
+        section: Section = attributed.record
+        for key in section.apart:
+            writer = SchemaWriter()
+            properties: Mapping[str, Any] = writer.properties(section.schema)
+            found = properties[key]
+            top = writer.definitions.pop(found["$ref"].rpartition("/")[2]) if "$ref" in found else found
+            name = Section.file_of(key)
+            description = top.get("description", f"The key {key} of {MAIN}, in a file of its own.")
+            yield name, written_schema(name, description, writer, top)
+
+
+def _insensitive(pattern: str, keys: Mapping[str, Any]) -> str:
+    """Return the regular expression of a pattern of names in any case, but for names that are keys themselves."""
+    text = translate(pattern.lower()).removeprefix("(?s:").rpartition(")")[0]
+    anyone = "".join(f"[{each}{each.upper()}]" if each.isalpha() else each for each in text)
+    excluded = [re.escape(key) for key in sorted(keys) if re.fullmatch(anyone, key)]
+    return f"^(?!(?:{'|'.join(excluded)})$){anyone}$" if excluded else f"^{anyone}$"

@@ -9,13 +9,12 @@ from typing import Final
 
 import attrs
 
-from negotiator.bundle.file_owners import FileOwners
 from negotiator.bundle.folder import is_settings_file, read_folder
 from negotiator.bundle.loader import BundleLoader
 from negotiator.bundle.model import Bundle
-from negotiator.bundle.nodes import text_entry
 from negotiator.bundle.pool_configuration import AskPool
-from negotiator.bundle.text import SourceText
+from negotiator.bundle.sections import FileOwners
+from negotiator.bundle.text import SourceText, text_entry
 from negotiator.errors import BundleError
 from negotiator.hooks.guard import Tracer
 from negotiator.hooks.manager import HookManager

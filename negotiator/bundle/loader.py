@@ -12,13 +12,20 @@ import attrs
 
 from negotiator.bundle.archive import digest_of, with_plugins
 from negotiator.bundle.condor_macros import Knobs
-from negotiator.bundle.config_map import has_queues, is_config_map, queues_of
-from negotiator.bundle.constraints import bind_constraint
-from negotiator.bundle.cycle_intervals import read_cycle_intervals
-from negotiator.bundle.file_owners import FileOwners
-from negotiator.bundle.folder import MAIN, QUEUES, FolderContents, unread
+from negotiator.bundle.folder import (
+    MAIN,
+    QUEUES,
+    FileOfBundle,
+    FolderContents,
+    KillSettings,
+    NotifySettings,
+    PluginsFolder,
+    SiteCommands,
+    no_files,
+    unread,
+)
 from negotiator.bundle.knob_entries import knob_entries
-from negotiator.bundle.match_expressions import read_match_expressions
+from negotiator.bundle.match_expressions import bind_constraint, read_match_expressions
 from negotiator.bundle.model import (
     AccountingSettings,
     AuditSettings,
@@ -27,21 +34,25 @@ from negotiator.bundle.model import (
     OverrunSettings,
     PlacementSettings,
 )
-from negotiator.bundle.nodes import BadNode, MapEntry, MapNode
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder, PathRule
 from negotiator.bundle.order_knobs import unused_order_settings
 from negotiator.bundle.ordering import read_ordering
-from negotiator.bundle.paths import FileOfBundle, PluginsFolder, no_files
 from negotiator.bundle.plugin_failures import failure_problems
 from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, definitions, restored, stored
-from negotiator.bundle.queues import read_queues, resource_expressions
+from negotiator.bundle.queues import has_queues, is_config_map, queues_of, read_queues, resource_expressions
 from negotiator.bundle.read_before_match import read_of_jobs
 from negotiator.bundle.recording import audit_problems
-from negotiator.bundle.sections import SectionLayout, lay_out, queue_problems, settings_of, unknown_keys
-from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
+from negotiator.bundle.sections import (
+    FileOwners,
+    SectionLayout,
+    lay_out,
+    queue_problems,
+    settings_of,
+    unknown_keys,
+)
 from negotiator.bundle.sources import choose_source, pool_settings, read_source
-from negotiator.bundle.text import SourceText, decoded
-from negotiator.bundle.time_limits import read_time_limits
+from negotiator.bundle.text import BadNode, MapEntry, MapNode, SourceText, decoded
+from negotiator.bundle.time_limits import read_cycle_intervals, read_time_limits
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.hooks import specs
 from negotiator.hooks.declarations import Section

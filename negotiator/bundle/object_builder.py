@@ -20,9 +20,19 @@ import attrs
 from negotiator import classad
 from negotiator.bundle import scalars
 from negotiator.bundle.hints import choice_hint, quoted_names, syntax_hint
-from negotiator.bundle.nodes import (
+from negotiator.bundle.schema import (
+    ClassSchema,
+    is_dict,
+    is_enum,
+    is_expression,
+    is_list,
+    is_union,
+    union_members,
+)
+from negotiator.bundle.text import (
     BadNode,
     ListNode,
+    LocatedText,
     MapEntry,
     MapNode,
     Node,
@@ -34,16 +44,6 @@ from negotiator.bundle.nodes import (
     problem,
     shown,
 )
-from negotiator.bundle.schema import (
-    ClassSchema,
-    is_dict,
-    is_enum,
-    is_expression,
-    is_list,
-    is_union,
-    union_members,
-)
-from negotiator.bundle.text import LocatedText
 from negotiator.bundle.yaml_reader import YamlDialect
 from negotiator.classad import Expr, ParseError, parse
 from negotiator.hooks.declarations import Expression, RankExpression

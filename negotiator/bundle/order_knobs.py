@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from negotiator.bundle.knob_owners import KnobOwners
-from negotiator.bundle.known_settings import KnownSettings, is_default
+from negotiator.bundle.knob_entries import KnobOwners
 from negotiator.bundle.model import Ordering
-from negotiator.bundle.nodes import MapEntry, ScalarNode
+from negotiator.bundle.no_effect import KnownSettings, is_default
+from negotiator.bundle.text import MapEntry, ScalarNode
 from negotiator.records import Problem, Severity
 
 _LISTED = 3

@@ -1,14 +1,17 @@
-"""The key ``order:`` of ``pool.yaml``: which plugin decides whose turn it is."""
+"""The key ``order:`` of ``pool.yaml``: which plugin decides whose turn it is. It names a type that a plugin brings, as ``source:`` names a live pool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Generic, Protocol, TypeVar
 
+import attrs
+
+from negotiator.bundle.folder import no_files
 from negotiator.bundle.model import Ordering
-from negotiator.bundle.named_types import NamedTypes, first_of_each_name
-from negotiator.bundle.nodes import MapNode
+from negotiator.bundle.object_builder import INVALID, ObjectBuilder
 from negotiator.bundle.plugin_failures import failure_problems, plugin_source
+from negotiator.bundle.text import ListNode, MapNode
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
@@ -17,11 +20,75 @@ from negotiator.hooks.order_type import RequestOrderType, SlotRanks
 from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
-from negotiator.records.text import printable
+from negotiator.records.text import printable, suggest
 
 KEY: Final = "order"
 #: The order that no plugin brings: owners and submitters by name.
 NAMES: Final = "names"
+
+
+class _Named(Protocol):
+    """A type that plugins bring."""
+
+    @property
+    def name(self) -> str:
+        """Its name in ``pool.yaml``."""
+
+
+T = TypeVar("T", bound=_Named)
+
+
+@attrs.frozen
+class NamedTypes(Generic[T]):
+    """The types of one hook, by name.
+
+    ``key`` is that of ``pool.yaml``, ``noun`` names a type in messages. ``core`` is the name of the type that no plugin brings,
+    empty if there is none.
+    """
+
+    key: str
+    noun: str
+    found: Mapping[str, Attributed[T]]
+    core: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self.found, *filter(None, [self.core])})
+
+    def taken(self, answers: Iterable[Attributed[T]], hooks: HookManager) -> Iterator[Problem]:
+        """Yield an error for each type whose name belongs to another one."""
+        for each in answers:
+            name = each.record.name
+            owner = "the core" if name == self.core else f"plugin {self.found[name].plugin}"
+            if name != self.core and self.found[name] is each:
+                continue
+            message = f"the {self.noun} {name} of plugin {each.plugin} already belongs to {owner}"
+            source = plugin_source(hooks, each.plugin)
+            yield Problem(Severity.ERROR, source, message, "disable one of the two plugins")
+
+    def named(self, top: MapNode) -> tuple[Attributed[T] | None, list[Problem]]:
+        """Return the type that the key names; None for that of the core, and where there is a problem."""
+        entry, builder = top.entries[self.key], ObjectBuilder(no_files)
+        if isinstance(entry.value, ListNode):
+            hint = f"choose one of {', '.join(self.names)}"
+            return None, [top.file.error(entry.at, f"{self.key}: takes one {self.noun}, not a list", hint)]
+        wanted = builder.value(entry.value, str)
+        if wanted is INVALID or (self.core and wanted == self.core):
+            return None, builder.problems
+        if wanted in self.found:
+            return self.found[wanted], []
+        known = ", ".join(self.names) or "none"
+        message = f"unknown {self.noun} {printable(wanted)}: known are {known}"
+        return None, [top.file.error(entry.at, message, suggest(wanted, self.names, listed=False))]
+
+
+def first_of_each_name(answers: Iterable[Attributed[T]]) -> Mapping[str, Attributed[T]]:
+    """Return the types by name; the first one of each."""
+    found: dict[str, Attributed[T]] = {}
+    for each in answers:
+        found.setdefault(each.record.name, each)
+    return found
 
 
 def read_ordering(

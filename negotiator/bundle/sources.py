@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from negotiator.bundle.model import Bundle, ChosenSource
-from negotiator.bundle.named_types import NamedTypes, first_of_each_name
-from negotiator.bundle.nodes import MapNode
+from negotiator.bundle.ordering import NamedTypes, first_of_each_name
 from negotiator.bundle.plugin_failures import failure_problems, plugin_source
 from negotiator.bundle.read_before_match import read_before_match
+from negotiator.bundle.text import MapNode
 from negotiator.errors import PoolError
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed, check_exactly

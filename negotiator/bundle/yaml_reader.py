@@ -23,9 +23,19 @@ import attrs
 import yaml
 
 from negotiator.bundle import scalars
-from negotiator.bundle.nodes import BadNode, ListNode, MapEntry, MapNode, Node, ScalarNode, Style, shown
-from negotiator.bundle.text import SourceText
-from negotiator.bundle.yaml_place import locate, span
+from negotiator.bundle.text import (
+    BadNode,
+    ListNode,
+    MapEntry,
+    MapNode,
+    Node,
+    ScalarNode,
+    SourceText,
+    Style,
+    locate,
+    shown,
+    span,
+)
 from negotiator.records import Problem
 
 MAX_DEPTH = 64

@@ -13,10 +13,9 @@ from negotiator.cli.mode_column import shown_mode, with_modes
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable
 from negotiator.queues import ROOT, Acl, Queue, QueueConfig, QueueLimit, QueueTree
-from negotiator.queues.model import ChildTemplate
+from negotiator.queues.model import ChildTemplate, QueueUsage
 from negotiator.queues.modes import LIMITS_MODE, MAXIMA_MODE
 from negotiator.queues.quantities import format_amounts, format_quantity
-from negotiator.queues.usage import QueueUsage
 
 #: The number of applications in each queue and below it; None if unknown.
 Applications = Mapping[str, int] | None

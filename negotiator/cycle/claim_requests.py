@@ -29,9 +29,9 @@ from negotiator.cycle.requests import RequestFactory
 from negotiator.hooks.claims_in_use import ClaimsInUse
 from negotiator.hooks.records import Cycle, Mask
 from negotiator.ledger import Rows
+from negotiator.queues.model import QueueUsage
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
-from negotiator.queues.usage import QueueUsage
 
 #: What the claim holds, and what the claim that is about to preempt it will hold.
 NAMES = ("ConcurrencyLimits", "PreemptingConcurrencyLimits")

@@ -18,8 +18,8 @@ from operator import attrgetter
 import attrs
 import numpy as np
 
-from negotiator.bundle.constraints import BoundConstraint
 from negotiator.bundle.folder import QUEUES
+from negotiator.bundle.match_expressions import BoundConstraint
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Expr, Kind, Payers, Side, evaluate_table
 from negotiator.cycle.accounting_names import not_permitted, users_of

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from negotiator.classad import Ad
 from negotiator.classad.syntax import Literal, fold, scan, tree_key
-from negotiator.pool.line_cost import width
 from negotiator.pool.reading_budget import (
     CELL_BYTES,
     OWNER_MARKS,
@@ -15,6 +14,7 @@ from negotiator.pool.reading_budget import (
     AdCost,
     ReadingBudget,
     owner_of,
+    width,
 )
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Reads ads of long form that have the same names line by line, many at once and by columns.
 
 Most ads of a pool differ from their neighbours in a few values only: regular expressions find these values (see
-``ad_pattern``). What is not plain is left to the reader of lines: new names, secrets, comments, faults, and ads that
+``ad_matching``). What is not plain is left to the reader of lines: new names, secrets, comments, faults, and ads that
 exceed their owner's budget.
 """
 
@@ -13,8 +13,7 @@ import attrs
 import numpy as np
 
 from negotiator.classad.tables import AlikeRows
-from negotiator.pool.ad_matching import AdMatcher, AdSpan
-from negotiator.pool.ad_pattern import AdPattern, LineForm, add_plain
+from negotiator.pool.ad_matching import AdMatcher, AdPattern, AdSpan, LineForm, add_plain
 from negotiator.pool.new_expressions import NEW, AlikeValues, WaitingAds
 
 if TYPE_CHECKING:

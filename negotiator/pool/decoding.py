@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import numpy as np
 
 from negotiator.activity import advance
-from negotiator.pool.errors import UnreadableError
-from negotiator.pool.limits import BLOCK, MAX_EXPANDED, MAX_EXPANSION
+from negotiator.pool.limits import BLOCK, MAX_EXPANDED, MAX_EXPANSION, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from negotiator.pool.hashed_stream import HashedStream
+    from negotiator.pool.input_files import HashedStream
 
 _NEWLINE: Final = 10
 GZIP: Final = b"\x1f\x8b"

@@ -12,7 +12,6 @@ from negotiator.classad import ParseError
 from negotiator.classad.syntax import LITERAL, fold, tokenize
 from negotiator.classad.tables import BLANK, UNKNOWN, TooManyNamesError
 from negotiator.pool.limits import MAX_AD, MAX_ATTRIBUTES, MAX_LINE
-from negotiator.pool.line_cost import cost_of_lines, cost_of_row, owner_of_lines
 from negotiator.pool.parsed_ad import ParsedAd, ReadResult, ad_problem, parse_message
 from negotiator.pool.reading_budget import (
     BUDGET_HINT,
@@ -20,6 +19,9 @@ from negotiator.pool.reading_budget import (
     PLAIN_ATTRIBUTES,
     VALUE_BYTES,
     ReadingBudget,
+    cost_of_lines,
+    cost_of_row,
+    owner_of_lines,
 )
 from negotiator.pool.secrets import is_secret
 from negotiator.pool.vault import Secret, claim_ids

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from negotiator.pool.ad_matching import AdSpan
-from negotiator.pool.ad_pattern import FEW
+from negotiator.pool.ad_matching import FEW, AdSpan
 from negotiator.pool.alike_ads import AlikeReader
-from negotiator.pool.errors import UnreadableError
-from negotiator.pool.limits import MAX_LINE
+from negotiator.pool.limits import MAX_LINE, UnreadableError
 from negotiator.pool.line_reader import LineReader
 from negotiator.pool.parsed_ad import AdBlock, ReadResult
 from negotiator.pool.reading_budget import ReadingBudget

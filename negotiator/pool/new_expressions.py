@@ -14,9 +14,8 @@ import numpy as np
 
 from negotiator.classad import ParseError
 from negotiator.classad.tables import ABSENT
-from negotiator.pool.line_cost import cost_of_lines
 from negotiator.pool.parsed_ad import AlikeAds
-from negotiator.pool.reading_budget import OWNER_VALUES, alike_owners
+from negotiator.pool.reading_budget import OWNER_VALUES, alike_owners, cost_of_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import attrs
 
-from negotiator.pool.hashed_stream import HashedStream
-from negotiator.pool.input_files import InputFile, find_inputs
+from negotiator.pool.input_files import HashedStream, InputFile, find_inputs
 from negotiator.pool.limits import BLOCK
 from negotiator.pool.reading import read_inputs
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from negotiator.pool.hashed_stream import FileState
-    from negotiator.pool.input_files import Input
+    from negotiator.pool.input_files import FileState, Input
     from negotiator.pool.snapshot import Snapshot
 
 

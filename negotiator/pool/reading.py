@@ -15,10 +15,9 @@ from negotiator.pool.ad_cost import charge_ad
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.decoding import DecodedText
 from negotiator.pool.dictionary import pool_dictionary
-from negotiator.pool.errors import UnreadableError
-from negotiator.pool.hashed_stream import HashedStream
-from negotiator.pool.input_files import InputFile, find_inputs
+from negotiator.pool.input_files import HashedStream, InputFile, find_inputs
 from negotiator.pool.jsonform import read_json
+from negotiator.pool.limits import UnreadableError
 from negotiator.pool.longform import larger_blocks, read_long_blocks, whole_lines
 from negotiator.pool.newform import read_new
 from negotiator.pool.parsed_ad import (
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from negotiator.classad.tables import AdDictionary
-    from negotiator.pool.hashed_stream import FileState
-    from negotiator.pool.input_files import Input
+    from negotiator.pool.input_files import FileState, Input
     from negotiator.pool.snapshot import Snapshot
     from negotiator.pool.vault import ClaimVault
 

@@ -2,22 +2,113 @@
 
 An attribute name that no ad had before takes memory for the rest of the cycle, as does a value; an expression takes time
 to parse. Each ad has a free allowance, about what a plain ad needs. What exceeds it is charged to the user who submitted
-the ad, or to the host that sent it. An ad that its owner's budget has no room for is set aside before it is parsed.
+the ad, or to the host that sent it. An ad that its owner's budget has no room for is set aside before it is parsed: what the lines of an ad in long
+form cost, and whose it is, is known before.
 All figures are counts of names and characters, so the same files give the same ads.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import attrs
 
-from negotiator.classad import Ad
+from negotiator.classad import UNDEFINED, Ad, ParseError
+from negotiator.classad.syntax import Literal, fold, parse_old
 from negotiator.pool.ad_kind import PoolAdKind, ad_kind, alike_kinds, string_value
+from negotiator.pool.limits import MAX_LINE
 
 if TYPE_CHECKING:
-    from negotiator.classad.tables import AlikeRows
+    from collections.abc import Iterable
+
+    from negotiator.classad import Expr
+    from negotiator.classad.tables import AdDictionary, AlikeRows, Row
+
+
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
+_LONGEST_MARK: Final = 2048
+VALUE_BYTES: Final = 64
+"""Overhead of a stored value."""
+PLAIN_ATTRIBUTES: Final = 500
+"""Attributes of an ad that cost nothing but their values; a partitionable slot of a big site has about as many."""
+CELL_BYTES: Final = 16
+"""Memory of a further attribute of one ad."""
+LAYOUT_BYTES: Final = 100
+"""Memory of a further attribute of a sequence of names that no ad had before."""
+BUDGET_HINT: Final = "other users' and hosts' ads are read; see docs/security.md"
+OWNER_MARKS: Final = frozenset(
+    {
+        "mytype",
+        "owner",
+        "user",
+        "name",
+        "machine",
+        "schedname",
+        "scheddname",
+        "clusterid",
+        "procid",
+        "jobuniverse",
+    }
+    | {"globaljobid", "jobstatus", "qdate", "state", "activity", "slotid", "cpus", "totalslots", "slottype"}
+    | {"idlejobs", "runningjobs", "totalidlejobs", "totalrunningjobs", "requirements", "memory", "start"}
+    | {"epochadtype"}
+)
+"""The attributes that ``owner_of`` reads, in lower case."""
+OWNER_VALUES: Final = frozenset({"mytype", "epochadtype", "procid", "owner", "user", "name", "machine"})
+"""Those of them whose values matter; of the others only the presence does."""
+_OF_USERS: Final = frozenset({PoolAdKind.JOB, PoolAdKind.SUBMITTER})
+
+
+def cost_of_lines(lines: Iterable[str], dictionary: AdDictionary) -> AdCost:
+    """Return the cost of lines of one ad: those that are remembered, or too long to be parsed, cost nothing."""
+    names: set[str] = set()
+    stored = parsed = 0
+    for line in lines:
+        if len(line) > MAX_LINE or dictionary.remembers(line):
+            continue
+        name, _, right = line.partition("=")
+        name, text = name.strip(), right.strip()
+        if dictionary.is_new_name(name):
+            names.add(name)
+        stored += VALUE_BYTES + width(line)
+        if not _STRING.fullmatch(text) and not dictionary.is_parsed(text):
+            parsed += len(text)
+    return AdCost(len(names), stored, parsed)
+
+
+def cost_of_row(row: Row, dictionary: AdDictionary) -> AdCost:
+    """Return the cost of an ad's attributes beyond those of a plain ad."""
+    many = max(0, len(row) - PLAIN_ATTRIBUTES)
+    if not many:
+        return AdCost()
+    return AdCost(text=many * (CELL_BYTES if dictionary.has_layout(row) else CELL_BYTES + LAYOUT_BYTES))
+
+
+def width(text: str) -> int:
+    """Return the bytes that a text takes in memory, at most."""
+    return len(text) if text.isascii() else 4 * len(text)
+
+
+def owner_of_lines(row: Row, lines: Iterable[str], dictionary: AdDictionary, file: str) -> AdOwner:
+    """Return who is charged for an ad, given the cells of some of its lines and the text of the others."""
+    cells = dictionary.cells_named(row, OWNER_MARKS)
+    found = [(fold(dictionary.name(cell)), dictionary.expr(cell)) for cell in cells]
+    for line in lines:
+        name, _, text = line.partition("=")
+        name = fold(name.strip())
+        if name in OWNER_MARKS:
+            found.append((name, _parsed(text.strip())))
+    return owner_of(Ad(found), file)
+
+
+def _parsed(text: str) -> Expr:
+    """Return the expression of a short text; undefined for all others, since only constants tell an owner."""
+    try:
+        return parse_old(text) if len(text) <= _LONGEST_MARK else Literal(UNDEFINED)
+    except ParseError:
+        return Literal(UNDEFINED)
 
 
 class AdCost(NamedTuple):
@@ -33,21 +124,6 @@ class AdCost(NamedTuple):
 
 FREE: Final = AdCost(names=0, text=8 << 10, parsed=256)
 """The allowance of each ad. Plain ads have some twenty values of their own, and the expressions of their class."""
-
-VALUE_BYTES: Final = 64
-"""Overhead of a stored value."""
-
-PLAIN_ATTRIBUTES: Final = 500
-"""Attributes of an ad that cost nothing but their values; a partitionable slot of a big site has about as many."""
-
-CELL_BYTES: Final = 16
-"""Memory of a further attribute of one ad."""
-
-LAYOUT_BYTES: Final = 100
-"""Memory of a further attribute of a sequence of names that no ad had before."""
-
-
-BUDGET_HINT: Final = "other users' and hosts' ads are read; see docs/security.md"
 
 
 @attrs.frozen
@@ -69,31 +145,6 @@ class AdOwner(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
-
-
-OWNER_MARKS: Final = frozenset(
-    {
-        "mytype",
-        "owner",
-        "user",
-        "name",
-        "machine",
-        "schedname",
-        "scheddname",
-        "clusterid",
-        "procid",
-        "jobuniverse",
-    }
-    | {"globaljobid", "jobstatus", "qdate", "state", "activity", "slotid", "cpus", "totalslots", "slottype"}
-    | {"idlejobs", "runningjobs", "totalidlejobs", "totalrunningjobs", "requirements", "memory", "start"}
-    | {"epochadtype"}
-)
-"""The attributes that ``owner_of`` reads, in lower case."""
-
-OWNER_VALUES: Final = frozenset({"mytype", "epochadtype", "procid", "owner", "user", "name", "machine"})
-"""Those of them whose values matter; of the others only the presence does."""
-
-_OF_USERS: Final = frozenset({PoolAdKind.JOB, PoolAdKind.SUBMITTER})
 
 
 def owner_of(ad: Ad, file: str) -> AdOwner:

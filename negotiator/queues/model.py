@@ -1,4 +1,4 @@
-"""The checked queue configuration."""
+"""The checked queue configuration, and what the jobs of a queue use."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from negotiator.records import Source
 
 #: The place of a default that no file configures.
 NOWHERE = Source("")
+_NO_AMOUNTS: Resources = MappingProxyType({})
+_NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 
 def read_only_amounts(amounts: Resources) -> Resources:
@@ -25,10 +27,6 @@ def read_only_amounts(amounts: Resources) -> Resources:
 def read_only_texts(texts: Mapping[str, str]) -> Mapping[str, str]:
     """Return texts by name as a mapping that can't be changed, without a copy."""
     return texts if type(texts) is MappingProxyType else MappingProxyType(texts)
-
-
-_NO_AMOUNTS: Resources = MappingProxyType({})
-_NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 
 @attrs.frozen
@@ -138,3 +136,11 @@ class PartitionConfig:
 
 def _creates(rule: RuleEntry) -> bool:
     return bool(rule.create) or (isinstance(rule.parent, RuleEntry) and _creates(rule.parent))
+
+
+@attrs.frozen
+class QueueUsage:
+    """The usage of one queue and those below it: the amount of each resource, and the number of applications."""
+
+    resources: Resources
+    applications: int

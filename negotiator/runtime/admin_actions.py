@@ -21,8 +21,8 @@ from typing import Any, Final, Self
 
 import attrs
 
+from negotiator.bundle.folder import KillSettings
 from negotiator.bundle.model import Bundle
-from negotiator.bundle.site_commands import KillSettings
 from negotiator.classad.syntax import fold
 from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, BundleError

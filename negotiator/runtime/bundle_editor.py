@@ -10,7 +10,7 @@ from typing import Protocol
 import attrs
 
 from negotiator import posix
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 from negotiator.bundle import Bundle, BundleCheck
 from negotiator.bundle.folder import QUEUES
 from negotiator.errors import BundleError, CommandError, InvalidCallError, StateError

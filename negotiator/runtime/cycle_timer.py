@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import attrs
 
-from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.time_limits import CycleIntervals
 from negotiator.hooks.plugin_output import PluginCall, inside_plugin
 
 #: Seconds that a call of a plugin may go on after SIGTERM or SIGINT, before it ends the process.

@@ -15,7 +15,7 @@ from email.message import EmailMessage
 
 import attrs
 
-from negotiator.bundle.site_commands import ADDRESS, NotifySettings
+from negotiator.bundle.folder import ADDRESS, NotifySettings
 from negotiator.hooks.access import QueueNotice
 from negotiator.records.text import printable
 from negotiator.runtime.admin_actions import SiteCommand

@@ -31,9 +31,9 @@ from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Cycle, Request
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import ROOT, Queue, QueueTree
+from negotiator.queues.model import QueueUsage
 from negotiator.queues.names import parent_of, upwards
 from negotiator.queues.quantities import Resources, added
-from negotiator.queues.usage import QueueUsage
 
 #: States of applications.
 RUNNING: Final = "Running"

@@ -18,8 +18,7 @@ import attrs
 from negotiator.audit.administration import reload_record
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, BundleCheck, default_bundle
-from negotiator.bundle.archive import files_digest
-from negotiator.bundle.manifest import MANIFEST
+from negotiator.bundle.archive import MANIFEST, files_digest
 from negotiator.defaults import STABLE_SECONDS
 from negotiator.errors import InvalidCallError
 from negotiator.records import Problem, Severity, Source

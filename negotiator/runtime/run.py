@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 import attrs
 
 from negotiator.audit.administration import admin_record, drain_record, reload_record
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle

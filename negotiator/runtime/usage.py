@@ -21,7 +21,7 @@ from negotiator.ledger import Ledger
 from negotiator.pool.snapshot import Snapshot
 from negotiator.queues import QueueTree
 from negotiator.queues.applications import ApplicationRegistry
-from negotiator.queues.usage import QueueUsage
+from negotiator.queues.model import QueueUsage
 from negotiator.records import Mode
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from negotiator.bundle import check_bundle, load_bundle
-from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.time_limits import CycleIntervals
 
 KNOBS = "A = 30\nNEGOTIATOR_INTERVAL = $(A)\nNEGOTIATOR_MIN_INTERVAL = 7\nNEGOTIATOR_CYCLE_DELAY = 0\n"
 

@@ -8,8 +8,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from negotiator.bundle.nodes import ListNode, MapNode, ScalarNode
-from negotiator.bundle.text import SourceText
+from negotiator.bundle.text import ListNode, MapNode, ScalarNode, SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 
 pytestmark = pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")

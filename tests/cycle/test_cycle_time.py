@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from cycle_clock import SlowMatching, load, requests_of, timed
 from fair_share import submitter
-from negotiator.audit.records import records_by_kind
-from negotiator.audit.time_stops import recorded_stops
+from negotiator.audit.records import recorded_stops, records_by_kind
 from negotiator.bundle import check_bundle
 from negotiator.cycle.cycle_time import RecordedTime, TimeStop
 from negotiator.cycle.loop import run_cycle

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from negotiator.bundle import check_bundle
-from negotiator.bundle.known_settings import KnownSettings, is_default
 from negotiator.bundle.load import examine_bundle
+from negotiator.bundle.no_effect import KnownSettings, is_default
 from negotiator.bundle.sections import lay_out
 from negotiator.records import Severity
 from negotiator_condor.known_settings import KNOWN

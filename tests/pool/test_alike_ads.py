@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import unparse
 from negotiator.classad.tables import attribute_spelling
-from negotiator.pool import ad_matching, ad_pattern, longform, read_pool, snapshot_builder
+from negotiator.pool import ad_matching, longform, read_pool, snapshot_builder
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long, read_long_blocks, whole_lines
@@ -53,7 +53,7 @@ def texts(draw):
 def facts(blocks, *, by_lines=False, known_lines=None, limits=None):
     """Everything that reading a text gives."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ad_matching, "_ENOUGH", ad_pattern.FEW)
+        patch.setattr(ad_matching, "_ENOUGH", ad_matching.FEW)
         if by_lines:
             patch.setattr(longform, "FEW", 10**9)
         if known_lines is not None:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.time_limits import CycleIntervals
 from negotiator.runtime import cycle_timer as module
 from negotiator.runtime.cycle_timer import CycleTimer, CycleTrigger, WorkClock
 
@@ -296,7 +296,7 @@ def test_a_wait_is_progress_and_a_cycle_that_hangs_is_none(monkeypatch):
 #: A call of a plugin that takes half a second after SIGTERM; one without progress is ended after 0.1 s.
 CALL = """
 import signal, threading, time
-from negotiator.bundle.cycle_intervals import CycleIntervals
+from negotiator.bundle.time_limits import CycleIntervals
 from negotiator.hooks.plugin_output import running_plugin
 from negotiator.runtime.cycle_timer import CycleTimer
 

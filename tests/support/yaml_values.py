@@ -5,7 +5,7 @@ import json
 from hypothesis import strategies as st
 
 from negotiator.bundle.json_schema import plain_value
-from negotiator.bundle.nodes import BadNode, ListNode, MapNode, Style
+from negotiator.bundle.text import BadNode, ListNode, MapNode, Style
 
 #: Scalars as people write them.
 SCALARS = st.one_of(

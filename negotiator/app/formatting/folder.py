@@ -17,10 +17,19 @@ from negotiator.app.policy_tests.file import read_policy_tests
 from negotiator.app.policy_tests.run import PATTERN
 from negotiator.app.targets import examine
 from negotiator.bundle import Bundle
+from negotiator.bundle.archive import MANIFEST
 from negotiator.bundle.folder import QUEUES, leads_out
-from negotiator.bundle.manifest import MANIFEST
-from negotiator.bundle.nodes import BadNode, ListNode, MapNode, Node, ScalarNode, Style
-from negotiator.bundle.text import LocatedText, SourceText, decoded
+from negotiator.bundle.text import (
+    BadNode,
+    ListNode,
+    LocatedText,
+    MapNode,
+    Node,
+    ScalarNode,
+    SourceText,
+    Style,
+    decoded,
+)
 from negotiator.bundle.yaml_reader import YamlDialect, read_yaml
 from negotiator.classad import ParseError, parse
 from negotiator.classad.syntax import tree_key

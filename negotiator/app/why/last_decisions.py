@@ -7,7 +7,7 @@ from typing import Any
 
 from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.pool_view import PoolView
-from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import AuditError
 
 
 def last_decisions(view: PoolView, query: AuditQuery, limit: int) -> Sequence[Mapping[str, Any]]:

@@ -1,3 +1,3 @@
 """Checks of the queue configuration, one file for each kind; all problems are reported at once."""
 
-from negotiator.queues.checks.partitions import check_configuration as check_configuration
+from negotiator.queues.checks.structure import check_configuration as check_configuration

@@ -1,11 +1,13 @@
-"""Check limits of users and groups: names, amounts, and the limits and maxima of the queues above.
+"""Check what queues and users may have: limits of users and groups, resources and numbers of applications, and the modes of both.
+
+Names, amounts, and the limits and maxima of the queues above are compared.
 
 Source: "User and Group Quota Enforcement", limits in the queue configuration; YuniKorn's checks of its configuration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import attrs
@@ -13,9 +15,99 @@ import attrs
 from negotiator.queues.checks.findings import Findings
 from negotiator.queues.config import LimitEntry
 from negotiator.queues.model import QueueConfig, QueueLimit
+from negotiator.queues.modes import PREFIX, PROPERTIES
 from negotiator.queues.names import GROUP_NAME, USER_NAME, WILDCARD, is_group_name, is_user_name
-from negotiator.queues.quantities import Resources, compared, exceeding, is_zero, smaller
-from negotiator.records import ScalarText
+from negotiator.queues.quantities import (
+    Resources,
+    added,
+    compared,
+    exceeding,
+    is_zero,
+    smaller,
+)
+from negotiator.records import Mode, ScalarText, Source
+from negotiator.records.text import suggest
+
+
+def check_resources(root: QueueConfig, findings: Findings) -> None:
+    """Check that maxima are within those above, and guaranteed resources within both, on all levels."""
+    _guaranteed(root, {}, findings)
+
+
+def check_applications(root: QueueConfig, findings: Findings) -> None:
+    """Check that children of a queue with a maximum of applications have one too, and not a larger one."""
+    for queue in root.walk():
+        for child in queue.children if queue.applications else ():
+            if not child.applications:
+                message = (
+                    f"{child.path} has no maxapplications, and {queue.path} above it has {queue.applications}"
+                )
+                code, hint = (
+                    "queue_maxapps_unset_under_limited_parent",
+                    f"set it to at most {queue.applications}",
+                )
+                findings.error(code, child.source, message, hint)
+            elif child.applications > queue.applications:
+                message = f"{child.path}: {child.applications} applications are more than the {queue.applications} of {queue.path}"
+                findings.error(
+                    "queue_maxapps_exceeds_parent", child.source, message, "lower one or raise the other"
+                )
+
+
+def _guaranteed(queue: QueueConfig, above: Resources, findings: Findings) -> Resources:
+    """Return the guaranteed resources of a queue; ``above`` is the smallest maximum of the queues above."""
+    own = exceeding(queue.guaranteed, queue.max)
+    if own:
+        message = f"{queue.path}: guaranteed resources exceed the maximum: {compared(own, queue.guaranteed, queue.max)}"
+        findings.error("guaranteed_exceeds_max", queue.source, message, "lower one or raise the other")
+    over = exceeding(queue.max, above)
+    if over:
+        message = f"{queue.path}: the maximum exceeds that of the queues above it: {compared(over, queue.max, above)}"
+        findings.error(
+            "child_max_exceeds_parent_max", queue.source, message, "lower it, or raise those above"
+        )
+    maximum = smaller(queue.max, above)
+    total: Resources = {}
+    for child in queue.children:
+        total = added(total, _guaranteed(child, maximum, findings))
+    below = exceeding(total, queue.guaranteed)
+    if below:
+        message = f"{queue.path}: the guaranteed resources of its children exceed its own: {compared(below, total, queue.guaranteed)}"
+        findings.error("children_guaranteed_exceed_parent_guaranteed", queue.source, message)
+    too_much = exceeding(total, maximum)
+    if too_much and queue.children:
+        message = f"{queue.path}: the guaranteed resources of its children exceed its maximum: {compared(too_much, total, maximum)}"
+        findings.error("children_guaranteed_exceed_max", queue.source, message)
+    return total if is_zero(queue.guaranteed) else queue.guaranteed
+
+
+def check_modes(root: QueueConfig, findings: Findings) -> None:
+    """Refuse unknown modes, and unknown properties with the prefix of this program."""
+    for where, key, text, source in _properties(root):
+        if not key.startswith(PREFIX):
+            continue
+        if key not in PROPERTIES:
+            message = f"{where}: unknown property {key[:80]}"
+            findings.error("property_unknown", source, message, suggest(key, PROPERTIES))
+        elif text not in set(Mode):
+            message = f"{where}: {key} must be {', '.join(Mode)}, not {text[:80]!r}"
+            findings.error("mode_unknown", source, message, suggest(text, Mode, listed=False))
+
+
+def _properties(root: QueueConfig) -> Iterator[tuple[str, str, str, Source]]:
+    """Yield the place, the name, the value and the source of each property of a queue or a template."""
+    for queue in root.walk():
+        yield from _sourced(queue.path, queue.properties, queue.property_sources, queue.source)
+        if (template := queue.template) is not None:
+            where = f"childtemplate of {queue.path}"
+            yield from _sourced(where, template.properties, template.property_sources, queue.source)
+
+
+def _sourced(
+    where: str, texts: Mapping[str, str], sources: Mapping[str, Source], otherwise: Source
+) -> Iterator[tuple[str, str, str, Source]]:
+    for key, text in texts.items():
+        yield where, key, text, sources.get(key, otherwise)
 
 
 class SubjectKind(StrEnum):
