@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from negotiator.classad.tables.code_column import CodeColumn
+from negotiator.classad.tables.attribute_codes import CodeColumn
 
 entries = st.integers(0, 2)
 steps = st.lists(

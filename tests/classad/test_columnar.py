@@ -322,7 +322,7 @@ def test_expressions_with_calls_that_move_the_evaluator_are_evaluated_as_a_whole
 def test_work_that_doubles_each_time_is_an_error_as_it_is_for_one_ad(monkeypatch):
     """Steps count as they do for one ad, though by columns each attribute is evaluated once."""
     monkeypatch.setattr("negotiator.classad.context.scope.MAX_STEPS", 20_000)
-    monkeypatch.setattr("negotiator.classad.columnar.batch.MAX_STEPS", 2_000)
+    monkeypatch.setattr("negotiator.classad.columnar.footprints.MAX_STEPS", 2_000)
     doubling = "; ".join(f"X{at} = X{at + 1} + X{at + 1}" for at in range(16))
     rows = [parse_ad(f"[{doubling}; X16 = 1]"), parse_ad("[X0 = 2]"), parse_ad("[X0 = X4; X4 = 7]")]
     for text in ("X0", "floor(X0) == 1", "X6"):

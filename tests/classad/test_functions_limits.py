@@ -5,8 +5,8 @@ import pytest
 from negotiator.classad import ERROR, Ad, evaluate, parse
 from negotiator.classad.context import EvaluationFailed
 from negotiator.classad.functions import FUNCTIONS
-from negotiator.classad.functions.patterns import MAX_SUBJECT
-from negotiator.classad.functions.results import MAX_ITEMS
+from negotiator.classad.functions.regex import MAX_SUBJECT
+from negotiator.classad.functions.registry import MAX_ITEMS
 from negotiator.classad.syntax import Call, ListExpr, Literal
 from negotiator.classad.values import MAX_BYTES
 

@@ -19,8 +19,8 @@ from negotiator.classad import (
     unparse_value,
 )
 from negotiator.classad.context import AdValue, ListValue
-from negotiator.classad.functions import FUNCTIONS, patterns
-from negotiator.classad.functions.patterns import MAX_SUBJECT
+from negotiator.classad.functions import FUNCTIONS, regex
+from negotiator.classad.functions.regex import MAX_SUBJECT
 from negotiator.classad.syntax import Attr, Binary, Call, ListExpr, Literal, RecordExpr, Subscript, Unary
 from negotiator.classad.values import AbsTime, RelTime
 
@@ -42,7 +42,7 @@ def both_ways(expr, my, target=None):
     value = evaluate(expr, my, target, ENV)
     assert type(value).__module__ in {
         "builtins",
-        "negotiator.classad.values.kinds",
+        "negotiator.classad.values",
         "negotiator.classad.context.scope",
     }
     others = [
@@ -339,8 +339,8 @@ def test_many_exponential_patterns_share_a_budget(monkeypatch):
             tried.append(args)
             return self.pattern.match(*args)
 
-    compiled = patterns._compiled
-    monkeypatch.setattr(patterns, "_compiled", lambda *args: Counted(compiled(*args)))
+    compiled = regex._compiled
+    monkeypatch.setattr(regex, "_compiled", lambda *args: Counted(compiled(*args)))
     subjects = ["a" * 40 + str(number) for number in range(2000)]
     many = Ad([("L", ListExpr(tuple(map(Literal, subjects))))])
     assert evaluate(parse('regexpMember("(a+)+$", L)'), many) is ERROR

@@ -24,9 +24,8 @@ from negotiator.classad import (
 from negotiator.classad.context import BINARY, UNARY, AdValue, ListValue
 from negotiator.classad.functions import FUNCTIONS
 from negotiator.classad.lint import LintCode, lint
-from negotiator.classad.lint.expression_text import ExpressionText
-from negotiator.classad.lint.facts import KnownAds, LintPool
-from negotiator.classad.lint.typed_expression import NoFacts, read
+from negotiator.classad.lint.findings import ExpressionText
+from negotiator.classad.lint.typed_expression import KnownAds, LintPool, NoFacts, read
 from negotiator.classad.lint.value_types import ANY, PossibleValue, ValueType, binary, exactly, type_of, unary
 from negotiator.classad.syntax import Attr, Call, Literal
 from negotiator.classad.values import AbsTime, RelTime

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.classad import unparse
-from negotiator.classad.tables import attribute_spelling
+from negotiator.classad.tables import distinct_values
 from negotiator.pool import ad_matching, longform, read_pool, snapshot_builder
 from negotiator.pool.alike_ads import AlikeReader
 from negotiator.pool.dictionary import pool_dictionary
@@ -57,7 +57,7 @@ def facts(blocks, *, by_lines=False, known_lines=None, limits=None):
         if by_lines:
             patch.setattr(longform, "FEW", 10**9)
         if known_lines is not None:
-            patch.setattr(attribute_spelling, "MAX_LINES_EACH", known_lines)
+            patch.setattr(distinct_values, "MAX_LINES_EACH", known_lines)
         budget = ReadingBudget(limits or ReadingLimits())
         results = list(read_long(blocks, "f", pool_dictionary(), budget, keep_claims=True))
     ads = [
@@ -108,7 +108,7 @@ def test_expressions_are_read_by_columns():
 @pytest.mark.parametrize("known_lines", [2, 4096])
 def test_ads_that_begin_to_differ_in_further_lines_are_read_by_columns(monkeypatch, known_lines):
     """Also in lines in which all ads agreed, and where a number becomes an expression."""
-    monkeypatch.setattr(attribute_spelling, "MAX_LINES_EACH", known_lines)
+    monkeypatch.setattr(distinct_values, "MAX_LINES_EACH", known_lines)
     like = "".join(map(job, range(1, 100)))
     unlike = "".join(job(number, owner=f"ann{number}") for number in range(100, 200))
     odd = "".join(job(number).replace(f"Id = {number // 10}\n", "Id = 1 + 1\n") for number in range(200, 300))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from negotiator.classad.tables import attribute_spelling, dictionary
+from negotiator.classad.tables import dictionary, distinct_values
 from negotiator.pool import line_reader, longform, read_ads
 from negotiator.pool.dictionary import pool_dictionary
 from negotiator.pool.longform import read_long, whole_lines
@@ -227,7 +227,7 @@ def test_secrets_are_not_remembered():
 def test_the_number_of_remembered_lines_is_limited(monkeypatch):
     """It stays within the limits for all attributes and for each; the ads are the same."""
     monkeypatch.setattr(dictionary, "MAX_LINES", 20)
-    monkeypatch.setattr(attribute_spelling, "MAX_LINES_EACH", 5)
+    monkeypatch.setattr(distinct_values, "MAX_LINES_EACH", 5)
     known = pool_dictionary()
     text = "".join(f"A{n} = {n}\n" for n in range(30))
     texts = [f'{text}B = {n}\nC = "x{n}"\nD = {n}.5\nE = B + {n}\n\n' for n in range(40)]
@@ -241,7 +241,7 @@ def test_the_number_of_remembered_lines_is_limited(monkeypatch):
 
 def test_equal_lines_of_a_block_are_remembered_once(monkeypatch):
     """A line that all ads of a block share counts once for the limit of its attribute."""
-    monkeypatch.setattr(attribute_spelling, "MAX_LINES_EACH", 2)
+    monkeypatch.setattr(distinct_values, "MAX_LINES_EACH", 2)
     known = pool_dictionary()
     list(read_long(["A=B + 1\n\n" * 5 + "A=2\n\n" + "A=3\n"], "f", known))
     assert set(known.lines) == {"", "A=B + 1", "A=2"}

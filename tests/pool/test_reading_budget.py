@@ -136,7 +136,7 @@ def test_an_equal_expression_is_charged_once():
 
 def test_an_expression_is_charged_once_though_its_line_was_forgotten(monkeypatch):
     """Others' many values of an attribute, after which its lines are not remembered, cost this user nothing."""
-    monkeypatch.setattr("negotiator.classad.tables.attribute_spelling.MAX_LINES_EACH", 2)
+    monkeypatch.setattr("negotiator.classad.tables.distinct_values.MAX_LINES_EACH", 2)
     text = " && ".join(["TARGET.Memory > 1"] * 40)
     others = "".join(job(n, f"Requirements = A > {n}", owner="bob") for n in range(10))
     ads, _, budget = read(others, "".join(job(n, f"Requirements = {text}") for n in range(50)))

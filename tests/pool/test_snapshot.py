@@ -12,7 +12,7 @@ from expressions import expressions
 from negotiator.classad import Ad, Side, Table, parse, parse_old, unparse
 from negotiator.classad.syntax import AdRef, Binary, Literal
 from negotiator.classad.tables import AdDictionary, ByteReader, ByteWriter, DamagedDataError
-from negotiator.classad.tables.expression_codec import MAX_NESTING, expression_of, expression_tokens
+from negotiator.classad.tables.serialization import MAX_NESTING, expression_of, expression_tokens
 from negotiator.errors import NegotiatorError
 from negotiator.pool import PoolError, Snapshot, read_pool
 from negotiator.records import Problem, Severity, Source

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from negotiator.classad import ERROR, UNDEFINED, Environment, ParseError, evaluate, parse, unparse_value
 from negotiator.classad.context import EvaluationFailed
-from negotiator.classad.functions.conversions import as_string
+from negotiator.classad.functions.registry import as_string
 from negotiator.classad.values import RelTime
 from oracle import Oracle, available, real_text
 

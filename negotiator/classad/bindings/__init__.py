@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from negotiator.classad.bindings.classad2 import current_environment as current_environment
     from negotiator.classad.bindings.classad2 import expression_of as expression_of
     from negotiator.classad.bindings.classad2 import to_python as to_python
-    from negotiator.classad.bindings.enumerations import Parser as Parser
-    from negotiator.classad.bindings.enumerations import ParserType as ParserType
-    from negotiator.classad.bindings.enumerations import Value as Value
-    from negotiator.classad.bindings.errors import ClassAdException as ClassAdException
-    from negotiator.classad.bindings.errors import ClassAdValueError as ClassAdValueError
-    from negotiator.classad.bindings.language_version import version as version
-    from negotiator.classad.bindings.last_error import lastError as lastError
     from negotiator.classad.bindings.parsing import parseAds as parseAds
     from negotiator.classad.bindings.parsing import parseNext as parseNext
     from negotiator.classad.bindings.parsing import parseOne as parseOne
-    from negotiator.classad.bindings.quoting import quote as quote
-    from negotiator.classad.bindings.quoting import unquote as unquote
+    from negotiator.classad.bindings.python_objects import ClassAdException as ClassAdException
+    from negotiator.classad.bindings.python_objects import ClassAdValueError as ClassAdValueError
+    from negotiator.classad.bindings.python_objects import Parser as Parser
+    from negotiator.classad.bindings.python_objects import ParserType as ParserType
+    from negotiator.classad.bindings.python_objects import Value as Value
+    from negotiator.classad.bindings.python_objects import lastError as lastError
+    from negotiator.classad.bindings.python_objects import quote as quote
+    from negotiator.classad.bindings.python_objects import unquote as unquote
+    from negotiator.classad.bindings.python_objects import version as version
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator.classad.bindings.classad2": "ClassAd ExprTree current_environment expression_of to_python",
-            "negotiator.classad.bindings.enumerations": "Parser ParserType Value",
-            "negotiator.classad.bindings.errors": "ClassAdException ClassAdValueError",
-            "negotiator.classad.bindings.language_version": "version",
-            "negotiator.classad.bindings.last_error": "lastError",
+            "negotiator.classad.bindings.classad2": (
+                "ClassAd ExprTree current_environment expression_of to_python"
+            ),
             "negotiator.classad.bindings.parsing": "parseAds parseNext parseOne",
-            "negotiator.classad.bindings.quoting": "quote unquote",
+            "negotiator.classad.bindings.python_objects": (
+                "ClassAdException ClassAdValueError Parser ParserType Value lastError quote unquote version"
+            ),
         },
     )

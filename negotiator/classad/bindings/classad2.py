@@ -12,16 +12,18 @@ from collections.abc import Iterable, Iterator, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from negotiator.classad.bindings.enumerations import Value
-from negotiator.classad.bindings.equality import same_tree
-from negotiator.classad.bindings.errors import ClassAdException, ClassAdValueError
-from negotiator.classad.bindings.expression_holder import ExpressionHolder
 from negotiator.classad.bindings.flattening import flatten
-from negotiator.classad.bindings.from_python import check_name, to_expression
-from negotiator.classad.bindings.json_text import json_text
-from negotiator.classad.bindings.last_error import note_failure, note_message
-from negotiator.classad.bindings.new_syntax import first_record
-from negotiator.classad.bindings.references import external_references, internal_references
+from negotiator.classad.bindings.inspection import external_references, internal_references, same_tree
+from negotiator.classad.bindings.python_objects import (
+    ClassAdException,
+    ClassAdValueError,
+    ExpressionHolder,
+    Value,
+    check_name,
+    note_failure,
+    note_message,
+    to_expression,
+)
 from negotiator.classad.context import AdValue, ClassAdValue, Environment, ListValue, item_expression
 from negotiator.classad.scalar import Ad, evaluate_part
 from negotiator.classad.syntax import (
@@ -32,7 +34,9 @@ from negotiator.classad.syntax import (
     ParseError,
     RecordExpr,
     excerpt,
+    first_record,
     fold,
+    json_text,
     length_first,
     parse,
     unparse,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import attrs
 
-from negotiator.classad.bindings.errors import ClassAdValueError
+from negotiator.classad.bindings.python_objects import ClassAdValueError
 from negotiator.classad.context import (
     BINARY,
     UNARY,

@@ -1,27 +1,53 @@
-"""``parseOne``, ``parseAds`` and ``parseNext``: ads from texts and files."""
+"""``parseOne``, ``parseAds`` and ``parseNext``: ads from texts and files, in long form, new syntax, JSON or XML."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from xml.etree.ElementTree import ParseError as XMLError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
 
 from negotiator.classad.bindings.classad2 import ClassAd
-from negotiator.classad.bindings.enumerations import ParserType
-from negotiator.classad.bindings.errors import ClassAdException, ClassAdValueError
-from negotiator.classad.bindings.last_error import note_message
-from negotiator.classad.bindings.long_form import SPACES, is_blank_line, long_record
-from negotiator.classad.bindings.new_syntax import RecordScanner, first_record, record_end
-from negotiator.classad.bindings.structured_forms import json_records, xml_records
-from negotiator.classad.syntax import AdFormat, ParseError, detect_format
+from negotiator.classad.bindings.python_objects import (
+    ClassAdException,
+    ClassAdValueError,
+    ParserType,
+    note_message,
+)
+from negotiator.classad.syntax import (
+    AdFormat,
+    InvalidAdValueError,
+    JsonObject,
+    ParseError,
+    RecordScanner,
+    check_json_name,
+    detect_format,
+    first_record,
+    json_value,
+    parse_old,
+    record_end,
+    resolve_escapes,
+    xml_value,
+)
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from negotiator.classad.syntax import Expr
 
-Source: TypeAlias = str | IO[str] | Iterable[str]
-"""A text, an open file, or texts that are read one after the other."""
+SPACES: Final = " \t\n\v\f\r"
 
+MAX_DEPTH: Final = 100
+"""Brackets of JSON, or elements of XML, inside each other."""
+
+_SEPARATORS: Final = re.compile(r"[\s,\[\]]*")
+_BRACKETS: Final = re.compile(r'[][{}]|"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*"')
+_JSON: Final = json.JSONDecoder(object_pairs_hook=JsonObject)
 _LIST: Final = re.compile(r"(?:[\s,{}]++|//[^\n]*+(?:\n|\Z)|/\*(?s:.*?)\*/)*")
 _COMMENTS: Final = re.compile(r"(?:\s++|//[^\n]*+(?:\n|\Z)|/\*(?s:.*?)\*/)*")
 _TOKEN: Final = re.compile(r"\w+|[=!<>&|]+|(?s:.)")
@@ -32,6 +58,124 @@ _FORMATS: Final = {
     AdFormat.NEW: ParserType.New,
 }
 _UNREADABLE: Final = "Unable to parse input stream into a ClassAd"
+
+
+def long_record(text: str, start: int) -> tuple[list[tuple[str, Expr]], int]:
+    """Return the attributes of the ad that begins at ``start``, and the offset after it.
+
+    As in HTCondor, a line that does not parse ends the ad, and the lines below it are skipped up to a blank one.
+    """
+    items: list[tuple[str, Expr]] = []
+    at, skipping = start, False
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        line = text[at:end].rstrip("\n")
+        at = end
+        if is_blank_line(line):
+            break
+        if skipping or line.lstrip(" \t").startswith("#"):
+            continue
+        item = _long_attribute(line)
+        if item is None:
+            skipping = True
+        else:
+            items.append(item)
+    return items, at
+
+
+def is_blank_line(line: str) -> bool:
+    """True if a line ends an ad."""
+    return not line.strip(SPACES)
+
+
+def _long_attribute(line: str) -> tuple[str, Expr] | None:
+    name, equals, text = line.partition("=")
+    name = name.lstrip(SPACES).rstrip(" ")
+    if not equals or not name:
+        return None
+    try:
+        return name, parse_old(text.strip(" ").rstrip("\r"))
+    except ParseError:
+        return None
+
+
+def json_records(text: str, start: int = 0) -> Iterator[tuple[list[tuple[str, Expr]], int]]:
+    """Yield the attributes of each object, and the offset after it. The objects may be in an array, or separate.
+
+    :raises ClassAdValueError: the text is not JSON, or no ad can hold a value.
+    """
+    at = _skip(text, start)
+    while at < len(text):
+        _check_depth(text, at)
+        try:
+            pairs, at = _JSON.raw_decode(text, at)
+            items = _json_attributes(pairs)
+        except (ValueError, RecursionError) as error:
+            raise ClassAdValueError(f"Unable to parse input stream into a ClassAd: {error}") from None
+        at = _skip(text, at)
+        yield items, at
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SEPARATORS.match(text, at)
+    return match.end() if match else at
+
+
+def _json_attributes(pairs: object) -> list[tuple[str, Expr]]:
+    if not isinstance(pairs, JsonObject):
+        raise InvalidAdValueError("an ad must be an object in braces")
+    for name, _ in pairs:
+        check_json_name(name)
+    return [(name, json_value(value)) for name, value in pairs]
+
+
+def _check_depth(text: str, start: int) -> None:
+    depth = 0
+    for match in _BRACKETS.finditer(text, start):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if depth <= 0:
+            return
+        if depth > MAX_DEPTH:
+            raise ClassAdValueError(f"brackets are nested more than {MAX_DEPTH} deep")
+
+
+def xml_records(text: str, start: int = 0) -> Iterator[list[tuple[str, Expr]]]:
+    """Yield the attributes of each ``<c>`` of a document.
+
+    :raises ClassAdValueError: the text is not well-formed, declares entities, or has an element that no ad can hold.
+    """
+    try:
+        document = fromstring(text[start:].strip())
+        ads = [document] if document.tag == "c" else document.findall("c")
+        for ad in ads:
+            yield _xml_inside(ad, 0)
+    except (XMLError, DefusedXmlException, ParseError, InvalidAdValueError, ValueError) as error:
+        raise ClassAdValueError(f"Unable to parse input stream into a ClassAd: {error}") from None
+
+
+def _xml_inside(element: Element[Any], depth: int) -> list[tuple[str, Expr]]:
+    """Return the names and values in a ``<c>`` or an ``<l>``."""
+    if depth > MAX_DEPTH:
+        raise InvalidAdValueError(f"elements are nested more than {MAX_DEPTH} deep")
+    if element.tag == "l":
+        return [("", _xml_value(each, depth)) for each in element]
+    return [_xml_attribute(each, depth) for each in element] if element.tag == "c" else []
+
+
+def _xml_attribute(element: Element[Any], depth: int) -> tuple[str, Expr]:
+    name = resolve_escapes(element.get("n", ""))
+    if element.tag != "a" or not name or len(element) != 1:
+        raise InvalidAdValueError("an ad consists of <a> elements with a name and one value")
+    return name, _xml_value(element[0], depth)
+
+
+def _xml_value(element: Element[Any], depth: int) -> Expr:
+    text = element.text or ""
+    return xml_value(element.tag, element.get("v", ""), text, _xml_inside(element, depth + 1))
+
+
+Source: TypeAlias = str | IO[str] | Iterable[str]
+"""A text, an open file, or texts that are read one after the other."""
 
 
 def parseOne(input: Source, parser: ParserType = ParserType.Auto) -> ClassAd:  # noqa: A002, N802 - HTCondor's names

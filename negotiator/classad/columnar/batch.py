@@ -6,18 +6,24 @@ the other ad is TARGET. Otherwise it is the other way round. ``depth`` counts le
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol
 
-import attrs
 import numpy as np
 
-from negotiator.classad.columnar.evaluated_attribute import EvaluatedAttribute
-from negotiator.classad.columnar.footprints import Footprint, Name, footprint, footprint_before_rows
-from negotiator.classad.columnar.paying_rows import PayingRows
-from negotiator.classad.columnar.row_classes import RowClasses
+from negotiator.classad.columnar.footprints import (
+    MAX_SCALAR_STEPS,
+    EvaluatedAttribute,
+    Footprint,
+    Name,
+    NotVectorizableError,
+    OutOfStepsError,
+    WorkCounter,
+    footprint,
+    footprint_before_rows,
+)
+from negotiator.classad.columnar.row_sets import PayingRows, RowClasses
 from negotiator.classad.columnar.shapes import shaped_parts
 from negotiator.classad.context import Allowance, Environment
 from negotiator.classad.scalar import Ad, Paying, evaluate_paid, evaluate_part
@@ -32,18 +38,6 @@ if TYPE_CHECKING:
     from negotiator.classad.context import ClassAdValue
     from negotiator.classad.tables import AttributeTable, BoolArray, ExpressionRows, IndexArray, StringPool
 
-MAX_DEPTH: Final = 300
-MAX_STEPS: Final = 1_000_000
-MAX_NESTING: Final = 60
-"""Levels, steps and nested calls beyond which the scalar evaluator takes over; its limits are wider."""
-
-
-MAX_SCALAR_STEPS: Final = 10_000_000
-"""Steps of the scalar evaluator for all rows together; HTCondor allows as many for each pair of ads.
-
-The values of rows beyond it are errors: with Requirements, they do not match.
-"""
-
 _STEPS_OF_NODE: Final = 50
 _ROWS_OF_STEP: Final = 64
 """A node that is evaluated by columns is charged this many steps, and one more for this many rows."""
@@ -54,16 +48,7 @@ _FEW_GROUPS: Final = 64
 _STEPS_OF_CALL: Final = 40
 """A function is called by Python once for all rows with the same arguments, and charged this many steps each time."""
 
-
 _PLAIN: Final[dict[type, Kind]] = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.REAL}
-
-
-class NotVectorizableError(Exception):
-    """The expression must be evaluated as a whole by the scalar evaluator. For internal use only."""
-
-
-class OutOfStepsError(Exception):
-    """The side whose expression is evaluated has no steps left. For internal use only."""
 
 
 class NodeEvaluator(Protocol):
@@ -78,33 +63,6 @@ class _RowEvaluator(Protocol):
 
     def __call__(self, expr: Expr, row: int, /, *, on_rows: bool) -> ClassAdValue:
         """Return the value of the expression in the row."""
-
-
-@attrs.define(eq=False)
-class WorkCounter:
-    """The steps and depth of one evaluation, over all its batches.
-
-    ``rows_own`` is true if the expression is of the ads of the rows, wherever it is evaluated.
-    ``steps`` are counted as scalar evaluation counts them. ``payer`` is charged for what is evaluated now, for one share of
-    ``shares``. ``nodes`` are those evaluated by columns since the payer changed, ``most_nodes`` those that it can pay for.
-    """
-
-    rows_own: bool = True
-    allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
-    steps: int = 0
-    nesting: int = 0
-    deepest: int = 0
-    payer: Allowance | None = None
-    shares: int = 1
-    nodes: int = 0
-    most_nodes: float = math.inf
-
-    def check(self) -> None:
-        """Raise ``NotVectorizableError`` if the limits of evaluation may be near."""
-        if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
-            raise NotVectorizableError
-        if self.nodes > self.most_nodes:
-            raise OutOfStepsError
 
 
 def constant_column(size: int, pool: StringPool, value: ClassAdValue) -> Column:

@@ -27,8 +27,7 @@ from negotiator.classad.syntax import Side, tree_key
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.columnar.ad_values import Values
-    from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex
+    from negotiator.classad.columnar.dependencies import Dependencies, DependencyIndex, Values
     from negotiator.classad.columnar.partial import Folded, KnownAd
     from negotiator.classad.context import Environment
     from negotiator.classad.scalar import Ad

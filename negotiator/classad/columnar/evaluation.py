@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from negotiator.classad.columnar import kernels
-from negotiator.classad.columnar.batch import (
-    MAX_SCALAR_STEPS,
-    NodeEvaluator,
-    NotVectorizableError,
-    RowBatch,
-    WorkCounter,
-    constant_column,
-)
+from negotiator.classad.columnar.batch import NodeEvaluator, RowBatch, constant_column
 from negotiator.classad.columnar.dependencies import KnownCall
-from negotiator.classad.columnar.footprints import footprint_before_rows
-from negotiator.classad.columnar.row_classes import is_easy
+from negotiator.classad.columnar.footprints import (
+    MAX_SCALAR_STEPS,
+    NotVectorizableError,
+    WorkCounter,
+    footprint_before_rows,
+)
+from negotiator.classad.columnar.row_sets import is_easy
 from negotiator.classad.context import (
     AdValue,
     Allowance,

@@ -1,16 +1,19 @@
-"""The attributes of both ads that the value of an expression can depend on, followed through their expressions.
+"""What evaluating an expression over rows reads and costs: upper bounds before it, and counts while it goes on.
 
-Rows that are equal in these attributes have the same value, so the scalar evaluator runs once for all of them. All
-results are upper bounds: too many attributes, too deep, too many steps.
+The attributes of both ads that a value can depend on are followed through their expressions. Rows that are equal in these
+attributes have the same value, so the scalar evaluator runs once for all of them. The bounds are too many attributes, too
+deep, too many steps; never too few.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import attrs
 
+from negotiator.classad.context import Allowance
 from negotiator.classad.syntax import Expr, ReferenceScan, Side, scan
 from negotiator.classad.values import Kind
 
@@ -18,7 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from negotiator.classad.scalar import Ad
-    from negotiator.classad.tables import AttributeTable
+    from negotiator.classad.tables import AttributeTable, Column
+
+MAX_DEPTH: Final = 300
+MAX_STEPS: Final = 1_000_000
+MAX_NESTING: Final = 60
+"""Levels, steps and nested calls beyond which the scalar evaluator takes over; its limits are wider."""
+
+MAX_SCALAR_STEPS: Final = 10_000_000
+"""Steps of the scalar evaluator for all rows together; HTCondor allows as many for each pair of ads.
+
+The values of rows beyond it are errors: with Requirements, they do not match.
+"""
 
 Name: TypeAlias = tuple[bool, str]
 """An attribute: True if it is looked up in the ads of the rows, False if in the other ad; its name in lower case."""
@@ -182,3 +196,47 @@ def _bounds(nodes: Mapping[Name | None, _Node]) -> CostBounds | None:
             if waiting[user] == 0:
                 ready.append(user)
     return done.get(None)
+
+
+class NotVectorizableError(Exception):
+    """The expression must be evaluated as a whole by the scalar evaluator. For internal use only."""
+
+
+class OutOfStepsError(Exception):
+    """The side whose expression is evaluated has no steps left. For internal use only."""
+
+
+@attrs.define(eq=False)
+class WorkCounter:
+    """The steps and depth of one evaluation, over all its batches.
+
+    ``rows_own`` is true if the expression is of the ads of the rows, wherever it is evaluated.
+    ``steps`` are counted as scalar evaluation counts them. ``payer`` is charged for what is evaluated now, for one share of
+    ``shares``. ``nodes`` are those evaluated by columns since the payer changed, ``most_nodes`` those that it can pay for.
+    """
+
+    rows_own: bool = True
+    allowance: Allowance = attrs.field(factory=lambda: Allowance(MAX_SCALAR_STEPS))
+    steps: int = 0
+    nesting: int = 0
+    deepest: int = 0
+    payer: Allowance | None = None
+    shares: int = 1
+    nodes: int = 0
+    most_nodes: float = math.inf
+
+    def check(self) -> None:
+        """Raise ``NotVectorizableError`` if the limits of evaluation may be near."""
+        if self.deepest > MAX_DEPTH or self.steps > MAX_STEPS or self.nesting > MAX_NESTING:
+            raise NotVectorizableError
+        if self.nodes > self.most_nodes:
+            raise OutOfStepsError
+
+
+@attrs.frozen
+class EvaluatedAttribute:
+    """The values of an attribute, and their cost, which counts at each further use, as in scalar evaluation."""
+
+    column: Column
+    steps: int
+    height: int

@@ -1,4 +1,4 @@
-"""A table whose attributes can be evaluated."""
+"""A table whose attributes can be evaluated, and the values of its columns as Python users expect them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from negotiator.classad.columnar.batch import MAX_SCALAR_STEPS
 from negotiator.classad.columnar.evaluation import evaluate_table
+from negotiator.classad.columnar.footprints import MAX_SCALAR_STEPS
 from negotiator.classad.context import Allowance, Environment, Payers
 from negotiator.classad.syntax import AttributeMap, Literal, fold, reference
 from negotiator.classad.tables import AttributeTable
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 MAX_STEPS_ALONE: Final = 300_000
 #: Steps of the scalar evaluator for each ad of a table, on average, that ``Table.evaluate`` may take.
 STEPS_PER_AD: Final = 10_000
-#: Who wrote an ad: the first of these that is a string.
 _KEPT_ROWS: Final = 20_000
+#: Who wrote an ad: the first of these that is a string.
 _WRITERS: Final = ("Owner", "User", "Machine", "Name")
+_NUMBERS: Final = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.REAL})
+_NO_VALUE: Final = frozenset({Kind.UNDEFINED, Kind.ABSENT, Kind.ERROR})
 
 
 class Table(AttributeTable):
@@ -66,7 +68,6 @@ class Table(AttributeTable):
         :raises ClassAdException: the text is invalid.
         """
         from negotiator.classad.bindings import current_environment, expression_of
-        from negotiator.classad.columnar.python_values import python_values
 
         other = target if target is None or isinstance(target, AttributeMap) else target.to_ad()
         steps = max(MAX_SCALAR_STEPS, STEPS_PER_AD * len(self))
@@ -108,3 +109,51 @@ def _writer(ad: AttributeMap) -> str:
     found = (ad.get(name) for name in _WRITERS)
     names = (each.value for each in found if isinstance(each, Literal) and isinstance(each.value, str))
     return fold(next(names, ""))
+
+
+def python_values(column: Column) -> NDArray[Any]:
+    """Return the values of a column, (N,): of ``bool``, ``int64`` or ``float64`` if all are of that kind, else of objects.
+
+    The objects are those that ``ExprTree.eval`` returns.
+    """
+    column = column.narrowed()
+    if column.kind in _NUMBERS:
+        return np.array(np.broadcast_to(column.data[column.kind], (len(column),)))
+    values = np.empty(len(column), np.object_)
+    for kind in (kind for kind in Kind if column.has(kind)):
+        if column.kind is kind:
+            _fill(values, column, kind)
+        else:
+            rows = np.flatnonzero(column.where(kind))
+            part = np.empty(len(rows), np.object_)
+            _fill(part, column.take(rows), kind)
+            values[rows] = part
+    return values
+
+
+def _fill(values: NDArray[np.object_], column: Column, kind: Kind) -> None:
+    """Set all values to those of a column, whose rows are of one kind."""
+    from negotiator.classad.bindings import Value, to_python
+
+    if kind in _NO_VALUE:
+        values[:] = Value.Error if kind is Kind.ERROR else Value.Undefined
+        return
+    data = np.broadcast_to(column.data[kind], (len(column),))
+    if kind is Kind.STRING:
+        values[:] = _strings(column, data)
+    elif kind in _NUMBERS:
+        values[:] = data.astype(np.object_)
+    else:
+        for row, value in enumerate(data):
+            values[row] = to_python(value)
+
+
+def _strings(column: Column, codes: NDArray[Any]) -> NDArray[np.object_] | list[str]:
+    """Return the strings of some codes: by way of an array of all strings, unless the pool has more of them than rows."""
+    strings = column.pool.strings
+    if len(strings) > len(codes):
+        return [strings[code] for code in codes.tolist()]
+    all_strings = np.empty(len(strings), np.object_)
+    all_strings[:] = strings
+    chosen: NDArray[np.object_] = all_strings[codes]
+    return chosen

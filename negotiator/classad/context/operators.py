@@ -1,7 +1,4 @@
-"""The operators as functions of values (SEMANTICS section 3).
-
-``&&`` and ``||`` are here only as rules for two values. The evaluator decides whether their operands are evaluated.
-"""
+"""What can be done with values alone: the operators as functions (SEMANTICS section 3), and the text of values."""
 
 from __future__ import annotations
 
@@ -9,18 +6,26 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from negotiator.classad.context.scope import AdValue, ListValue
+from negotiator.classad.context.scope import AdValue, ClassAdValue, ListValue
+from negotiator.classad.syntax import ListExpr, RecordExpr, excerpt, shorten, unparse, unparse_constant
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, RelTime, fold_bytes, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.context.scope import ClassAdValue
-
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
 _NUMBERS: Final = frozenset({bool, int, float})
 _SHIFT_MASK: Final = 63
+COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+MAX_ATTRIBUTES: Final = 8
 
 
 def wrap(number: int) -> int:
@@ -309,14 +314,6 @@ UNARY: Final[dict[str, Callable[[ClassAdValue], ClassAdValue]]] = {
     "~": complement,
 }
 
-COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 BINARY: Final[dict[str, Callable[[ClassAdValue, ClassAdValue], ClassAdValue]]] = {
     "+": add,
@@ -336,3 +333,23 @@ BINARY: Final[dict[str, Callable[[ClassAdValue, ClassAdValue], ClassAdValue]]] =
     "||": either,
     **{op: _comparison(compare) for op, compare in COMPARE.items()},
 }
+
+
+def unparse_value(value: ClassAdValue) -> str:
+    """Return the text of a value in the new syntax."""
+    if isinstance(value, ListValue):
+        return unparse(ListExpr(value.items))
+    if isinstance(value, AdValue):
+        return unparse(RecordExpr(tuple(value.ad.items())))
+    return unparse_constant(value)
+
+
+def excerpt_value(value: ClassAdValue, most: int) -> str:
+    """Return the text of a value in at most ``most`` characters, like ``excerpt``; of a large ad only its size."""
+    if isinstance(value, AdValue):
+        if len(value.ad) > MAX_ATTRIBUTES:
+            return f"an ad of {len(value.ad)} attributes"
+        return excerpt(RecordExpr(tuple(value.ad.items())), most)
+    if isinstance(value, ListValue):
+        return excerpt(ListExpr(value.items), most)
+    return shorten(unparse_value(value[: most + 1] if isinstance(value, str) else value), most)

@@ -1,35 +1,120 @@
-"""Scopes, values with scopes, and the state of one evaluation (SEMANTICS section 4).
+"""Scopes, values with scopes, and the state of one evaluation: its limits, its inputs, who pays (SEMANTICS section 4).
 
 The design copies HTCondor's, since its behaviour in odd cases follows from it. An evaluation has one *current* scope.
 A look-up moves it to the ad that has the name (or, if none has, to the outermost ad), and an evaluated reference moves
 it back. ``unresolved``, ``evalInEachContext`` and ``countMatches`` look a name up without moving back, which is the
 upstream bug that SEMANTICS records.
-
-In a match each of the two ads is inside a context ad (``my``, ``target``, ``other``, ``ad``), and those are inside the
-match ad (``LEFT``, ``RIGHT``, ``lCtx``, ``rCtx``, ``symmetricMatch``, ...). My ad is LEFT. See ``match``.
 """
 
 from __future__ import annotations
 
+import random
 import sys
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 import attrs
 
-from negotiator.classad.context.environment import MAX_LEVELS, MAX_STEPS, EvaluationFailed, Exhausted
 from negotiator.classad.syntax import Attr, AttributeMap, Expr, Literal, RecordExpr
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from negotiator.classad.context.environment import Environment
+MAX_LEVELS: Final = 400
+MAX_STEPS: Final = 10_000_000
 
 STEPS_OF_REFERENCE: Final = 15
 """Steps that are charged for each evaluated reference to an expression, besides its nodes; no limit counts them."""
 
 STEPS_BEFORE_MEMO: Final = 10_000
 """Steps after which an evaluation gets a memo. Few evaluations take that many."""
+
+_NO_CONTEXTS: Final[frozenset[AdScope]] = frozenset()
+_NESTED_STEPS: Final = 40
+_PYTHON_FRAMES: Final = 20_000
+_EMPTY: Final = AttributeMap()
+
+
+class EvaluationFailed(Exception):  # noqa: N818 - HTCondor's word: the evaluation fails, it has no value, not even error
+    """The evaluation is given up: too many levels, or a function that refuses its arguments (``random(0)``).
+
+    ``in_reference`` is True if what failed is the scope of a reference, such as ``x`` in ``x.y``, or an element it
+    selects from. See ``value_left``.
+    """
+
+    in_reference = False
+
+
+class Exhausted(Exception):  # noqa: N818
+    """No steps are left, or evaluations are nested so deep that HTCondor would overflow its stack."""
+
+
+@attrs.define(eq=False)
+class Allowance:
+    """Steps that several evaluations may take together. Counting steps, not time, makes the outcome reproducible.
+
+    ``steps`` are left; negative if more were taken.
+    """
+
+    steps: int
+
+    def charge(self, steps: int) -> None:
+        """Subtract steps.
+
+        :raises Exhausted: fewer were left.
+        """
+        self.steps -= steps
+        if self.steps < 0:
+            raise Exhausted
+
+    @property
+    def exhausted(self) -> bool:
+        """True if no steps are left."""
+        return self.steps <= 0
+
+
+@attrs.frozen(eq=False)
+class Payers:
+    """The allowances that evaluations over a table are charged to: each side pays for the expressions in its own ad.
+
+    ``rows`` returns the allowance of an ad of the table, ``other`` is the allowance of the ad that the rows are matched
+    with, None if they are evaluated alone. ``expression`` is the allowance of the expression that is evaluated, if
+    it is in neither ad: a policy of the administrator.
+    """
+
+    rows: Callable[[AttributeMap], Allowance]
+    other: Allowance | None = None
+    expression: Allowance | None = None
+
+    def of_single(self, ad: AttributeMap | None) -> Allowance:
+        """Return the allowance of an ad that is evaluated without a table: the one that tables are matched with."""
+        return self.other or self.rows(ad or AttributeMap())
+
+    @property
+    def exhausted(self) -> bool:
+        """True if the ad that the rows are matched with has no steps left."""
+        return self.other is not None and self.other.exhausted
+
+
+@attrs.frozen
+class Environment:
+    """The inputs of an evaluation besides ads.
+
+    ``now`` is in seconds since the epoch, ``zone_offset`` in seconds east of UTC. ``random()`` draws from
+    ``generator``, which starts from ``seed``, so that a cycle can be replayed. Without ``payers`` the steps of an
+    evaluation are limited, but charged to nobody.
+    """
+
+    now: float = 0.0
+    seed: int = 0
+    zone_offset: int = 0
+    payers: Payers | None = attrs.field(default=None, eq=False, repr=False)
+
+    @cached_property
+    def generator(self) -> random.Random:
+        """The generator of ``random()``."""
+        return random.Random(self.seed)  # noqa: S311 - not used for secrets
 
 
 @attrs.frozen(eq=False)
@@ -298,10 +383,6 @@ class EvaluationState:
             self.current, self.levels_left = current, before
 
 
-_NO_CONTEXTS: Final[frozenset[AdScope]] = frozenset()
-_NESTED_STEPS: Final = 40
-_PYTHON_FRAMES: Final = 20_000
-
 # 400 levels of the language need more Python frames than the default limit. Evaluation counts its own levels and stays
 # far below this limit.
 sys.setrecursionlimit(max(sys.getrecursionlimit(), _PYTHON_FRAMES))
@@ -381,6 +462,3 @@ class NoScope(AdScope):
 
     def _around(self) -> AdScope | None:
         return None
-
-
-_EMPTY: Final = AttributeMap()

@@ -1,4 +1,4 @@
-"""The registry of functions (SEMANTICS section 6), and how they are called.
+"""The registry of functions (SEMANTICS section 6), how they are called, and the conversions that most of them start with.
 
 A family of functions is a module of this package. It declares each function's name and arity with ``register``:
 
@@ -6,26 +6,121 @@ A family of functions is a module of this package. It declares each function's n
     def power(args: Sequence[Value], env: Environment) -> Value: ...
 
 Each function decides what it returns for undefined and error. Functions do not raise Python exceptions, except for
-those that end an evaluation.
+those that end an evaluation. A conversion returns UNDEFINED or ERROR for what cannot be converted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
 
 import attrs
 
-from negotiator.classad.context import item_value
-from negotiator.classad.functions.patterns import Meter
+from negotiator.classad.context import AdScope, AdValue, ListValue, item_value, unparse_value
+from negotiator.classad.syntax import AttributeMap, Call, Expr, Literal, children
+from negotiator.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsTime,
+    Exceptional,
+    RelTime,
+    abs_time_text,
+    from_bytes,
+    real_prefix,
+    rel_time_text,
+    to_bytes,
+    truncate32,
+    truncate64,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from negotiator.classad.context import ClassAdValue, Environment, ListValue
+    from negotiator.classad.context import ClassAdValue, Environment
+    from negotiator.classad.syntax import LiteralValue
 
+_STEPS_TO_PRINT = 3  # for each letter of a list or an ad
 
 LONG_STRING: Final = 1000
 """Length in letters above which strings cost extra steps."""
+
+FUNCTIONS: dict[str, Function] = {}
+"""All functions, by name in lower case."""
+
+MAX_ITEMS = 1 << 17
+_STEPS_TO_MAKE = 4  # for each element
+
+
+def as_real(value: ClassAdValue) -> float | Exceptional:
+    """Convert to a real: of text the number at its start, of a span of time the whole seconds."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int):  # also a boolean
+        return float(value)
+    if isinstance(value, str):
+        number = real_prefix(value)
+        return ERROR if number is None else number
+    if isinstance(value, AbsTime):
+        return float(value.seconds)
+    if isinstance(value, RelTime):
+        return float(truncate32(value.seconds))
+    return UNDEFINED if value is UNDEFINED else ERROR
+
+
+def as_integer(value: ClassAdValue) -> int | Exceptional:
+    """Convert to an integer. Reals, including those at the start of text, are truncated."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, AbsTime):
+        return value.seconds
+    real = as_real(value)
+    return real if isinstance(real, Exceptional) else truncate64(real)
+
+
+def as_string(value: ClassAdValue) -> str | Exceptional:
+    """Convert to a string. Every value but undefined and error has a text."""
+    if isinstance(value, str | Exceptional):
+        return value
+    if isinstance(value, AbsTime):
+        return abs_time_text(value)
+    if isinstance(value, RelTime):
+        return rel_time_text(float(truncate32(value.seconds)))
+    text = unparse_value(value)
+    if isinstance(value, ListValue | AdValue):
+        value.scope.state.charge(len(text) * _STEPS_TO_PRINT)
+    return text
+
+
+def as_bytes(value: ClassAdValue) -> bytes | Exceptional:
+    """Convert to a string and return its bytes."""
+    text = as_string(value)
+    return to_bytes(text) if isinstance(text, str) else text
+
+
+def is_number(value: ClassAdValue) -> bool:
+    """Return whether the value is a boolean, an integer or a real."""
+    return isinstance(value, int | float)
+
+
+def is_compound(value: ClassAdValue) -> bool:
+    """Return whether the value is a list or an ad."""
+    return isinstance(value, ListValue | AdValue)
+
+
+def strings(values: tuple[ClassAdValue, ...]) -> tuple[str, ...] | Exceptional:
+    """Return the values if all are strings. Otherwise return ERROR, or UNDEFINED if one is undefined and none an error."""
+    if all(isinstance(value, str) for value in values):
+        return tuple(value for value in values if isinstance(value, str))
+    if any(value is ERROR for value in values):
+        return ERROR
+    return UNDEFINED if any(value is UNDEFINED for value in values) else ERROR
+
+
+class Meter(Protocol):
+    """A budget of steps."""
+
+    def charge(self, steps: int) -> None:
+        """Subtract steps. Raises an exception of its owner if fewer are left."""
 
 
 @runtime_checkable
@@ -90,9 +185,6 @@ class Function:
         return size * self.weight >> 3 if longest > LONG_STRING else 0
 
 
-FUNCTIONS: dict[str, Function] = {}
-"""All functions, by name in lower case."""
-
 _Body = TypeVar("_Body", bound="Callable[..., Any]")
 
 
@@ -155,3 +247,50 @@ def element_values(list_value: ListValue, env: Environment) -> Iterator[ClassAdV
                 state.charge(size >> 3)
                 size = 0
         yield value
+
+
+def argument_values(args: tuple[Expr, ...], scope: AdScope) -> list[ClassAdValue]:
+    """Return the values of the arguments of a call in ``scope``, from left to right. Charges for long strings."""
+    state = scope.state
+    values = [state.evaluate_argument(arg) for arg in args]
+    size = sum(len(value) for value in values if isinstance(value, str))
+    if size > LONG_STRING:
+        state.charge(size)
+    return values
+
+
+def string_list(texts: Sequence[bytes], scope: AdScope) -> ClassAdValue:
+    """Return a list of strings with this scope; error if there are more than ``MAX_ITEMS``."""
+    if len(texts) > MAX_ITEMS:
+        return ERROR
+    scope.state.charge(len(texts) * _STEPS_TO_MAKE)
+    return ListValue(tuple(Literal(from_bytes(text)) for text in texts), scope, self_contained=True)
+
+
+def constant_ad(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> AdValue:
+    """Return an ad of constants for a call in ``scope``. No other ad encloses it."""
+    return AdScope(AttributeMap(items), None, scope.state).value()
+
+
+def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
+    """Yield the name of each such function as written, and the problem of the call."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        pending.extend(reversed(children(node)))
+        if not isinstance(node, Call):
+            continue
+        function = FUNCTIONS.get(node.name.lower())
+        if function is None:
+            yield node.name, f"unknown function {node.name}"
+        elif not function.accepts(len(node.args)):
+            yield node.name, f"{node.name} does not take {_number(len(node.args))}"
+
+
+def function_names() -> tuple[str, ...]:
+    """Return the names of all functions in their usual spelling."""
+    return tuple(function.name for function in FUNCTIONS.values())
+
+
+def _number(count: int) -> str:
+    return f"{count} argument{'' if count == 1 else 's'}"

@@ -4,8 +4,8 @@
 proved, by the rules of evaluation, for all possible ads. Findings from a pool hold for its ads only; their messages name them.
 """
 
-from negotiator.classad.lint.expression_text import moved as moved
-from negotiator.classad.lint.finding import Finding as Finding
-from negotiator.classad.lint.finding import LintCode as LintCode
+from negotiator.classad.lint.findings import Finding as Finding
+from negotiator.classad.lint.findings import LintCode as LintCode
+from negotiator.classad.lint.findings import moved as moved
 from negotiator.classad.lint.linting import lint as lint
-from negotiator.classad.lint.outcomes import names_read as names_read
+from negotiator.classad.lint.linting import names_read as names_read

@@ -1,12 +1,18 @@
-"""Evaluation of an expression for one ad or a pair of ads (SEMANTICS sections 2 to 5)."""
+"""Ads, and the evaluation of an expression for one of them or a pair (SEMANTICS sections 2 to 5).
+
+An expression of the administrator on the job ad alone, such as the resources a job requests, is a ``JobExpression``. Users
+write job ads: its value must not depend on the slot, or a job could request more on a slot than was charged to its limits.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Collection
+from typing import Final, NamedTuple
 
 from negotiator.classad.context import (
     STEPS_OF_REFERENCE,
     Allowance,
+    ClassAdValue,
     Environment,
     EvaluationFailed,
     EvaluationState,
@@ -15,18 +21,30 @@ from negotiator.classad.context import (
     enter_ads,
 )
 from negotiator.classad.scalar.compiler import compiled
-from negotiator.classad.values import ERROR
-
-if TYPE_CHECKING:
-    from negotiator.classad.context import ClassAdValue
-    from negotiator.classad.syntax import AttributeMap, Expr
-
+from negotiator.classad.syntax import (
+    AdRef,
+    Attr,
+    AttributeMap,
+    Expr,
+    Literal,
+    Side,
+    bind,
+    parse_record,
+    references,
+)
+from negotiator.classad.values import ERROR, UNDEFINED
 
 MAX_STEPS_PAID: Final = 100_000
 """Steps of one evaluation that is charged to somebody; beyond it the value is error."""
 
 STEPS_TO_BEGIN: Final = 100
 """Steps that are charged for each evaluation, however short: making its scopes takes as long."""
+
+#: The names of the two ads. An attribute with such a name would hide the ad.
+_SCOPES = ("my", "target")
+
+#: Attributes a job gets only when it runs. The requests that condor_submit writes refer to them; free slots lack them.
+_LATER = frozenset({"memoryusage", "diskusage", "imagesize", "residentsetsize"})
 
 
 class Paying(NamedTuple):
@@ -125,3 +143,101 @@ def is_true(value: ClassAdValue) -> bool:
     """True if a value of Requirements allows a match: true, or a number other than 0 (NaN included)."""
     kind = type(value)
     return value is True or ((kind is int or kind is float) and value != 0)
+
+
+class Ad(AttributeMap):
+    """An ad: an immutable, ordered mapping of attribute names to expressions, which it can evaluate.
+
+    See ``AttributeMap`` for the mapping. ``string``, ``integer``, ``real`` and ``boolean`` evaluate in this ad alone.
+    """
+
+    __slots__ = ()
+
+    def evaluate(self, name: str, target: Ad | None = None, env: Environment | None = None) -> ClassAdValue:
+        """Return the value of an attribute, matched with ``target`` if given; UNDEFINED if it is missing."""
+        expr = self.get(name)
+        if expr is None:
+            return UNDEFINED
+        if isinstance(expr, Literal):
+            return expr.value
+        return evaluate(expr, self, target, env)
+
+    def string(self, name: str, default: str | None = None) -> str | None:
+        """Return the value of an attribute if it is a string, otherwise ``default``."""
+        value = self.evaluate(name)
+        return value if isinstance(value, str) else default
+
+    def integer(self, name: str, default: int | None = None) -> int | None:
+        """Return the value of an attribute if it is an integer, otherwise ``default``."""
+        value = self.evaluate(name)
+        return value if type(value) is int else default
+
+    def real(self, name: str, default: float | None = None) -> float | None:
+        """Return the value of an attribute as a float if it is a real or an integer, otherwise ``default``."""
+        value = self.evaluate(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return default
+        return float(value)
+
+    def boolean(self, name: str, default: bool | None = None) -> bool | None:  # noqa: FBT001
+        """Return the value of an attribute if it is a boolean, otherwise ``default``."""
+        value = self.evaluate(name)
+        return value if isinstance(value, bool) else default
+
+
+def parse_ad(text: str) -> Ad:
+    """Parse an ad in the new syntax, ``[ a = 1; b = 2 ]``.
+
+    :raises ParseError: the text is invalid.
+    """
+    return Ad(parse_record(text).items)
+
+
+class JobExpression:
+    """An expression on the job ad.
+
+    :param tree: the administrator's expression. Usually it is an attribute, and the attribute a constant; then nothing
+        is evaluated.
+    """
+
+    def __init__(self, tree: Expr) -> None:
+        self.tree = tree = bind(tree)  # MY is the job's ad itself, also if it has an attribute MY
+        of_job = isinstance(tree, Attr) and tree.scope == AdRef(Side.MY)
+        read = references(tree)
+        #: The attributes it refers to, in lower case.
+        self.names = frozenset(name.lower() for name in (*read.my, *read.unscoped))
+        self._name = tree.name.lower() if of_job and isinstance(tree, Attr) and tree.name.isascii() else None
+
+    def value(self, job: Ad, env: Environment, slot_attributes: Collection[str] = ()) -> ClassAdValue:
+        """Return the value for one job; UNDEFINED if the job lacks the attribute.
+
+        :param slot_attributes: the attributes that slots have, in lower case.
+        :raises ValueError: the value depends on the slot, or on an attribute that hides an ad.
+        """
+        if self._name is not None:
+            found = job.folded(self._name)
+            if found is None:
+                return UNDEFINED
+            if isinstance(found, Literal):
+                return found.value
+        self._check(job, slot_attributes)
+        return evaluate(self.tree, job, None, env)
+
+    def _check(self, job: Ad, slot_attributes: Collection[str]) -> None:
+        waiting, seen = sorted(self.names), set(self.names)
+        while waiting:
+            name = waiting.pop()
+            expression = job.folded(name)
+            if expression is None or isinstance(expression, Literal):
+                continue
+            for scope in _SCOPES:
+                if job.folded(scope) is not None:
+                    raise ValueError(f"the job has an attribute called {scope.upper()}: rename it")
+            read = references(expression)
+            shared_names = (name for name in read.unscoped - _LATER if name in slot_attributes)
+            missing = (name for name in shared_names if job.folded(name) is None)
+            if read.target or read.dynamic or any(missing):
+                raise ValueError(f"{name} depends on the slot: write a value")
+            fresh = (read.my | read.unscoped) - seen
+            seen |= fresh
+            waiting += sorted(fresh)

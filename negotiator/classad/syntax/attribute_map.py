@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import attrs
 
-from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue
+from negotiator.classad.syntax.tree import Expr, Literal, LiteralValue, fold
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 _NODES: Final = frozenset(Expr.__args__)
 _LITERALS: Final = (bool, int, float, str, Exceptional, AbsTime, RelTime)
-_UPPER_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-@lru_cache(maxsize=1 << 14)
-def fold(name: str) -> str:
-    """Return a name in lower case. Only ASCII letters have case in names."""
-    return name.lower() if name.isascii() else name.translate(_UPPER_TO_LOWER)
 
 
 class UnreadableNameError(Exception):

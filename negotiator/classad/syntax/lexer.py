@@ -76,6 +76,9 @@ _SIMPLE_ESCAPES: Final = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r",
 
 # After one of these kinds a minus is an operator. Elsewhere it may begin a number.
 _OPERAND_ENDS: Final = frozenset({LITERAL, NAME, ")", "]", "}", "."})
+_NO_FRACTION: Final = "a digit must follow the decimal point"
+_NO_EXPONENT: Final = "digits must follow the exponent sign"
+_NOT_DECIMAL: Final = "an integer must be decimal, without leading zeros"
 
 
 def tokenize(text: str, *, old: bool) -> list[Token]:
@@ -174,9 +177,6 @@ def _hexadecimal(digits: str, following: str, negative: bool) -> tuple[str, Lite
     return LITERAL, Literal(-value if negative else value)
 
 
-_NO_FRACTION: Final = "a digit must follow the decimal point"
-_NO_EXPONENT: Final = "digits must follow the exponent sign"
-_NOT_DECIMAL: Final = "an integer must be decimal, without leading zeros"
 _NUMBERS: Final[dict[str | None, Callable[[str, str, bool], tuple[str, Literal | str]]]] = {
     "number": _number,
     "hex": _hexadecimal,

@@ -1,10 +1,11 @@
-"""Prints trees and constants as HTCondor does.
+"""Prints trees and constants as HTCondor does, whole or as an excerpt.
 
 The text parses to a tree of the same value. It is the same tree except for what HTCondor's spelling loses: the 17th
 digit of a real, the 7th digit of the seconds of a relative time, the blank in ``- 5``, and the order and the duplicates
 of the attributes of a record (``tree_key`` loses nothing). Only ``Paren`` nodes print parentheses, so a tree built by hand needs them.
 
-Nothing here recurses: chains of thousands of operators are ordinary input.
+Nothing here recurses: chains of thousands of operators are ordinary input. The work for an excerpt depends on its length,
+not on the size of the expression.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from negotiator.classad.syntax.attribute_map import fold
 from negotiator.classad.syntax.lexer import RESERVED
 from negotiator.classad.syntax.tree import (
     AdRef,
@@ -33,6 +33,7 @@ from negotiator.classad.syntax.tree import (
     RecordExpr,
     Subscript,
     Unary,
+    fold,
 )
 from negotiator.classad.values import AbsTime, Exceptional, RelTime, abs_time_text, rel_time_text, to_bytes
 
@@ -51,6 +52,8 @@ _ESCAPES: Final = {
     "\v": "\\v",
     "\\": "\\\\",
 }
+_INDENTS: Final[dict[type, int]] = {ListExpr: 6, RecordExpr: 8}
+CUT: Final = "..."
 
 
 def unparse(expr: Expr) -> str:
@@ -106,9 +109,6 @@ def _print(expr: Expr, style: _PrintStyle) -> str:
             parts.reverse()
             pending += parts
     return "".join(out)
-
-
-_INDENTS: Final[dict[type, int]] = {ListExpr: 6, RecordExpr: 8}
 
 
 def _parts(expr: Expr, style: _PrintStyle, indent: int) -> _Parts:
@@ -266,3 +266,43 @@ _NEW: Final = _PrintStyle(_new_string, lambda value: _real(value, "1.15E"), {"=?
 _INDENTED: Final = attrs.evolve(_NEW, indented=True)
 _EXACT: Final = attrs.evolve(_NEW, real=lambda value: _real(value, "1.16E"))
 _OLD: Final = _PrintStyle(_old_string, lambda value: _real(value, ".16G"), {})
+
+
+def excerpt(expr: Expr, most: int) -> str:
+    """Return an expression in the new syntax on one line of at most ``most`` characters, ending in ``...`` if cut."""
+    out: list[str] = []
+    length = 0
+    pending: list[str | Expr] = [expr]
+    while pending and length <= most:
+        item = pending.pop()
+        if not isinstance(item, str):
+            item = _shortened(item, most)
+        if isinstance(item, Literal):
+            item = unparse(item)
+        if isinstance(item, str):
+            out.append(item)
+            length += len(item)
+        else:
+            pending += reversed(list(_parts(item, _NEW, 0)))
+    return shorten("".join(out), most)
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text, cut to ``most`` characters including a final ``...`` if it is longer."""
+    return text if len(text) <= most else text[: max(most - len(CUT), 0)] + CUT
+
+
+def _shortened(node: Expr, most: int) -> Expr:
+    """Return a node without the parts that cannot appear in the first ``most`` characters."""
+    match node:
+        case Literal(str(text)) if len(text) > most:
+            return Literal(text[: most + 1])
+        case Attr(name) if len(name) > most:
+            return attrs.evolve(node, name=name[: most + 1])
+        case Call(name, args) if len(args) > most:
+            return Call(name, args[: most + 1])
+        case ListExpr(items) if len(items) > most:
+            return ListExpr(items[: most + 1])
+        case RecordExpr(entries) if len(entries) > most:
+            return RecordExpr(entries[: most + 1])
+    return node

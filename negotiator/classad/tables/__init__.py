@@ -1,10 +1,5 @@
 """Tables of ads: one typed column for each attribute, dictionary-encoded."""
 
-from negotiator.classad.tables.alike_rows import AlikeRows as AlikeRows
-from negotiator.classad.tables.attribute_spelling import AttributeSpelling as AttributeSpelling
-from negotiator.classad.tables.byte_stream import ByteReader as ByteReader
-from negotiator.classad.tables.byte_stream import ByteWriter as ByteWriter
-from negotiator.classad.tables.byte_stream import DamagedDataError as DamagedDataError
 from negotiator.classad.tables.column import DTYPES as DTYPES
 from negotiator.classad.tables.column import NUMERIC as NUMERIC
 from negotiator.classad.tables.column import BoolArray as BoolArray
@@ -28,17 +23,22 @@ from negotiator.classad.tables.dictionary import Row as Row
 from negotiator.classad.tables.dictionary import RowExpressions as RowExpressions
 from negotiator.classad.tables.dictionary import TooManyNamesError as TooManyNamesError
 from negotiator.classad.tables.distinct_values import ABSENT as ABSENT
+from negotiator.classad.tables.distinct_values import AttributeSpelling as AttributeSpelling
 from negotiator.classad.tables.distinct_values import DistinctValues as DistinctValues
-from negotiator.classad.tables.grouping import group_values as group_values
-from negotiator.classad.tables.grouping import number as number
+from negotiator.classad.tables.distinct_values import group_values as group_values
+from negotiator.classad.tables.distinct_values import number as number
 from negotiator.classad.tables.overlay_store import IntegerValues as IntegerValues
-from negotiator.classad.tables.row_changes import RowHasher as RowHasher
-from negotiator.classad.tables.row_changes import read_changes as read_changes
-from negotiator.classad.tables.row_changes import rows_before as rows_before
-from negotiator.classad.tables.row_changes import write_changes as write_changes
+from negotiator.classad.tables.serialization import ByteReader as ByteReader
+from negotiator.classad.tables.serialization import ByteWriter as ByteWriter
+from negotiator.classad.tables.serialization import DamagedDataError as DamagedDataError
+from negotiator.classad.tables.store import AlikeRows as AlikeRows
 from negotiator.classad.tables.store import RowStore as RowStore
 from negotiator.classad.tables.table import AttributeTable as AttributeTable
 from negotiator.classad.tables.table import AttributeValues as AttributeValues
 from negotiator.classad.tables.table import ExpressionRows as ExpressionRows
+from negotiator.classad.tables.table_codec import RowHasher as RowHasher
+from negotiator.classad.tables.table_codec import read_changes as read_changes
 from negotiator.classad.tables.table_codec import read_rows as read_rows
+from negotiator.classad.tables.table_codec import rows_before as rows_before
+from negotiator.classad.tables.table_codec import write_changes as write_changes
 from negotiator.classad.tables.table_codec import write_rows as write_rows

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import ClassAdError, Literal, NameIndex, fold, index_names, parse_old
-from negotiator.classad.tables.attribute_spelling import EQUALS, AttributeSpelling
 from negotiator.classad.tables.column import StringPool
-from negotiator.classad.tables.distinct_values import DistinctValues
+from negotiator.classad.tables.distinct_values import EQUALS, AttributeSpelling, DistinctValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""The distinct expressions of one attribute in all ads of a pool, by code.
+"""The distinct expressions of one attribute in all ads of a pool, by code, and the numbering of equal rows.
 
 A pool has a hundred thousand ads, each with some attributes of unique value. So literal numbers and strings are stored as
-numbers and strings; their trees are made on demand.
+numbers and strings; their trees are made on demand. No Python code runs for each row.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from negotiator.classad.tables.column import (
     make,
     scatter,
 )
-from negotiator.classad.tables.expression_codec import expression_tokens
-from negotiator.classad.tables.grouping import group_values
+from negotiator.classad.tables.serialization import expression_tokens
 from negotiator.classad.values import UNDEFINED, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from negotiator.classad.syntax import LiteralValue
 
@@ -41,6 +40,59 @@ _INTEGER: Final = int(Kind.INTEGER)
 _STRING: Final = int(Kind.STRING)
 _REAL: Final = struct.Struct("d")
 _BITS: Final = struct.Struct("q")
+
+MAX_LINES_EACH: Final = 4096
+"""Lines remembered of one attribute: one with more values has a new one in most ads."""
+
+EQUALS: Final = " = "
+"""Between the name and the value of a line as HTCondor prints it."""
+
+
+def number(keys: IndexArray, bound: int) -> tuple[IndexArray, IndexArray]:
+    """Number equal keys, integers from 0 below ``bound``, by first appearance; return the numbers and the first rows."""
+    size = len(keys)
+    if bound <= 8 * size + 1024:  # a table by key is faster than sorting, unless it is much longer
+        seen = np.full(bound, -1, np.int64)
+        # The last assignment of a key wins: going backwards, that is its first row.
+        seen[keys[::-1]] = np.arange(size - 1, -1, -1)
+        first = np.sort(seen[seen >= 0])
+        numbers = np.empty(bound, np.int64)
+        numbers[keys[first]] = np.arange(len(first))
+        return numbers[keys], first
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rank[inverse], first[order]
+
+
+def group_values(columns: Iterable[Column], size: int) -> tuple[IndexArray, IndexArray]:
+    """Number the rows that are equal, in kind and value, in all of these columns, as ``Table.group`` does.
+
+    The columns have ``size`` rows and no values of kind OTHER. Reals are compared by their bits.
+    """
+    ids, first = np.zeros(size, np.int64), np.zeros(min(1, size), np.int64)
+    for column in columns:
+        for codes, bound in _codes(column):
+            ids, first = number(ids * bound + codes, len(first) * bound)
+    return ids, first
+
+
+def _codes(column: Column) -> Iterable[tuple[IndexArray, int]]:
+    """Yield arrays of integers, with their bounds, that are all equal in two rows exactly if the rows are."""
+    if column.kinds.ndim:
+        yield column.kinds.astype(np.int64), len(Kind)
+    for kind, values in column.data.items():
+        if values.ndim == 0:
+            continue
+        if kind is Kind.STRING:
+            codes, bound = values.astype(np.int64), len(column.pool.strings)
+        elif kind is Kind.BOOLEAN:
+            codes, bound = values.astype(np.int64), 2
+        else:
+            distinct, codes = np.unique(values.view(np.int64), return_inverse=True)
+            bound = len(distinct)
+        yield np.where(column.where(kind), codes, 0), bound  # the array is arbitrary in rows of other kinds
 
 
 @attrs.define(eq=False)
@@ -252,3 +304,33 @@ class DistinctValues:
         kinds_of_trees = [Kind.EXPRESSION if value is None else kind_of(value) for value in values]
         literals = from_cells(pool, values, np.fromiter(kinds_of_trees, np.uint8, len(kinds_of_trees)))
         return scatter(column, [(np.flatnonzero(kinds == Kind.EXPRESSION), literals)])
+
+
+class AttributeSpelling:
+    """The spelling of an attribute's name.
+
+    ``base`` is its number, shifted to the upper half of a cell; ``entries`` are the distinct values of the attribute;
+    ``lines`` counts the lines with this name that the dictionary remembers.
+    """
+
+    __slots__ = ("base", "entries", "lines", "name")
+
+    def __init__(self, name: str, base: int, entries: DistinctValues) -> None:
+        self.name = name
+        self.base = base
+        self.entries = entries
+        self.lines = 0
+
+    @property
+    def remembers_lines(self) -> bool:
+        """True if further lines with this name are remembered."""
+        return self.lines < MAX_LINES_EACH
+
+    def stop_remembering(self) -> None:
+        """Remember no further lines with this name: most have a new value."""
+        self.lines = MAX_LINES_EACH
+
+    @property
+    def prefix(self) -> str:
+        """What a line of this attribute as HTCondor prints it begins with: all but the value."""
+        return self.name + EQUALS

@@ -9,8 +9,8 @@ import numpy as np
 
 from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax.attribute_map import expression
+from negotiator.classad.tables.attribute_codes import EncodedAttribute, encode
 from negotiator.classad.tables.distinct_values import ABSENT, DistinctValues
-from negotiator.classad.tables.encoded_attribute import EncodedAttribute, encode
 from negotiator.classad.tables.store import RowStore
 from negotiator.classad.values import Kind
 

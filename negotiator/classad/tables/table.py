@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from negotiator.classad.scalar import Ad
 from negotiator.classad.syntax import Expr, LiteralValue, ReferenceScan, fold
-from negotiator.classad.tables.alike_rows import AlikeRows
+from negotiator.classad.tables.attribute_codes import EncodedAttribute
 from negotiator.classad.tables.column import Column, IndexArray, StringPool
 from negotiator.classad.tables.dictionary import AdDictionary
-from negotiator.classad.tables.distinct_values import DistinctValues
-from negotiator.classad.tables.encoded_attribute import EncodedAttribute
-from negotiator.classad.tables.grouping import number
+from negotiator.classad.tables.distinct_values import DistinctValues, number
 from negotiator.classad.tables.overlay_store import (
     DerivedStore,
     IntegerValues,
@@ -27,7 +25,7 @@ from negotiator.classad.tables.overlay_store import (
     added_attribute,
     chosen,
 )
-from negotiator.classad.tables.store import AdStore, RowStore, StaleError, Store
+from negotiator.classad.tables.store import AdStore, AlikeRows, RowStore, StaleError, Store
 from negotiator.classad.values import Kind
 
 if TYPE_CHECKING:
