@@ -50,15 +50,17 @@ from negotiator.classad.syntax import (
     Side,
     Subscript,
     Unary,
+    bare,
     children,
     fold,
     scope_side,
+    walk,
     with_operands,
 )
 from negotiator.classad.values import ERROR, UNDEFINED, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -222,17 +224,8 @@ def fold_constants(
 
 def keeps_scope(expr: Expr) -> bool:
     """True if no call moves the evaluator to another ad, where later names would be looked up."""
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Call) and fold(node.name) in MOVING_FUNCTIONS and node.args:
-            first = node.args[0]
-            while isinstance(first, Paren):
-                first = first.inner
-            if isinstance(first, Attr):
-                return False
-        pending.extend(children(node))
-    return True
+    calls = (node for node in walk(expr) if isinstance(node, Call) and fold(node.name) in MOVING_FUNCTIONS)
+    return not any(call.args and isinstance(bare(call.args[0]), Attr) for call in calls)
 
 
 class _Folding:
@@ -417,9 +410,7 @@ def _is_long(value: ClassAdValue) -> bool:
 
 def _is_logical(expr: Expr) -> bool:
     """True if the value can only be a boolean, undefined or an error: then it is the same as a condition."""
-    while isinstance(expr, Paren):
-        expr = expr.inner
-    match expr:
+    match bare(expr):
         case Literal(value):
             return isinstance(value, bool) or value is UNDEFINED or value is ERROR
         case Binary(op):
@@ -433,7 +424,7 @@ def _is_closed(expr: Expr) -> bool:
     """True if the value depends on the text alone: no names, no clock, no random numbers."""
     if type(expr) is Literal or type(expr) is Attr:
         return type(expr) is Literal
-    return not any(map(_is_open, _nodes(expr)))
+    return not any(map(_is_open, walk(expr)))
 
 
 def _is_open(node: Expr) -> bool:
@@ -441,11 +432,3 @@ def _is_open(node: Expr) -> bool:
         function = FUNCTIONS.get(fold(node.name))
         return function is not None and (not function.deterministic or fold(node.name) in _NOT_FOLDED)
     return isinstance(node, Attr | AdRef | RecordExpr)
-
-
-def _nodes(expr: Expr) -> Iterator[Expr]:
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(children(node))

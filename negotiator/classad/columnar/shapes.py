@@ -6,7 +6,7 @@ next. With the constants as attributes of the slots, all of them are one express
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -23,9 +23,11 @@ from negotiator.classad.syntax import (
     Paren,
     Side,
     Unary,
+    children,
     fold,
     scan,
     tree_key,
+    with_operands,
 )
 from negotiator.classad.tables import ExpressionRows
 
@@ -48,6 +50,12 @@ _MAX_DEPTH: Final = 20
 """Nodes and levels of expressions that have a shape: far from the limits of evaluation."""
 
 _PLAIN: Final = frozenset({int, float, str})
+_OPERATORS: Final = frozenset({Paren, Unary, Binary, Conditional, Elvis})
+
+#: Functions that evaluate some of their arguments only, but read nothing else of them.
+_LAZY: Final = frozenset(
+    {"ifthenelse", "isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"}
+)
 
 
 @attrs.frozen
@@ -174,16 +182,11 @@ def _shaped(expr: Expr, constants: list[LiteralValue]) -> Expr | None:
         return Attr(_name(len(constants) - 1), AdRef(Side.MY))
     if kind is Attr or kind is AdRef:
         return expr
-    if isinstance(expr, Call):
-        if not _is_of_values(expr):
-            return None
-        args: list[Any] = [_shaped(each, constants) for each in expr.args]
-        return None if None in args else attrs.evolve(expr, args=tuple(args))
-    operands = _OPERANDS.get(kind)
-    if operands is None:
+    if kind not in _OPERATORS and not (isinstance(expr, Call) and _is_of_values(expr)):
         return None
-    changed: dict[str, Any] = {name: _shaped(getattr(expr, name), constants) for name in operands}
-    return None if None in changed.values() else attrs.evolve(expr, **changed)
+    shaped = [_shaped(each, constants) for each in children(expr)]
+    operands = tuple([each for each in shaped if each is not None])
+    return with_operands(expr, operands) if len(operands) == len(shaped) else None
 
 
 def _is_of_values(call: Call) -> bool:
@@ -193,16 +196,3 @@ def _is_of_values(call: Call) -> bool:
         return True
     function = FUNCTIONS.get(name)
     return function is not None and not (function.lazy or function.metered) and function.deterministic
-
-
-#: Functions that evaluate some of their arguments only, but read nothing else of them.
-_LAZY: Final = frozenset(
-    {"ifthenelse", "isundefined", "iserror", "isboolean", "isinteger", "isreal", "isstring"}
-)
-_OPERANDS: Final[dict[type, tuple[str, ...]]] = {
-    Paren: ("inner",),
-    Unary: ("operand",),
-    Binary: ("left", "right"),
-    Conditional: ("test", "yes", "no"),
-    Elvis: ("value", "fallback"),
-}

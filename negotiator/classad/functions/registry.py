@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkab
 import attrs
 
 from negotiator.classad.context import AdScope, AdValue, ListValue, item_value, unparse_value
-from negotiator.classad.syntax import AttributeMap, Call, Expr, Literal, children
+from negotiator.classad.syntax import AttributeMap, Call, Expr, Literal, walk
 from negotiator.classad.values import (
     ERROR,
     UNDEFINED,
@@ -274,10 +274,7 @@ def constant_ad(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> Ad
 
 def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
     """Yield the name of each such function as written, and the problem of the call."""
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        pending.extend(reversed(children(node)))
+    for node in walk(expr):
         if not isinstance(node, Call):
             continue
         function = FUNCTIONS.get(node.name.lower())

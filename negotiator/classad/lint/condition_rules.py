@@ -15,12 +15,12 @@ from negotiator.classad.lint.typed_expression import TypedExpression, is_of_an_a
 from negotiator.classad.lint.value_types import (
     ANYTHING,
     BOOLEAN,
+    IDENTITY,
     NO_VALUE,
     NUMBER,
     UNCONDITIONAL,
     PossibleValue,
     ValueType,
-    bare,
     condition,
 )
 from negotiator.classad.syntax import (
@@ -32,6 +32,7 @@ from negotiator.classad.syntax import (
     Literal,
     Subscript,
     Unary,
+    bare,
     children,
     fold,
     tree_key,
@@ -39,7 +40,6 @@ from negotiator.classad.syntax import (
 from negotiator.classad.values import ERROR, UNDEFINED, Exceptional
 
 LOGIC: Final = frozenset({"&&", "||"})
-IDENTITY: Final = frozenset({"=?=", "=!="})
 _ORDER: Final = frozenset({"<", "<=", ">", ">="})
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _INTEGERS_ONLY: Final = frozenset("%&|^~") | {"<<", ">>", ">>>"}

@@ -27,18 +27,29 @@ from negotiator.classad.lint.findings import IN_POOL, ExpressionText, Finding, L
 from negotiator.classad.lint.name_rules import attributes, calls, case, no_other_ad, numbers, references
 from negotiator.classad.lint.typed_expression import (
     MAX_LEVELS,
-    SHADOWS,
     KnownAds,
     LintPool,
     NoFacts,
     TypedExpression,
-    is_too_high,
     of_column,
     parts,
     read,
 )
-from negotiator.classad.lint.value_types import BOOLEAN, PossibleValue, bare, either_of
-from negotiator.classad.syntax import Attr, Call, Expr, Literal, ReferenceScan, Side, fold, scan
+from negotiator.classad.lint.value_types import BOOLEAN, PossibleValue, either_of
+from negotiator.classad.syntax import (
+    MOVING_FUNCTIONS,
+    SIDES,
+    Attr,
+    Call,
+    Expr,
+    Literal,
+    ReferenceScan,
+    Side,
+    bare,
+    fold,
+    is_higher,
+    scan,
+)
 from negotiator.classad.values import Exceptional, Kind
 from negotiator.records import Severity
 
@@ -48,7 +59,6 @@ MAX_OTHERS: Final = 32
 MAX_NAMES: Final = 500
 MAX_NODES: Final = 20_000
 MAX_FINDINGS: Final = 50  # of one group of rules; the rest shows once these are fixed
-_MOVING: Final = frozenset({"unresolved", "evalineachcontext", "countmatches"})
 
 
 def over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
@@ -83,7 +93,7 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
 
 def is_of_one_side(expr: Expr, my: Table) -> bool:
     """True if an expression of these ads has the same value for any other ad."""
-    for part in _followed(expr, set(SHADOWS), (my,)):
+    for part in _followed(expr, set(SIDES), (my,)):
         if part.opaque or part.moves_scope or part.names[Side.TARGET]:
             return False
         if any(my.column(name).has(Kind.ABSENT) for name in part.names[None]):
@@ -93,7 +103,7 @@ def is_of_one_side(expr: Expr, my: Table) -> bool:
 
 def names_read(expr: Expr, *tables: Table) -> list[str] | None:
     """Return the names that an expression can read in ads of both sides, in lower case; None if it can read any."""
-    names = set(SHADOWS)
+    names = set(SIDES)
     for part in _followed(expr, names, tables):
         if part.opaque or part.moves_scope or len(names) > MAX_NAMES:
             return None
@@ -140,7 +150,7 @@ def lint(
     ``MY`` and ``TARGET`` are certain to mean the two ads if the expression is bound (``bind``); otherwise an ad might have
     attributes of these names.
     """
-    if is_too_high(expr) or len(parts(expr)) > MAX_NODES:
+    if is_higher(expr, MAX_LEVELS) or len(parts(expr)) > MAX_NODES:
         message = f"the expression has more than {MAX_LEVELS} levels or {MAX_NODES} parts: it was not checked"
         hint = "HTCondor gives up an evaluation beyond 400 levels"
         return (Finding(LintCode.TOO_LARGE, expr, message, hint),)
@@ -244,7 +254,7 @@ def _first(*found: Iterable[Finding]) -> list[Finding]:
 
 def _moves_scope(typed: TypedExpression) -> bool:
     """True if a call may move the evaluator to another ad, so that later names mean others (SEMANTICS section 4)."""
-    return any(isinstance(node, Call) and fold(node.name) in _MOVING for node in typed.nodes)
+    return any(isinstance(node, Call) and fold(node.name) in MOVING_FUNCTIONS for node in typed.nodes)
 
 
 def _ids(found: Iterable[Finding]) -> frozenset[int]:

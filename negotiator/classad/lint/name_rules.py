@@ -14,10 +14,9 @@ import attrs
 from negotiator.classad.context import COMPARE
 from negotiator.classad.functions import FUNCTIONS, function_names, wrong_calls
 from negotiator.classad.lint.attribute_names import intended
-from negotiator.classad.lint.condition_rules import IDENTITY
 from negotiator.classad.lint.findings import Finding, LintCode, spelled
 from negotiator.classad.lint.typed_expression import KnownAds, LintPool, TypedExpression, is_of_an_ad, parts
-from negotiator.classad.lint.value_types import bare, is_bad_pattern, takes_pattern
+from negotiator.classad.lint.value_types import IDENTITY, is_bad_pattern, takes_pattern
 from negotiator.classad.syntax import (
     LITERAL,
     Attr,
@@ -27,6 +26,7 @@ from negotiator.classad.syntax import (
     Expr,
     Literal,
     Side,
+    bare,
     children,
     fold,
     scope_side,

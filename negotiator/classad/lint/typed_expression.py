@@ -25,7 +25,6 @@ from negotiator.classad.lint.value_types import (
     TIME,
     PossibleValue,
     ValueType,
-    bare,
     binary,
     chosen_branch,
     either_of,
@@ -35,6 +34,8 @@ from negotiator.classad.lint.value_types import (
     without,
 )
 from negotiator.classad.syntax import (
+    SCOPE_MOVING_FUNCTIONS,
+    SIDES,
     AdRef,
     Attr,
     Binary,
@@ -49,15 +50,13 @@ from negotiator.classad.syntax import (
     Side,
     Subscript,
     Unary,
+    bare,
     children,
     fold,
     scope_side,
 )
 from negotiator.classad.tables import Column
 from negotiator.classad.values import Kind
-
-SHADOWS: Final = frozenset({"my", "target", "self", "other"})
-"""Attributes that would replace the two ads in an expression that is not bound."""
 
 _SPELLED: Final = 2000
 _TYPES: Final = (
@@ -72,8 +71,6 @@ _UNDEFINED: Final = PossibleValue(ValueType.UNDEFINED)
 
 MAX_LEVELS: Final = 380
 """A tree with more levels is not checked: evaluation has 400, for the expressions of attributes too."""
-
-_ELSEWHERE: Final = frozenset({"evalineachcontext", "countmatches"})
 
 
 def of_column(column: Column, absent: ValueType = ValueType.UNDEFINED) -> PossibleValue:
@@ -149,7 +146,7 @@ class LintPool:
     @cached_property
     def _shadowed(self) -> bool:
         """True if an ad may have an attribute called MY or TARGET, so that these may mean anything."""
-        return self.my is None or not SHADOWS.isdisjoint(self.my.names)
+        return self.my is None or not SIDES.keys().isdisjoint(self.my.names)
 
     def sides(self) -> Iterable[KnownAds]:
         """Return the sides that are known."""
@@ -257,16 +254,6 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
     return tuple(order.values())
 
 
-def is_too_high(expr: Expr) -> bool:
-    """True if a tree has more than ``MAX_LEVELS`` levels."""
-    level = [expr]
-    for _ in range(MAX_LEVELS):
-        level = [child for node in level for child in children(node)]
-        if not level:
-            return False
-    return True
-
-
 def read(expr: Expr, facts: LintFacts, spelling: ExpressionText) -> TypedExpression:
     """Return an expression with the possible values of each part, given the facts."""
     nodes = parts(expr)
@@ -284,7 +271,7 @@ def _elsewhere(nodes: tuple[Expr, ...]) -> Iterator[Expr]:
     for node in nodes:
         if isinstance(node, ListExpr | RecordExpr):
             yield from children(node)
-        elif isinstance(node, Call) and fold(node.name) in _ELSEWHERE:
+        elif isinstance(node, Call) and fold(node.name) in SCOPE_MOVING_FUNCTIONS:
             yield from node.args[:1]
 
 

@@ -18,14 +18,14 @@ import attrs
 from negotiator.classad.context import BINARY, UNARY, AdValue, ListValue, truth
 from negotiator.classad.functions import FUNCTIONS, PatternFailure, check_pattern, options_of
 from negotiator.classad.scalar import Ad, evaluate
-from negotiator.classad.syntax import Call, Expr, ListExpr, Literal, LiteralValue, Paren, RecordExpr, fold
+from negotiator.classad.syntax import Call, Expr, ListExpr, Literal, LiteralValue, RecordExpr, fold
 from negotiator.classad.values import ERROR, UNDEFINED, AbsTime, Exceptional, RelTime, to_bytes, until_nul
 
 if TYPE_CHECKING:
     from negotiator.classad.context import ClassAdValue
     from negotiator.classad.functions import Function
 
-_IDENTITY: Final = frozenset({"=?=", "=!="})
+IDENTITY: Final = frozenset({"=?=", "=!="})
 
 _OPTIONS_AT: Final = {
     "regexp": 2,
@@ -221,7 +221,7 @@ def _of_pair(op: str, left: ValueType, right: ValueType) -> ValueType:
     if op in {"/", "%"} and other is False and not exact:
         other = True  # division by 0 gives an error, which is added below
     result = type_of(BINARY[op](one, other))
-    if op in _IDENTITY and type(one) is not type(other):
+    if op in IDENTITY and type(one) is not type(other):
         return result
     types = _general(result, exact=exact)
     if (
@@ -359,10 +359,3 @@ def _constant_argument(
     if items is not None:
         return expr if all(item.value is not None for item in items) else None
     return None if possible.value is None else Literal(possible.value)
-
-
-def bare(expr: Expr) -> Expr:
-    """Return an expression without parentheses around it."""
-    while isinstance(expr, Paren):
-        expr = expr.inner
-    return expr

@@ -13,7 +13,7 @@ attribute. If fewer are left, or if the tree is too deep or too large to compile
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from negotiator.classad.context import (
     BINARY,
@@ -24,15 +24,11 @@ from negotiator.classad.context import (
     EvaluationFailed,
     ListValue,
     ValueNode,
-    evaluate_attribute,
-    evaluate_name,
-    evaluate_selection,
     evaluate_subscript,
-    root,
     truth,
 )
-from negotiator.classad.scalar.calls import compile_call
-from negotiator.classad.scalar.tree_size import measure
+from negotiator.classad.functions import FUNCTIONS
+from negotiator.classad.scalar.references_and_calls import compile_call, compile_reference
 from negotiator.classad.syntax import (
     AdRef,
     Attr,
@@ -47,6 +43,7 @@ from negotiator.classad.syntax import (
     Side,
     Subscript,
     Unary,
+    children,
     fold,
 )
 from negotiator.classad.values import ERROR, UNDEFINED
@@ -55,16 +52,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from negotiator.classad.context import ClassAdValue, EvaluationState, Node, Run
+    from negotiator.classad.scalar.references_and_calls import ChildCompiler
 
 MAX_COMPILED: Final = 20_000
 MAX_LARGE: Final = 16
 MAX_NESTING: Final = 120
 MAX_SIZE: Final = 1000
 _USUAL_LEVELS: Final = 250
-_OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
-ChildCompiler: TypeAlias = "DirectCompiler | CountingCompiler"
-"""Compiles a child, given the node and its level below the root."""
+_UNMEASURED: Final = frozenset({ListExpr, RecordExpr, ValueNode})
+"""Their elements are evaluated separately: they do not count in the size of a tree."""
+
+_OPERATORS: Final = frozenset({Unary, Binary, Conditional, Elvis, Subscript, Paren})
 
 _compiled: dict[int, Compiled] = {}
 _compiled_large: dict[int, Compiled] = {}
@@ -88,12 +87,63 @@ def _remember(code: Compiled) -> Compiled:
 def compile_tree(expr: Node, direct: DirectCompiler, counting: CountingCompiler) -> Compiled:
     """Compile a tree, with the compilers for runs that need not count levels and for those that must."""
     counted = counting(expr, 0)
-    measured = measure(expr, MAX_SIZE)
+    measured = _measured(expr, MAX_SIZE)
     # Too large, or closures nested too deep for Python: always count. Size 0, since each node then charges its own step.
     if measured is None or measured.nesting > MAX_NESTING:
         return Compiled(expr, counted, counted, MAX_LEVELS + 1, MAX_LEVELS + 1, 0)
     levels, _, size = measured
     return Compiled(expr, direct(expr, 0), counted, levels, max(levels, _USUAL_LEVELS), size)
+
+
+class _TreeSize(NamedTuple):
+    """The ``levels`` of evaluation a tree can need, the ``nesting`` of its closures, and its ``size`` in nodes."""
+
+    levels: int
+    nesting: int
+    size: int
+
+
+def _measured(expr: Node, largest: int) -> _TreeSize | None:
+    """Return the size of a tree, None if it has more than about ``largest`` nodes.
+
+    The elements of lists and records do not count: they are evaluated separately.
+    """
+    done: dict[int, _TreeSize] = {}
+    waiting: list[tuple[Node, bool]] = [(expr, False)]
+    while waiting:
+        if len(done) + len(waiting) > largest:
+            return None
+        node, seen = waiting.pop()
+        if id(node) in done:
+            continue
+        below = () if type(node) in _UNMEASURED else children(node)  # type: ignore[arg-type]
+        if seen or not below:
+            done[id(node)] = _size(node, [done[id(child)] for child in below])
+        else:
+            waiting.append((node, True))
+            waiting.extend((child, False) for child in below)
+    return done[id(expr)]
+
+
+def _size(node: Node, below: list[_TreeSize]) -> _TreeSize:
+    size = 1 + sum(child.size for child in below)
+    levels = max((child.levels for child in below), default=0)
+    nesting = 1 + max((child.nesting for child in below), default=0)
+    if (
+        type(node) is Binary
+        and node.op in {"&&", "||"}
+        and type(node.left) is Binary
+        and node.left.op == node.op
+    ):
+        nesting = max(below[0].nesting, below[1].nesting + 1)  # a chain is one closure
+    if type(node) is Subscript:
+        return _TreeSize(levels + 2, nesting, size)
+    if type(node) is Call:
+        function = FUNCTIONS.get(fold(node.name))
+        return _TreeSize(levels + (function.levels if below and function else 0), nesting, size)
+    if type(node) is Attr or below:
+        return _TreeSize(levels + 1, nesting, size)
+    return _TreeSize(levels, nesting, size)
 
 
 class DirectCompiler:
@@ -174,125 +224,6 @@ def _ad_ref(expr: AdRef, child: ChildCompiler, level: int) -> Run:  # noqa: ARG0
         if side is not None and not mine:
             side = side.alternate
         return UNDEFINED if side is None else side.value()
-
-    return run
-
-
-# -- references ------------------------------------------------------------------------------------------------------
-
-
-def _attr(expr: Attr, child: ChildCompiler, level: int) -> Run:
-    name = fold(expr.name)
-    if expr.scope is None:
-        if expr.absolute:
-            return _absolute(name, level)
-        return _unscoped(name, level) if not child.counts else _counted_reference(name)
-    holder = child(expr.scope, level + 1)
-    general = _scoped(name, holder if not child.counts else _a_level_below(holder), level)
-    if not child.counts and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
-        word = fold(expr.scope.name)
-        if word in {"my", "self"}:
-            return _my_reference(word, name, general, level)
-        if word in {"target", "other"}:
-            return _target_reference(word, name, general, level)
-    return general
-
-
-def _a_level_below(operand: Run) -> Run:
-    def run(state: EvaluationState) -> ClassAdValue:
-        state.levels_left -= 1
-        try:
-            return operand(state)
-        finally:
-            state.levels_left += 1
-
-    return run
-
-
-def _unscoped(name: str, level: int) -> Run:
-    def run(state: EvaluationState) -> ClassAdValue:
-        scope = state.current
-        position = scope.positions.get(name)
-        # Not in the own ad: the search goes on in the ads around it, then in the other ad of the match.
-        if position is None:
-            return evaluate_name(state, scope, name, state.levels_left - level, unscoped=True)
-        expr = scope.expressions[position]
-        return (
-            expr.value
-            if type(expr) is Literal
-            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
-        )
-
-    return run
-
-
-def _counted_reference(name: str) -> Run:
-    return lambda state: evaluate_name(state, state.current, name, state.levels_left, unscoped=True)
-
-
-def _absolute(name: str, level: int) -> Run:
-    def run(state: EvaluationState) -> ClassAdValue:
-        return evaluate_name(state, root(state), name, state.levels_left - level, unscoped=False)
-
-    return run
-
-
-def _scoped(name: str, holder: Run, level: int) -> Run:
-    def run(state: EvaluationState) -> ClassAdValue:
-        depth = state.levels_left - level
-        if depth > 0:
-            return evaluate_selection(state, _holding(holder, state), name, depth)
-        # With more levels left the value would be another: the memo must not use it there.
-        state.mark_level_dependent()
-        return ERROR
-
-    return run
-
-
-def _holding(holder: Run, state: EvaluationState) -> ClassAdValue:
-    """Return the value of the scope of a reference."""
-    try:
-        return holder(state)
-    except EvaluationFailed as failure:
-        failure.in_reference = True
-        raise
-
-
-def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
-    """Compile ``MY.x``. Fast path: if no attribute is called ``MY``, it means the current ad."""
-
-    def run(state: EvaluationState) -> ClassAdValue:
-        scope = state.current
-        position = scope.positions.get(name)
-        if position is None or word in scope.positions:
-            return general(state)
-        expr = scope.expressions[position]
-        return (
-            expr.value
-            if type(expr) is Literal
-            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
-        )
-
-    return run
-
-
-def _target_reference(word: str, name: str, general: Run, level: int) -> Run:
-    """Compile ``TARGET.x``. Fast path: the current ad is one of the two of a match and has no attribute ``TARGET``."""
-
-    def run(state: EvaluationState) -> ClassAdValue:
-        scope = state.current
-        other = scope.alternate
-        if other is None or scope.side is not scope or word in scope.positions:
-            return general(state)
-        position = other.positions.get(name)
-        if position is None:
-            return evaluate_name(state, other, name, state.levels_left - level, unscoped=False)
-        expr = other.expressions[position]
-        return (
-            expr.value
-            if type(expr) is Literal
-            else evaluate_attribute(state, other, name, expr, state.levels_left - level)
-        )
 
     return run
 
@@ -424,7 +355,7 @@ _MAKERS: Final[dict[type, Callable[[Any, ChildCompiler, int], Run]]] = {
     ListExpr: _list,
     RecordExpr: _record,
     AdRef: _ad_ref,
-    Attr: _attr,
+    Attr: compile_reference,
     Paren: _paren,
     Unary: _unary,
     Binary: _binary,

@@ -23,10 +23,10 @@ from negotiator.classad.syntax import (
     Elvis,
     Expr,
     Literal,
-    Paren,
     ParseError,
     Subscript,
     Unary,
+    bare,
     fold,
     parse,
 )
@@ -59,13 +59,6 @@ _COMPARING: Final = frozenset({"==", "!=", "<", "<=", ">", ">=", "=?=", "=!="})
 def kind(value: ClassAdValue) -> str:
     """Return the name of the kind of a value, with an article."""
     return value.value if isinstance(value, Exceptional) else _KINDS[type(value)]
-
-
-def bare(expr: Expr) -> Expr:
-    """Return an expression without the parentheses around it."""
-    while isinstance(expr, Paren):
-        expr = expr.inner
-    return expr
 
 
 def why_given_up(expr: Expr, state: EvaluationState, failure: Exception) -> str:

@@ -32,7 +32,6 @@ from negotiator.classad.scalar.trace_reasons import (
     CHAINED,
     GIVEN_UP,
     TOO_DEEP,
-    bare,
     operands,
     why_error,
     why_given_up,
@@ -50,6 +49,7 @@ from negotiator.classad.syntax import (
     Paren,
     RecordExpr,
     Side,
+    bare,
     fold,
 )
 from negotiator.classad.values import ERROR

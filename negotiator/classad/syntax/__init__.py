@@ -72,9 +72,12 @@ from negotiator.classad.syntax.tree import RecordExpr as RecordExpr
 from negotiator.classad.syntax.tree import Side as Side
 from negotiator.classad.syntax.tree import Subscript as Subscript
 from negotiator.classad.syntax.tree import Unary as Unary
+from negotiator.classad.syntax.tree import bare as bare
 from negotiator.classad.syntax.tree import children as children
 from negotiator.classad.syntax.tree import fold as fold
+from negotiator.classad.syntax.tree import is_higher as is_higher
 from negotiator.classad.syntax.tree import literal_value as literal_value
 from negotiator.classad.syntax.tree import reference as reference
 from negotiator.classad.syntax.tree import tree_key as tree_key
+from negotiator.classad.syntax.tree import walk as walk
 from negotiator.classad.syntax.tree import with_operands as with_operands

@@ -25,8 +25,11 @@ from negotiator.classad.syntax.tree import (
     RecordExpr,
     Side,
     Subscript,
+    bare,
     children,
     fold,
+    is_higher,
+    walk,
     with_operands,
 )
 
@@ -130,9 +133,7 @@ def conjuncts(expr: Expr) -> tuple[Expr, ...]:
     found: list[Expr] = []
     pending = [expr]
     while pending:
-        node = pending.pop()
-        while isinstance(node, Paren):
-            node = node.inner
+        node = bare(pending.pop())
         if isinstance(node, Binary) and node.op == "&&":
             pending += (node.right, node.left)
         else:
@@ -148,14 +149,11 @@ def safe_conjuncts(expr: Expr) -> tuple[Expr, ...]:
     (``Requirements`` naming ``Requirements``), which depends on the ads.
     """
     size = 0
-    pending = [expr]
-    while pending:
-        node = pending.pop()
+    for node in walk(expr):
         size += 1
         if type(node) is Call and _leaves_scope(node):
             return (expr,)
-        pending += children(node)
-    if size > SPLIT_HEIGHT and _higher(expr, SPLIT_HEIGHT):
+    if size > SPLIT_HEIGHT and is_higher(expr, SPLIT_HEIGHT):
         return (expr,)
     return conjuncts(expr)
 
@@ -164,19 +162,8 @@ def _leaves_scope(call: Call) -> bool:
     """True if a call may leave the evaluator in another scope: such a function with a bare name as argument."""
     if fold(call.name) not in MOVING_FUNCTIONS:
         return False
-    first = call.args[0] if call.args else None
-    while isinstance(first, Paren):
-        first = first.inner
+    first = bare(call.args[0]) if call.args else None
     return isinstance(first, Attr) and first.scope is None
-
-
-def _higher(expr: Expr, limit: int) -> bool:
-    level = [expr]
-    for _ in range(limit):
-        level = [child for node in level for child in children(node)]
-        if not level:
-            return False
-    return True
 
 
 @attrs.frozen
@@ -325,14 +312,11 @@ def moved_attributes(expr: Expr) -> frozenset[str]:
     outermost one (SEMANTICS section 4). Any other ad is reported as "", which names no attribute.
     """
     found: set[str] = set()
-    pending = [expr]
-    while pending:
-        node = pending.pop()
+    for node in walk(expr):
         if isinstance(node, Call) and node.args and fold(node.name) in MOVING_FUNCTIONS:
             first = node.args[0]
             if isinstance(first, Attr):
                 found.add(fold(first.name) if scope_side(first.scope) is Side.MY else "")
-        pending.extend(children(node))
     return frozenset(found)
 
 

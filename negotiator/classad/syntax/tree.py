@@ -17,7 +17,7 @@ import attrs
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LiteralValue: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime
 
@@ -202,6 +202,32 @@ _CHILDREN: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Subscript: lambda node: (node.container, node.index),
     RecordExpr: lambda node: tuple([item for _, item in node.items]),
 }
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield the nodes of a tree from left to right, each before its operands."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += children(node)[::-1]
+
+
+def is_higher(expr: Expr, levels: int) -> bool:
+    """True if a tree has more than so many levels."""
+    level = [expr]
+    for _ in range(levels):
+        level = [child for node in level for child in children(node)]
+        if not level:
+            return False
+    return True
+
+
+def bare(expr: Expr) -> Expr:
+    """Return an expression without the parentheses around it."""
+    while isinstance(expr, Paren):
+        expr = expr.inner
+    return expr
 
 
 def with_operands(node: Expr, operands: tuple[Expr, ...]) -> Expr:

@@ -1,27 +1,159 @@
-"""Compiles calls of functions to closures (see ``compiler``)."""
+"""Compiles references to attributes and calls of functions to closures (see ``compiler``)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, overload
 
-from negotiator.classad.context import EvaluationFailed
+from negotiator.classad.context import (
+    EvaluationFailed,
+    evaluate_attribute,
+    evaluate_name,
+    evaluate_selection,
+    root,
+)
 from negotiator.classad.functions import FUNCTIONS, LONG_STRING
-from negotiator.classad.syntax import fold
+from negotiator.classad.syntax import Attr, Literal, fold
 from negotiator.classad.values import ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from negotiator.classad.context import ClassAdValue, EvaluationState, Run
+    from negotiator.classad.context import ClassAdValue, EvaluationState, Node, Run
     from negotiator.classad.functions import Function
-    from negotiator.classad.syntax import Call, Expr
+    from negotiator.classad.syntax import Call
 
 _STEPS_TO_DRAW: Final = 60
 
 
-def compile_call(expr: Call, child: Callable[[Expr, int], Run], level: int) -> Run:
-    """Compile a call. ``child`` compiles an argument, given its level below the root."""
+class ChildCompiler(Protocol):
+    """Compiles an operand, given its level below the root; ``counts`` if its closures count levels when they run."""
+
+    counts: ClassVar[bool]
+
+    def __call__(self, expr: Node, level: int) -> Run:
+        """Return the closure of a node."""
+
+
+def compile_reference(expr: Attr, child: ChildCompiler, level: int) -> Run:
+    """Compile a reference."""
+    name = fold(expr.name)
+    if expr.scope is None:
+        if expr.absolute:
+            return _absolute(name, level)
+        return _unscoped(name, level) if not child.counts else _counted_reference(name)
+    holder = child(expr.scope, level + 1)
+    general = _scoped(name, holder if not child.counts else _a_level_below(holder), level)
+    if not child.counts and type(expr.scope) is Attr and expr.scope.scope is None and not expr.scope.absolute:
+        word = fold(expr.scope.name)
+        if word in {"my", "self"}:
+            return _my_reference(word, name, general, level)
+        if word in {"target", "other"}:
+            return _target_reference(word, name, general, level)
+    return general
+
+
+def _a_level_below(operand: Run) -> Run:
+    def run(state: EvaluationState) -> ClassAdValue:
+        state.levels_left -= 1
+        try:
+            return operand(state)
+        finally:
+            state.levels_left += 1
+
+    return run
+
+
+def _unscoped(name: str, level: int) -> Run:
+    def run(state: EvaluationState) -> ClassAdValue:
+        scope = state.current
+        position = scope.positions.get(name)
+        # Not in the own ad: the search goes on in the ads around it, then in the other ad of the match.
+        if position is None:
+            return evaluate_name(state, scope, name, state.levels_left - level, unscoped=True)
+        expr = scope.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
+        )
+
+    return run
+
+
+def _counted_reference(name: str) -> Run:
+    return lambda state: evaluate_name(state, state.current, name, state.levels_left, unscoped=True)
+
+
+def _absolute(name: str, level: int) -> Run:
+    def run(state: EvaluationState) -> ClassAdValue:
+        return evaluate_name(state, root(state), name, state.levels_left - level, unscoped=False)
+
+    return run
+
+
+def _scoped(name: str, holder: Run, level: int) -> Run:
+    def run(state: EvaluationState) -> ClassAdValue:
+        depth = state.levels_left - level
+        if depth > 0:
+            return evaluate_selection(state, _holding(holder, state), name, depth)
+        # With more levels left the value would be another: the memo must not use it there.
+        state.mark_level_dependent()
+        return ERROR
+
+    return run
+
+
+def _holding(holder: Run, state: EvaluationState) -> ClassAdValue:
+    """Return the value of the scope of a reference."""
+    try:
+        return holder(state)
+    except EvaluationFailed as failure:
+        failure.in_reference = True
+        raise
+
+
+def _my_reference(word: str, name: str, general: Run, level: int) -> Run:
+    """Compile ``MY.x``. Fast path: if no attribute is called ``MY``, it means the current ad."""
+
+    def run(state: EvaluationState) -> ClassAdValue:
+        scope = state.current
+        position = scope.positions.get(name)
+        if position is None or word in scope.positions:
+            return general(state)
+        expr = scope.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, scope, name, expr, state.levels_left - level)
+        )
+
+    return run
+
+
+def _target_reference(word: str, name: str, general: Run, level: int) -> Run:
+    """Compile ``TARGET.x``. Fast path: the current ad is one of the two of a match and has no attribute ``TARGET``."""
+
+    def run(state: EvaluationState) -> ClassAdValue:
+        scope = state.current
+        other = scope.alternate
+        if other is None or scope.side is not scope or word in scope.positions:
+            return general(state)
+        position = other.positions.get(name)
+        if position is None:
+            return evaluate_name(state, other, name, state.levels_left - level, unscoped=False)
+        expr = other.expressions[position]
+        return (
+            expr.value
+            if type(expr) is Literal
+            else evaluate_attribute(state, other, name, expr, state.levels_left - level)
+        )
+
+    return run
+
+
+def compile_call(expr: Call, child: ChildCompiler, level: int) -> Run:
+    """Compile a call."""
     function = FUNCTIONS.get(fold(expr.name))
     if function is None or not function.accepts(len(expr.args)):
         return lambda state: ERROR  # noqa: ARG005
