@@ -25,10 +25,9 @@ from negotiator.classad.syntax import (
     JsonObject,
     ParseError,
     RecordScanner,
-    check_json_name,
     detect_format,
     first_record,
-    json_value,
+    json_record,
     parse_old,
     record_end,
     resolve_escapes,
@@ -60,7 +59,7 @@ _FORMATS: Final = {
 _UNREADABLE: Final = "Unable to parse input stream into a ClassAd"
 
 
-def long_record(text: str, start: int) -> tuple[list[tuple[str, Expr]], int]:
+def _long_record(text: str, start: int) -> tuple[list[tuple[str, Expr]], int]:
     """Return the attributes of the ad that begins at ``start``, and the offset after it.
 
     As in HTCondor, a line that does not parse ends the ad, and the lines below it are skipped up to a blank one.
@@ -71,7 +70,7 @@ def long_record(text: str, start: int) -> tuple[list[tuple[str, Expr]], int]:
         end = text.find("\n", at) + 1 or len(text)
         line = text[at:end].rstrip("\n")
         at = end
-        if is_blank_line(line):
+        if _is_blank_line(line):
             break
         if skipping or line.lstrip(" \t").startswith("#"):
             continue
@@ -83,7 +82,7 @@ def long_record(text: str, start: int) -> tuple[list[tuple[str, Expr]], int]:
     return items, at
 
 
-def is_blank_line(line: str) -> bool:
+def _is_blank_line(line: str) -> bool:
     """True if a line ends an ad."""
     return not line.strip(SPACES)
 
@@ -99,7 +98,7 @@ def _long_attribute(line: str) -> tuple[str, Expr] | None:
         return None
 
 
-def json_records(text: str, start: int = 0) -> Iterator[tuple[list[tuple[str, Expr]], int]]:
+def _json_records(text: str, start: int = 0) -> Iterator[tuple[list[tuple[str, Expr]], int]]:
     """Yield the attributes of each object, and the offset after it. The objects may be in an array, or separate.
 
     :raises ClassAdValueError: the text is not JSON, or no ad can hold a value.
@@ -124,9 +123,7 @@ def _skip(text: str, at: int) -> int:
 def _json_attributes(pairs: object) -> list[tuple[str, Expr]]:
     if not isinstance(pairs, JsonObject):
         raise InvalidAdValueError("an ad must be an object in braces")
-    for name, _ in pairs:
-        check_json_name(name)
-    return [(name, json_value(value)) for name, value in pairs]
+    return list(json_record(pairs).items)
 
 
 def _check_depth(text: str, start: int) -> None:
@@ -139,7 +136,7 @@ def _check_depth(text: str, start: int) -> None:
             raise ClassAdValueError(f"brackets are nested more than {MAX_DEPTH} deep")
 
 
-def xml_records(text: str, start: int = 0) -> Iterator[list[tuple[str, Expr]]]:
+def _xml_records(text: str, start: int = 0) -> Iterator[list[tuple[str, Expr]]]:
     """Yield the attributes of each ``<c>`` of a document.
 
     :raises ClassAdValueError: the text is not well-formed, declares entities, or has an element that no ad can hold.
@@ -216,19 +213,21 @@ def _ads(text: str, parser: ParserType) -> Iterator[tuple[ClassAd, int]]:
     if parser is ParserType.FileAuto:
         parser = _FORMATS.get(detect_format(text) or AdFormat.LONG, ParserType.Old)
     if parser is ParserType.XML:
-        yield from ((_made(items), len(text)) for items in xml_records(text) if text.strip(SPACES))
+        yield from (
+            (ClassAd.from_items(items), len(text)) for items in _xml_records(text) if text.strip(SPACES)
+        )
     elif parser is ParserType.JSON:
-        yield from ((_made(items), end) for items, end in json_records(text))
+        yield from ((ClassAd.from_items(items), end) for items, end in _json_records(text))
     else:
         at = _start(text, 0)
         while at < len(text):
             old = parser is ParserType.Old or (parser is ParserType.Auto and text[at] not in "/[")
-            items, at = long_record(text, at) if old else _new_record(text, at, parser)
+            items, at = _long_record(text, at) if old else _new_record(text, at, parser)
             if items is None or (old and not items):
                 if at < len(text):
                     raise _unreadable("a line or an ad does not parse")
                 return
-            yield _made(items), at
+            yield ClassAd.from_items(items), at
             at = _start(text, at)
 
 
@@ -237,10 +236,6 @@ def _start(text: str, at: int) -> int:
     while at < len(text) and text[at] in SPACES:
         at += 1
     return at
-
-
-def _made(items: Iterable[tuple[str, Expr]]) -> ClassAd:
-    return ClassAd.from_items(items)
 
 
 def _new_record(text: str, start: int, parser: ParserType) -> tuple[Iterable[tuple[str, Expr]] | None, int]:
@@ -329,7 +324,7 @@ def _long_text(file: IO[str]) -> str:
     """Read the lines of the next ad in long form, and the blank line after it."""
     lines: list[str] = []
     while line := file.readline():
-        blank = is_blank_line(line)
+        blank = _is_blank_line(line)
         if blank and lines:
             break
         if not blank:

@@ -173,7 +173,7 @@ class _Conversion:
         if isinstance(value, bool):
             return Literal(value)
         if isinstance(value, str | bytes):
-            return string_literal(value)
+            return _string_literal(value)
         if isinstance(value, int):
             return _integer(value)
         if isinstance(value, float):
@@ -210,7 +210,7 @@ def _integer(value: int) -> Expr:
     return Literal(int(value))
 
 
-def string_literal(value: str | bytes) -> Literal:
+def _string_literal(value: str | bytes) -> Literal:
     """Return the constant for a string, up to its first NUL; bytes that are not UTF-8 are kept.
 
     :raises ClassAdValueError: a character has no bytes.
@@ -243,7 +243,7 @@ def quote(input: str | None) -> str:  # noqa: A002 - HTCondor's name
     :raises TypeError: it is neither a string nor None.
     :raises ClassAdValueError: it holds a NUL, or a character without bytes.
     """
-    return unparse(string_literal(_checked(input)))
+    return unparse(_string_literal(_checked(input)))
 
 
 def unquote(input: str) -> str:  # noqa: A002 - HTCondor's name

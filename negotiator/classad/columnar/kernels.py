@@ -212,17 +212,13 @@ def conditional(test: Column, yes: Column, no: Column) -> Column:
     chosen = choose(truth.true, yes, no)
     for kind, mask in ((U, truth.undefined), (E, truth.error)):
         if mask.ndim or mask:
-            chosen = choose(mask, _all(kind, test), chosen)
+            chosen = choose(mask, single(test.size, test.pool, kind), chosen)
     return chosen
 
 
 def elvis(value: Column, fallback: Column) -> Column:
     """Return ``value ?: fallback``: the fallback where the value is undefined."""
     return choose(value.where(U), fallback, value)
-
-
-def _all(kind: Kind, like: Column) -> Column:
-    return single(like.size, like.pool, kind)
 
 
 def _sum_kind(left: Kind, right: Kind) -> Kind:

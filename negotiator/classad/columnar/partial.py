@@ -62,8 +62,6 @@ from negotiator.classad.values import ERROR, UNDEFINED, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from negotiator.classad.context import ClassAdValue
     from negotiator.classad.scalar import Ad
     from negotiator.classad.tables import AttributeTable, Column
@@ -144,14 +142,14 @@ class CommonAttributes:
 
 def _is_one_value(column: Column) -> bool:
     """True if all rows have the same value; reals are compared by their bits, since 0.0 is not -0.0."""
-    if column.kind in {None, Kind.EXPRESSION, Kind.OTHER}:
+    kind = column.kind
+    if kind is None or kind in {Kind.EXPRESSION, Kind.OTHER}:
         return False
-    arrays = [values for kind, values in column.data.items() if kind is column.kind and values.ndim]
-    return all(bool((bits == bits[0]).all()) for values in arrays for bits in [_bits(values)])
-
-
-def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    return values.view(np.int64) if values.dtype == np.float64 else values
+    values = column.data.get(kind)
+    if values is None or not values.ndim:
+        return True
+    bits = values.view(np.int64) if values.dtype == np.float64 else values
+    return bool((bits == bits[0]).all())
 
 
 @attrs.define(eq=False)
@@ -224,7 +222,7 @@ def fold_constants(
 
 def keeps_scope(expr: Expr) -> bool:
     """True if no call moves the evaluator to another ad, where later names would be looked up."""
-    calls = (node for node in walk(expr) if isinstance(node, Call) and fold(node.name) in MOVING_FUNCTIONS)
+    calls = [node for node in walk(expr) if type(node) is Call and fold(node.name) in MOVING_FUNCTIONS]
     return not any(call.args and isinstance(bare(call.args[0]), Attr) for call in calls)
 
 
@@ -424,7 +422,12 @@ def _is_closed(expr: Expr) -> bool:
     """True if the value depends on the text alone: no names, no clock, no random numbers."""
     if type(expr) is Literal or type(expr) is Attr:
         return type(expr) is Literal
-    return not any(map(_is_open, walk(expr)))
+    nodes = [expr]
+    for node in nodes:  # not ``walk``: nearly every expression has a name near its root
+        if _is_open(node):
+            return False
+        nodes += children(node)
+    return True
 
 
 def _is_open(node: Expr) -> bool:

@@ -72,7 +72,7 @@ class Table(AttributeTable):
         other = target if target is None or isinstance(target, AttributeMap) else target.to_ad()
         steps = max(MAX_SCALAR_STEPS, STEPS_PER_AD * len(self))
         env = env or current_environment()
-        return python_values(evaluate_table(expression_of(expression), self, other, env=env, steps=steps))
+        return _python_values(evaluate_table(expression_of(expression), self, other, env=env, steps=steps))
 
     def alone(self, name: str) -> Column:
         """Return the values of an attribute, each evaluated in its ad alone; error where an owner has no steps left.
@@ -111,7 +111,7 @@ def _writer(ad: AttributeMap) -> str:
     return fold(next(names, ""))
 
 
-def python_values(column: Column) -> NDArray[Any]:
+def _python_values(column: Column) -> NDArray[Any]:
     """Return the values of a column, (N,): of ``bool``, ``int64`` or ``float64`` if all are of that kind, else of objects.
 
     The objects are those that ``ExprTree.eval`` returns.

@@ -168,13 +168,8 @@ def list_to_arguments(args: Sequence[ClassAdValue], env: Environment) -> ClassAd
         return from_bytes(_join_quoted(arguments))
     if any(byte in argument for argument in arguments for byte in _SPACES):
         return ERROR
-    return from_bytes(_join_plain(arguments))
-
-
-def _join_plain(arguments: list[bytes]) -> bytes:
-    """Join with single spaces, without spaces at the start: leading empty arguments are lost, as in HTCondor."""
-    output = b" ".join(arguments)
-    return output.lstrip(b" ")
+    # Leading empty arguments are lost, as in HTCondor.
+    return from_bytes(b" ".join(arguments).lstrip(b" "))
 
 
 @register("splitUserName", 1, 1, lazy=True)
@@ -226,7 +221,7 @@ def user_map(args: Sequence[ClassAdValue], env: Environment) -> ClassAdValue:  #
     return args[3] if len(args) == 4 else UNDEFINED
 
 
-def natural_compare(left: bytes, right: bytes) -> int:
+def _natural_compare(left: bytes, right: bytes) -> int:
     """Compare version-like strings like glibc's ``strverscmp``: negative if ``left`` sorts first, 0 if equal.
 
     ``versioncmp`` shows the number to users, so its size matters too. It is HTCondor's: a difference of bytes, of the
@@ -284,7 +279,7 @@ def _compared(args: Sequence[ClassAdValue]) -> int | Exceptional:
     left, right = (as_bytes(value) for value in args)
     if isinstance(left, Exceptional) or isinstance(right, Exceptional):
         return ERROR
-    return natural_compare(until_nul(left), until_nul(right))
+    return _natural_compare(until_nul(left), until_nul(right))
 
 
 @register("versioncmp", 2, 2)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkab
 import attrs
 
 from negotiator.classad.context import AdScope, AdValue, ListValue, item_value, unparse_value
-from negotiator.classad.syntax import AttributeMap, Call, Expr, Literal, walk
+from negotiator.classad.syntax import AttributeMap, Call, Expr, Literal, children
 from negotiator.classad.values import (
     ERROR,
     UNDEFINED,
@@ -274,20 +274,20 @@ def constant_ad(items: Iterable[tuple[str, LiteralValue]], scope: AdScope) -> Ad
 
 def wrong_calls(expr: Expr) -> Iterator[tuple[str, str]]:
     """Yield the name of each such function as written, and the problem of the call."""
-    for node in walk(expr):
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        pending.extend(reversed(children(node)))
         if not isinstance(node, Call):
             continue
         function = FUNCTIONS.get(node.name.lower())
         if function is None:
             yield node.name, f"unknown function {node.name}"
         elif not function.accepts(len(node.args)):
-            yield node.name, f"{node.name} does not take {_number(len(node.args))}"
+            count = len(node.args)
+            yield node.name, f"{node.name} does not take {count} argument{'' if count == 1 else 's'}"
 
 
 def function_names() -> tuple[str, ...]:
     """Return the names of all functions in their usual spelling."""
     return tuple(function.name for function in FUNCTIONS.values())
-
-
-def _number(count: int) -> str:
-    return f"{count} argument{'' if count == 1 else 's'}"

@@ -224,10 +224,6 @@ def _delimiters(value: ClassAdValue, default: bytes) -> bytes:
     return until_nul(to_bytes(value)) if isinstance(value, str) else default
 
 
-def _all_strings(args: Sequence[ClassAdValue]) -> bool:
-    return all(isinstance(value, str) for value in args)
-
-
 def _list_of(args: Sequence[ClassAdValue]) -> list[bytes] | None:
     text, delimiters = args[0], args[1] if len(args) == 2 else None
     if not isinstance(text, str) or not isinstance(delimiters, str | None):
@@ -367,7 +363,7 @@ def string_list_regexp_member(args: Sequence[ClassAdValue], env: Environment, me
 
     Options may be upper or lower case here. Undefined for an empty list.
     """
-    if not _all_strings(args):
+    if not all(isinstance(value, str) for value in args):
         return ERROR
     pattern, text, *rest = (value for value in args if isinstance(value, str))
     delimiters = _delimiters(rest[0], b"") if rest else _DELIMITERS

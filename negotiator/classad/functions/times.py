@@ -57,6 +57,28 @@ _COMPOUND = {
     b"X": b"%H:%M:%S",
 }
 _REFUSED = {b"": b"", b"E": b"aABbdDeFgGhHIjklmMSUVwW", b"O": b"aAcDFxXY"}
+_NUMBERS: dict[bytes, tuple[int, bytes, Callable[[Calendar], int]]] = {
+    b"C": (1, b"0", lambda time: time.year // 100),
+    b"d": (2, b"0", lambda time: time.day),
+    b"e": (2, b"_", lambda time: time.day),
+    b"g": (2, b"0", lambda time: _iso_week(time)[0] % 100),
+    b"G": (1, b"0", lambda time: _iso_week(time)[0]),
+    b"H": (2, b"0", lambda time: time.hour),
+    b"I": (2, b"0", lambda time: _hour_of_half_day(time.hour)),
+    b"j": (3, b"0", lambda time: time.yearday + 1),
+    b"k": (2, b"_", lambda time: time.hour),
+    b"l": (2, b"_", lambda time: _hour_of_half_day(time.hour)),
+    b"m": (2, b"0", lambda time: time.month + 1),
+    b"M": (2, b"0", lambda time: time.minute),
+    b"S": (2, b"0", lambda time: time.second),
+    b"u": (1, b"0", lambda time: c_divmod(time.weekday + 6, 7)[1] + 1),
+    b"U": (2, b"0", lambda time: c_divmod(time.yearday - time.weekday + 7, 7)[0]),
+    b"V": (2, b"0", lambda time: _iso_week(time)[1]),
+    b"w": (1, b"0", lambda time: time.weekday),
+    b"W": (2, b"0", lambda time: c_divmod(time.yearday - c_divmod(time.weekday + 6, 7)[1] + 7, 7)[0]),
+    b"y": (2, b"0", lambda time: time.year % 100),
+    b"Y": (1, b"0", lambda time: time.year),
+}
 
 
 @register("time", 0, 0, deterministic=False)
@@ -278,30 +300,6 @@ def _fixed(year: int, month: int, day: int) -> int:
     adjustment = 0 if month <= 2 else -1 if leap else -2
     leaps = c_divmod(before, 4)[0] - c_divmod(before, 100)[0] + c_divmod(before, 400)[0]
     return wrap32(365 * before + leaps + c_divmod(wrap32(367 * month - 362), 12)[0] + adjustment + day)
-
-
-_NUMBERS: dict[bytes, tuple[int, bytes, Callable[[Calendar], int]]] = {
-    b"C": (1, b"0", lambda time: time.year // 100),
-    b"d": (2, b"0", lambda time: time.day),
-    b"e": (2, b"_", lambda time: time.day),
-    b"g": (2, b"0", lambda time: _iso_week(time)[0] % 100),
-    b"G": (1, b"0", lambda time: _iso_week(time)[0]),
-    b"H": (2, b"0", lambda time: time.hour),
-    b"I": (2, b"0", lambda time: _hour_of_half_day(time.hour)),
-    b"j": (3, b"0", lambda time: time.yearday + 1),
-    b"k": (2, b"_", lambda time: time.hour),
-    b"l": (2, b"_", lambda time: _hour_of_half_day(time.hour)),
-    b"m": (2, b"0", lambda time: time.month + 1),
-    b"M": (2, b"0", lambda time: time.minute),
-    b"S": (2, b"0", lambda time: time.second),
-    b"u": (1, b"0", lambda time: c_divmod(time.weekday + 6, 7)[1] + 1),
-    b"U": (2, b"0", lambda time: c_divmod(time.yearday - time.weekday + 7, 7)[0]),
-    b"V": (2, b"0", lambda time: _iso_week(time)[1]),
-    b"w": (1, b"0", lambda time: time.weekday),
-    b"W": (2, b"0", lambda time: c_divmod(time.yearday - c_divmod(time.weekday + 6, 7)[1] + 7, 7)[0]),
-    b"y": (2, b"0", lambda time: time.year % 100),
-    b"Y": (1, b"0", lambda time: time.year),
-}
 
 
 @attrs.frozen

@@ -61,14 +61,14 @@ MAX_NODES: Final = 20_000
 MAX_FINDINGS: Final = 50  # of one group of rules; the rest shows once these are fixed
 
 
-def over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
+def _over_ads(expr: Expr, my: Table, env: Environment) -> PossibleValue | None:
     """Return what an expression is for all of these ads, each alone; None if each evaluation may differ."""
     if names_read(expr, my) is None:
         return None
     return of_column(evaluate_table(expr, my, env=env))
 
 
-def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> PossibleValue | None:
+def _over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> PossibleValue | None:
     """Return what an expression is for all pairs; None if there are too many different ads to evaluate them all.
 
     Of ads that are equal in all attributes that the expression can read, one is evaluated, on both sides.
@@ -91,7 +91,7 @@ def over_pairs(expr: Expr, my: Table, target: Table, env: Environment) -> Possib
     return found
 
 
-def is_of_one_side(expr: Expr, my: Table) -> bool:
+def _is_of_one_side(expr: Expr, my: Table) -> bool:
     """True if an expression of these ads has the same value for any other ad."""
     for part in _followed(expr, set(SIDES), (my,)):
         if part.opaque or part.moves_scope or part.names[Side.TARGET]:
@@ -240,11 +240,11 @@ class _Linting:
         if any(self.pool.is_computed(node) for node in references(typed, self.pool)):
             return known, ""
         if my is not None and self.pool.alone:
-            return over_ads(self.expr, my.table, self.env) or known, ""
+            return _over_ads(self.expr, my.table, self.env) or known, ""
         if my is not None and target is not None:
-            return over_pairs(self.expr, my.table, target.table, self.env) or known, ""
-        if my is not None and is_of_one_side(self.expr, my.table):
-            return over_ads(self.expr, my.table, self.env) or known, ", with any other ad"
+            return _over_pairs(self.expr, my.table, target.table, self.env) or known, ""
+        if my is not None and _is_of_one_side(self.expr, my.table):
+            return _over_ads(self.expr, my.table, self.env) or known, ", with any other ad"
         return known, ", with any other ad"
 
 

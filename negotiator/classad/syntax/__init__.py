@@ -7,6 +7,7 @@ from negotiator.classad.syntax.ad_formats import check_json_name as check_json_n
 from negotiator.classad.syntax.ad_formats import detect_format as detect_format
 from negotiator.classad.syntax.ad_formats import first_record as first_record
 from negotiator.classad.syntax.ad_formats import is_blank as is_blank
+from negotiator.classad.syntax.ad_formats import json_record as json_record
 from negotiator.classad.syntax.ad_formats import json_text as json_text
 from negotiator.classad.syntax.ad_formats import json_value as json_value
 from negotiator.classad.syntax.ad_formats import record_end as record_end

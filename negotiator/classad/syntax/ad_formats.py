@@ -166,15 +166,16 @@ def json_value(value: object) -> Expr:
     if value is None:
         return Literal(UNDEFINED)
     if isinstance(value, JsonObject):
-        return _json_record(value)
+        return json_record(value)
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-        return _json_record(JsonObject(value.items()))
+        return json_record(JsonObject(value.items()))
     if isinstance(value, list | tuple):
         return ListExpr(tuple(map(json_value, value)))
     raise InvalidAdValueError(f"an ad cannot hold a Python {type(value).__name__}")
 
 
-def _json_record(pairs: JsonObject) -> RecordExpr:
+def json_record(pairs: JsonObject) -> RecordExpr:
+    """Return the ad for the pairs of an object; errors as for ``json_value``."""
     for name, _ in pairs:
         check_json_name(name)
     return RecordExpr(tuple((name, json_value(value)) for name, value in pairs))

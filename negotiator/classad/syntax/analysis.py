@@ -148,12 +148,10 @@ def safe_conjuncts(expr: Expr) -> tuple[Expr, ...]:
     is near the limit of levels. The caller must know that the expression does not refer to itself
     (``Requirements`` naming ``Requirements``), which depends on the ads.
     """
-    size = 0
-    for node in walk(expr):
-        size += 1
-        if type(node) is Call and _leaves_scope(node):
-            return (expr,)
-    if size > SPLIT_HEIGHT and is_higher(expr, SPLIT_HEIGHT):
+    nodes = walk(expr)
+    if any(type(node) is Call and _leaves_scope(node) for node in nodes):
+        return (expr,)
+    if len(nodes) > SPLIT_HEIGHT and is_higher(expr, SPLIT_HEIGHT):
         return (expr,)
     return conjuncts(expr)
 

@@ -17,7 +17,7 @@ import attrs
 from negotiator.classad.values import AbsTime, Exceptional, RelTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 LiteralValue: TypeAlias = Exceptional | bool | int | float | str | AbsTime | RelTime
 
@@ -204,13 +204,12 @@ _CHILDREN: Final[dict[type, Callable[[Any], tuple[Expr, ...]]]] = {
 }
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
-    """Yield the nodes of a tree from left to right, each before its operands."""
-    pending = [expr]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += children(node)[::-1]
+def walk(expr: Expr) -> list[Expr]:
+    """Return all nodes of a tree, those of a level before those of the next one."""
+    nodes = [expr]
+    for node in nodes:  # it grows meanwhile: several times faster than a generator with a stack
+        nodes += _CHILDREN[type(node)](node)
+    return nodes
 
 
 def is_higher(expr: Expr, levels: int) -> bool:
