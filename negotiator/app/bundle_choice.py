@@ -1,20 +1,25 @@
-"""Which bundle cycles are decided under: that of a folder, or that of each recording, perhaps with changes."""
+"""Which bundle cycles are decided under: that of a folder, or that of each recording, perhaps with changes; and copies of it for workers elsewhere."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Self
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Self, TypeAlias
 
 import attrs
 
 from negotiator import __version__
 from negotiator.app.bundle_cache import BUNDLES
-from negotiator.app.bundle_copies import BundleCopies
-from negotiator.app.bundle_edits import NO_EDITS, BundleEdits, edited
-from negotiator.app.recordings import RecordedCycle, load_files, recorded_bundle
+from negotiator.app.change import NO_EDITS, BundleEdits, edited
+from negotiator.app.recordings import RecordedCycle, load_files, recorded_bundle, write_files
 from negotiator.bundle import Bundle
-from negotiator.errors import CommandError
+from negotiator.bundle.folder import read_folder
+from negotiator.errors import BundleError, CommandError
 from negotiator.hooks.command_targets import CommandTargets
+from negotiator.records import Severity
 
 
 @attrs.frozen
@@ -86,3 +91,41 @@ class BundleChoice:
         if self.copies is None or self.copies.bundle is None:
             return edited(self._targets, self.edits)
         return load_files(dict(self.copies.bundle), self._targets, self.edits)
+
+
+#: The contents of the files of a folder, by their names in it.
+FolderCopy: TypeAlias = tuple[tuple[str, bytes], ...]
+
+
+@attrs.frozen
+class BundleCopies:
+    """The contents of the files of a bundle, None without one, and of folders of plugins."""
+
+    bundle: FolderCopy | None
+    plugins: tuple[FolderCopy, ...] = attrs.field(repr=False)
+
+    @classmethod
+    def of(cls, bundle: FolderCopy | None, plugins: Sequence[Path]) -> Self:
+        """Read folders of plugins.
+
+        :raises BundleError: one cannot be read, or another user could have written it.
+        """
+        return cls(bundle, tuple(map(_copied, plugins)))
+
+    def targets(self, targets: CommandTargets) -> CommandTargets:
+        """Return targets with the folders of plugins, written once in this process and removed at its end."""
+        return attrs.evolve(targets, plugins_dirs=tuple(Path(_written(each).name) for each in self.plugins))
+
+
+def _copied(folder: Path) -> FolderCopy:
+    found = read_folder(folder)
+    if any(each.severity is Severity.ERROR for each in found.problems):
+        raise BundleError(found.problems, folder)
+    return tuple(found.files.items())
+
+
+@cache
+def _written(files: FolderCopy) -> tempfile.TemporaryDirectory[str]:
+    folder = tempfile.TemporaryDirectory(prefix="negotiator-plugins-")
+    write_files(dict(files), Path(folder.name))
+    return folder

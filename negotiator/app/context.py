@@ -1,14 +1,19 @@
-"""The program as the commands of plugins use it: see ``negotiator.hooks.administration``."""
+"""The program as the commands of plugins use it (``negotiator.hooks.administration``), and the user who runs a command.
+
+The user is who the system says, not the environment.
+"""
 
 from __future__ import annotations
 
+import getpass
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import attrs
 
-from negotiator.app.caller import caller
+from negotiator import posix
 from negotiator.hooks.administration import (
     Caller,
     ChangeOutcome,
@@ -21,6 +26,29 @@ from negotiator.hooks.administration import (
     StoredRows,
 )
 from negotiator.hooks.command_targets import CommandTargets
+
+
+def caller() -> tuple[str, tuple[str, ...]]:
+    """Return the name and the groups of the process's real user, the primary group first; on Windows no group is known."""
+    if not posix.HAS_OWNERS:
+        return getpass.getuser(), ()
+    import pwd
+
+    uid, gid = os.getuid(), os.getgid()
+    try:
+        name = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid), ()
+    return name, tuple(filter(None, map(_group, dict.fromkeys(os.getgrouplist(name, gid)))))
+
+
+def _group(gid: int) -> str:
+    import grp
+
+    try:
+        return grp.getgrgid(gid).gr_name
+    except KeyError:
+        return ""
 
 
 @attrs.frozen

@@ -10,10 +10,10 @@ import msgspec
 from negotiator.app.batches import CycleTask
 from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.deciding import deciding
-from negotiator.app.pool_changes import NO_CHANGES, PoolChanges
 from negotiator.app.pool_view import pool_paths, read_paths, read_state, require_pool
 from negotiator.app.recordings import RecordedCycle
 from negotiator.app.targets import current_time
+from negotiator.app.whatif import NO_CHANGES, PoolChanges
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.decisions import CycleDecisions
 from negotiator.cycle.decisions import RuleReason as RuleReason

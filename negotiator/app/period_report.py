@@ -20,7 +20,7 @@ from negotiator.explain.report import PeriodFigures as PeriodFigures
 from negotiator.explain.report import PoolPoint as PoolPoint
 from negotiator.explain.report import Series as Series
 from negotiator.explain.report.collector import KINDS
-from negotiator.explain.report.figures import OTHERS as OTHERS
+from negotiator.explain.report.collector import OTHERS as OTHERS
 from negotiator.queues import ROOT
 
 _MOST: Final = 10  # users, and queues

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import attrs
 
 from negotiator.app.order_rows import read_rows
-from negotiator.app.plugin_functions import PluginFunction
+from negotiator.app.plugins import PluginFunction
 from negotiator.app.pool_view import PoolView
 from negotiator.bundle import Bundle
 from negotiator.errors import InvalidCallError, PluginFailureError, StateError

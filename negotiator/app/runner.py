@@ -10,7 +10,7 @@ from weakref import ref
 
 import attrs
 
-from negotiator.app.caller import caller
+from negotiator.app.context import caller
 from negotiator.app.cycle_status import CycleStatus
 from negotiator.app.exclusive import open_audit_log, open_state
 from negotiator.app.pool_view import pool_reader

@@ -1,7 +1,8 @@
-"""Checks the settings of the service: each value, those that need another one, and the files that they name."""
+"""Checks the settings of the service: each value, those that need another one, the files that they name, and who reaches its addresses."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import ssl
@@ -11,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from negotiator.app.loopback import is_loopback
 from negotiator.app.service_settings import URL_KEY, Origin, PoolDriver, ServiceSettings
 from negotiator.defaults import ALL_CYCLES, FAILED_CYCLES, WEB_PORT
 from negotiator.engines.choice import EngineChoice, InvalidEngineError
@@ -30,6 +30,16 @@ _CHECKED: Final = (
     *("bind_host", "bind_port", "web_bind_host", "web_bind_port"),
     *("scheduler_acl", "record_which", "engine", "name"),
 )
+
+
+def is_loopback(host: str) -> bool:
+    """True if a name or an address is that of the loopback interface."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 #: A message and a hint.
 _Fault = tuple[str, str]
 

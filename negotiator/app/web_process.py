@@ -1,11 +1,13 @@
-"""The process that answers HTTP requests for ``negotiator serve``: it never slows a cycle by holding its interpreter."""
+"""The process that answers HTTP requests for ``negotiator serve``: it never slows a cycle by holding its interpreter, and ends with the one that started it."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +19,7 @@ from negotiator.app.service_settings import PoolDriver, ServiceSettings
 from negotiator.defaults import OPTION_KEYS
 from negotiator.hooks.command_options import NAME, STATE_DATABASE
 
+_INTERVAL: Final = 1.0  # seconds
 #: The settings that the process gets on its command line, beside lists.
 _KEYS: Final = (
     *("bundle", "state", "audit_log", "key_file", "scheduler_acl", "log_format", "log_level"),
@@ -25,6 +28,18 @@ _KEYS: Final = (
 _AGAIN: Final = 30.0  # seconds until it is started again
 _PATIENCE: Final = 10.0  # seconds that it has to end
 _NICE: Final = 10  # how much later than a cycle it has the processor: a tenth of it if both want all
+
+
+def end_with_parent() -> None:
+    """Send SIGTERM to this process once its parent has ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_INTERVAL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 @contextmanager

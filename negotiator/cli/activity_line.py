@@ -11,7 +11,7 @@ import attrs
 from negotiator.activity import Activity, LongOperation
 from negotiator.cli.phrases import duration, number
 from negotiator.cli.status_line import StatusLine
-from negotiator.cli.text_columns import terminal_size
+from negotiator.cli.table_layout import terminal_size
 
 _WIDTH, _SHORT, _NARROW = 20, 8, 75  # columns: of a bar, of one on a narrow terminal, and of that
 _MEGABYTE: Final = 1_000_000

@@ -7,13 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
-from negotiator.app.administer import (
-    AdminAction,
-    AdminAnswer,
-    administer,
-    pending_text,
-    wait_for_answer,
-)
+from negotiator.app.administer import AdminAction, AdminAnswer, administer, pending_text, wait_for_answer
 from negotiator.app.context import ProgramContext
 from negotiator.app.targets import bundle_folder, without_state_bundle
 from negotiator.cli.loading import print_warnings

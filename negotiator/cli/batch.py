@@ -1,8 +1,10 @@
-"""A batch of recorded cycles as commands run it: with progress on a terminal, refusals on standard error, until Ctrl-C."""
+"""``negotiator replay``, and what all commands over recorded cycles share: progress on a terminal, refusals on standard error, until Ctrl-C."""
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -10,17 +12,72 @@ from typing import TypeVar
 import attrs
 import click
 
-from negotiator.app.batches import BatchProgress, CycleTask, over_recorded
+from negotiator.app.batches import BatchProgress, CycleTask, finished_results, over_recorded
+from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.executors import workers
-from negotiator.app.finished_results import finished_results
-from negotiator.cli.batch_progress import BatchLine
+from negotiator.app.policy_tests import PolicyTestProgress
+from negotiator.app.recordings import recorded_files
+from negotiator.app.replay import ReplayReport, ReplayTask
 from negotiator.cli.errors import print_note
-from negotiator.cli.phrases import number
+from negotiator.cli.phrases import duration, number
 from negotiator.cli.render import printable
+from negotiator.cli.status_line import StatusLine
 from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
+from negotiator.hooks.command_targets import CommandTargets
 
 R = TypeVar("R")
+
+
+@attrs.define(eq=False)
+class BatchLine(StatusLine):
+    """The line of a batch."""
+
+    _latest: BatchProgress = attrs.field(factory=lambda: BatchProgress(0, 0, 0, 0))
+    _started: float = attrs.field(factory=time.monotonic)  # the line may be hidden in between
+
+    def show(self, progress: BatchProgress) -> None:
+        """Show how far the batch is."""
+        self._latest = progress
+        self.begin()
+
+    def text(self, seconds: float) -> str:
+        """Return the line: how many cycles are decided, the time of each, and the time that is left."""
+        seconds = time.monotonic() - self._started
+        found = self._latest
+        texts = [f"{found.done} of {number(found.total, 'cycle')}"]
+        if found.refused:
+            texts.append(f"{found.refused} refused")
+        texts += _pace(seconds, found.done - found.earlier, found.total - found.done)
+        return f"{', '.join(texts)} (Ctrl-C ends with a report of these)"
+
+
+@attrs.define(eq=False)
+class PolicyTestLine(StatusLine):
+    """The line of tests of policies."""
+
+    _latest: PolicyTestProgress = attrs.field(factory=lambda: PolicyTestProgress(0, 0, 0))
+
+    def show(self, progress: PolicyTestProgress) -> None:
+        """Show how many tests are done."""
+        self._latest = progress
+        self.begin()
+
+    def text(self, seconds: float) -> str:
+        """Return the line: how many tests are done and failed, the time of each, and the time that is left."""
+        found = self._latest
+        texts = [f"{found.done} of {number(found.total, 'test')}"]
+        if found.failed:
+            texts.append(f"{found.failed} failed")
+        return ", ".join((*texts, *_pace(seconds, found.done, found.total - found.done)))
+
+
+def _pace(seconds: float, done: int, left: int) -> tuple[str, ...]:
+    """Return the time of each, and the time that is left; nothing is known before the first is done."""
+    if not done:
+        return ()
+    each = seconds / done
+    return (f"{each:.1f} s each, {duration(each * left)} left",)
 
 
 @attrs.define(eq=False)
@@ -85,3 +142,34 @@ class Batch:
     def end(self, code: ExitCode) -> None:
         """End the command: interrupted, with the code of the first refusal, or else with this code."""
         sys.exit(ExitCode.INTERRUPTED if self._stopped else self._refused or code)
+
+
+def replay(
+    paths: tuple[Path, ...],
+    targets: CommandTargets,
+    engine: EngineChoice,
+    resume: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Decide recorded cycles again, and print how each compares, as soon as it is known."""
+    different = files = 0
+    batch = Batch(engine, resume, prints=True)
+    for file, report in batch.results(recorded_files(paths), ReplayTask(BundleChoice(targets))):
+        files += 1
+        different += bool(report.difference)
+        click.echo(_json(file, report) if as_json else _line(file, report))
+    if not as_json:
+        click.echo(
+            f"{number(files, 'cycle')}: {files - different} the same, {different} different{batch.remark}"
+        )
+    batch.end(ExitCode.NOT_DONE if different else ExitCode.DONE)
+
+
+def _json(file: Path, report: ReplayReport) -> str:
+    return json.dumps({"file": str(file), **attrs.asdict(report)})
+
+
+def _line(file: Path, report: ReplayReport) -> str:
+    outcome = f"different: {report.difference}" if report.difference else "the same"
+    return printable(f"{file}: cycle {report.number}, {number(report.matches, 'match')}: {outcome}")

@@ -1,15 +1,18 @@
-"""The commands of the plugins that come with the program: their names are known without loading the plugins."""
+"""The commands of the plugins that come with the program, and of the program: they are imported when they are run or completed.
+
+The list of all commands needs their names and help only; those of the plugins are known without loading the plugins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 import click
 
-from negotiator.cli.lazy import LazyCommand
+from negotiator.cli.help_formatter import wrap_help
 
 #: The plugins that come with the program: names and modules, as in their entry points.
 PLUGINS = {
@@ -25,7 +28,6 @@ PLUGINS = {
     "queue_order": "negotiator_queue_order",
     "quotasets": "negotiator_quotasets",
 }
-
 #: The commands of each plugin, with their lines in the list of commands. Each is in the module of its name in ``commands``.
 COMMANDS: Mapping[str, Mapping[str, str]] = {
     "fairshare": {
@@ -36,7 +38,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "qquota": "Print the usage of the limits of resource quota sets.",
     },
 }
-
 _SUBMIT = "submit jobs with condor_submit; +Project, +ParallelEnvironment, +RequestNAME, RequestCpus say what -P, -pe, -l say"
 _CHANGE = "change a job with condor_qedit, hold and release it with condor_hold and condor_release"
 _RESERVE = "nothing is reserved in advance"
@@ -56,6 +57,22 @@ PROGRAMS: Mapping[str, str] = {
     "qmon": "negotiator serve --pages serves pages of the pool",
     "qsched": "negotiator whatif prints what a cycle would decide",
 }
+
+
+class LazyCommand(click.Command):
+    """A command with its name and its line in the list of commands; ``load`` returns the command itself."""
+
+    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
+        super().__init__(name, short_help=short_help)
+        self.load = load
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command itself: click goes on with the command of the context."""
+        command = self.load()
+        wrap_help(command)
+        return command.make_context(info_name, args, parent, **extra)
 
 
 class BundledCommand(LazyCommand):

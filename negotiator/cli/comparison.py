@@ -1,8 +1,9 @@
-"""Prints what differs between two decisions of some cycles, within a screen."""
+"""Prints what differs between two decisions of some cycles, within a screen; ``negotiator diff``: what another policy bundle would decide otherwise."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,30 +12,36 @@ import attrs
 import click
 
 from negotiator.app.batches import CycleTask
+from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.diff import (
     ChangedJob,
+    ComparisonTask,
     CycleComparison,
     MatchChanges,
     RuleChanges,
     RuleReason,
     ShareChange,
+    compare_pool,
     comparison_values,
     merged,
 )
 from negotiator.app.recordings import recorded_files
 from negotiator.cli.batch import Batch
 from negotiator.cli.errors import print_failures
+from negotiator.cli.loading import standard_input
 from negotiator.cli.phrases import NO_PART, number
 from negotiator.cli.render import Row, printable
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import CORE
 
 #: Changed jobs of a cycle that are named.
 MOST_JOBS: Final = 10_000
 
 _CHANGES: Final = ("BEFORE", "AFTER", "GAINED", "LOST", "OTHER SLOT", "OTHER REASON")
+_RECORDED: Final = Path("recorded")
 
 
 @attrs.frozen(kw_only=True)
@@ -195,3 +202,26 @@ def _reason(rule: RuleReason | None) -> str:
     if rule is not None and rule.plugin == CORE:
         return printable(rule.text)
     return printable(_rule(rule))
+
+
+def diff(old: Path, new: Path, targets: CommandTargets, how: ComparisonOptions) -> None:
+    """Compare what two bundles decide."""
+    if old == _RECORDED and not how.recorded:
+        raise click.UsageError("OLD is recorded: name the recorded cycles by --recorded PATH")
+    after = BundleChoice.of_folder(attrs.evolve(targets, bundle=new))
+    before = None if old == _RECORDED else BundleChoice.of_folder(attrs.evolve(targets, bundle=old))
+    output = ComparisonOutput(
+        before="the decisions in the recordings" if before is None else described(before),
+        after=described(after),
+        how=how,
+    )
+    if how.recorded:
+        output.print_recorded(ComparisonTask(before, after, how.most_jobs))
+    elif before is not None:
+        found = compare_pool(targets, before, after, how.most_jobs, standard_input())
+        sys.exit(output.print(found))
+
+
+def described(choice: BundleChoice) -> str:
+    """Return the folder and the digest of a bundle."""
+    return f"{choice.targets.bundle}, sha256 {choice.digest[:12]}"

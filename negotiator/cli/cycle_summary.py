@@ -15,8 +15,7 @@ import attrs
 import click
 
 from negotiator.app.cycle_report import CycleResult
-from negotiator.app.why.idle import idle_jobs, states_text
-from negotiator.app.why.idle_groups import IdleBy, IdleGroup, idle_groups
+from negotiator.app.why.idle import IdleBy, IdleGroup, idle_groups, idle_jobs, states_text
 from negotiator.bundle.model import Bundle
 from negotiator.cli.overruns import overrun_lines
 from negotiator.cli.phrases import number, rule

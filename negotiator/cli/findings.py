@@ -13,10 +13,10 @@ import click
 from negotiator.classad import unparse
 from negotiator.classad.lint import Finding
 from negotiator.classad.syntax import shorten
-from negotiator.cli.expressions import UnparsableExpressionError
+from negotiator.cli.eval import UnparsableExpressionError
 from negotiator.cli.problems import problem_json
 from negotiator.cli.render import printable
-from negotiator.cli.text_columns import cell_len
+from negotiator.cli.table_layout import cell_len
 from negotiator.records import Problem, Severity
 
 NARROWEST, WIDEST = 40, 100

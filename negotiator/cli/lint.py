@@ -14,7 +14,7 @@ import click
 from negotiator.classad import Ad, Environment, Table, bind
 from negotiator.classad.lint import lint
 from negotiator.cli.ads import load
-from negotiator.cli.expressions import UnparsableExpressionError, read_expression
+from negotiator.cli.eval import UnparsableExpressionError, read_expression
 from negotiator.cli.findings import Linted, print_findings
 from negotiator.exit_codes import ExitCode
 from negotiator.pool.ad_kind import ad_kind

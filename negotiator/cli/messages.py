@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from negotiator.cli.text_columns import cell_len, terminal_size
+from negotiator.cli.table_layout import cell_len, terminal_size
 
 _INDENT = 2  # of further lines, in columns
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 import click
 
-from negotiator.app import parent_watch
+from negotiator.app import web_process
 from negotiator.app.overview import exempt_reachable
 from negotiator.app.pool_view import require_pool
 from negotiator.app.service_settings import Origin, ServiceSettings
@@ -19,7 +19,7 @@ from negotiator.app.targets import load
 from negotiator.cli.event_log import open_log
 from negotiator.cli.settings import refuse_options, settings_error, take_settings
 from negotiator.errors import InvalidCallError
-from negotiator.service.access_log import AnsweredRequest
+from negotiator.service.connections import AnsweredRequest
 from negotiator.service.overviews import Overviews
 from negotiator.service.server import WebServer
 
@@ -36,7 +36,7 @@ def pages(context: click.Context, *, end_with_parent: bool, **given: Any) -> Non
     if (error := settings_error(context, settings)) is not None:
         raise error
     if end_with_parent:
-        parent_watch.end_with_parent()
+        web_process.end_with_parent()
     _serve(settings, end_with_parent=end_with_parent)
 
 

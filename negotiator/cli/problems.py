@@ -12,7 +12,7 @@ import click
 from negotiator.cli.messages import message_width, wrapped_message
 from negotiator.cli.phrases import number
 from negotiator.cli.render import printable
-from negotiator.cli.text_columns import cell_len
+from negotiator.cli.table_layout import cell_len
 from negotiator.records import Problem, Severity
 
 #: Problems of ads that are printed before an answer: each takes up to four lines.

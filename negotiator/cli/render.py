@@ -10,8 +10,7 @@ from typing import TypeAlias
 import click
 
 from negotiator.cli import table_layout
-from negotiator.cli.table_layout import TableColumn
-from negotiator.cli.text_columns import cell_len, terminal_size
+from negotiator.cli.table_layout import TableColumn, cell_len, terminal_size
 from negotiator.records.plain_table import plain_lines
 from negotiator.records.text import printable as printable
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from negotiator.app import parent_watch
+from negotiator.app import web_process
 from negotiator.app.runner import run_cycles
 from negotiator.app.service_settings import PoolDriver, ServiceSettings
 from negotiator.app.targets import bundle_folder, without_state_bundle
-from negotiator.app.web_process import web_process
 from negotiator.cli.event_log import open_log
 from negotiator.cli.progress import ProgressLine
 from negotiator.cli.run_output import LogOutput
@@ -44,14 +43,14 @@ def _serve(
     as_json: bool,
 ) -> None:
     if end_with_parent:
-        parent_watch.end_with_parent()
+        web_process.end_with_parent()
     log = open_log(settings.log_format, settings.log_level, header=log_header)
     folder = bundle_folder(without_state_bundle(settings.targets))
     line = ProgressLine(enabled=False)
     output = LogOutput(log, folder, as_json, settings.log_level, line, lists_matches=not log_header)
     with (
         output.reporting_errors(),
-        web_process(settings, lambda line: log.info("web", detail=line), output.notice),
+        web_process.web_process(settings, lambda line: log.info("web", detail=line), output.notice),
     ):
         complete = run_cycles(
             settings.targets,

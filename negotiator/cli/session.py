@@ -16,7 +16,7 @@ from negotiator.classad import Ad, Environment, Expr, Side, evaluate, unparse, u
 from negotiator.classad.scalar import trace
 from negotiator.classad.syntax import SIDES, Attr, fold
 from negotiator.cli.ads import label, load, named
-from negotiator.cli.expressions import UnparsableExpressionError, read_expression
+from negotiator.cli.eval import UnparsableExpressionError, read_expression
 from negotiator.cli.render import printable
 from negotiator.errors import CommandError
 from negotiator.pool.secrets import redact

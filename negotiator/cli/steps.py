@@ -14,7 +14,7 @@ from negotiator.classad.context import excerpt_value
 from negotiator.classad.scalar import Trace, TraceStep
 from negotiator.classad.syntax import excerpt
 from negotiator.cli.render import printable, uses_colour
-from negotiator.cli.text_columns import cell_len, set_cell_size
+from negotiator.cli.table_layout import cell_len, set_cell_size
 from negotiator.pool.secrets import is_safe_to_show, redact
 
 #: The longest text, in characters, if the output is not a terminal.

@@ -11,15 +11,22 @@ import attrs
 import click
 
 from negotiator.app.bundle_choice import BundleChoice
-from negotiator.app.bundle_edits import BundleEdits
+from negotiator.app.change import BundleEdits
 from negotiator.app.diff import ComparisonTask, compare_pool
-from negotiator.app.pool_changes import PoolChanges, RowsAdded, RowsChanged, RowsEdit, RowsRemoved
 from negotiator.app.targets import bundle_folder, check_state
-from negotiator.app.whatif import Scenario, bundle_files, read_scenario
+from negotiator.app.whatif import (
+    PoolChanges,
+    RowsAdded,
+    RowsChanged,
+    RowsEdit,
+    RowsRemoved,
+    Scenario,
+    bundle_files,
+    read_scenario,
+)
 from negotiator.classad import unparse
-from negotiator.cli.comparison import ComparisonOptions, ComparisonOutput
-from negotiator.cli.diff import described
-from negotiator.cli.expressions import read_expression
+from negotiator.cli.comparison import ComparisonOptions, ComparisonOutput, described
+from negotiator.cli.eval import read_expression
 from negotiator.cli.loading import standard_input
 from negotiator.hooks.command_targets import CommandTargets
 

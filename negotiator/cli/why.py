@@ -1,22 +1,26 @@
-"""``negotiator why``: why jobs get no slot, or a slot no job."""
+"""``negotiator why`` and ``idle``: why jobs get no slot, or a slot no job."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 
 import click
 
 from negotiator.app.why.answer import WhyTable, WhyText, why_answer
-from negotiator.app.why.pair import WhyNot, why_not_values
-from negotiator.app.why.pair import why_not as find_why_not
+from negotiator.app.why.idle import IdleBy, idle_groups, idle_report, idle_values, selected
+from negotiator.app.why.slot import WhyNot, why_not_values
+from negotiator.app.why.slot import why_not as find_why_not
 from negotiator.app.why.subject import WhyKind
+from negotiator.app.why.texts import idle_text
 from negotiator.cli.errors import print_failures
 from negotiator.cli.loading import load_view
 from negotiator.cli.phrases import sentence
-from negotiator.cli.problems import print_problems_of_ads
-from negotiator.cli.render import print_wrapped, printable, wrapped_lines
+from negotiator.cli.problems import print_problems, print_problems_of_ads
+from negotiator.cli.render import print_wrapped, printable, terminal_lines, wrapped_lines
 from negotiator.cli.screen import ScreenTable, print_tables
+from negotiator.exit_codes import ExitCode
 from negotiator.hooks.command_targets import CommandTargets
 
 
@@ -72,3 +76,26 @@ def _answer_of_slot(answer: WhyNot) -> Iterator[str]:
     else:
         other = f"prefers {found.chosen}" if found.chosen else "gets no slot"
         yield f"Nothing keeps them apart, but alone the job {other}."
+
+
+def idle(
+    targets: CommandTargets, by: str, user: str, queue: str | None, *, full: bool, as_json: bool
+) -> None:
+    """Print why the idle jobs of a pool get no slot."""
+    view = load_view(targets)
+    report = idle_report(view)
+    print_problems(view.snapshot.problems, err=True)
+    print_failures(report.failures)
+    report = selected(report, user, queue)
+    if as_json:
+        click.echo(json.dumps(idle_values(report), indent=2))
+    else:
+        group = IdleBy(by)
+        groups = idle_groups(report.idle, group, by_text=True)
+        room = terminal_lines()
+        if not full and room is not None and len(groups) > room:
+            groups = idle_groups(report.idle, group)
+        text = idle_text(report, group, groups)
+        details = "Details: --full, --by user or queue, or negotiator why JOB"
+        print_text(text, full=full, details=details)
+    sys.exit(ExitCode.PLUGIN if report.failures else ExitCode.DONE)

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from negotiator.library.column_values import CellType, ColumnValues
 from negotiator.library.data_frames import library
-from negotiator.library.table_rows import TableRows
+from negotiator.library.table_rows import CellType, ColumnValues, TableRows
 
 _LARGEST_OFFSET: Final = 2**31 - 1
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from negotiator.errors import CommandError
-from negotiator.library.column_values import CellType, ColumnValues
-from negotiator.library.table_rows import TableRows
+from negotiator.library.table_rows import CellType, ColumnValues, TableRows
 
 if TYPE_CHECKING:
     import pandas as pd

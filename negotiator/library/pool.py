@@ -16,10 +16,9 @@ from negotiator.app.pool_view import STDIN, read_paths
 from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.classad import Table as AdTable
 from negotiator.errors import InvalidCallError
-from negotiator.library.column_values import Cell
 from negotiator.library.printed import Printed
 from negotiator.library.table import Table
-from negotiator.library.table_rows import AdRows
+from negotiator.library.table_rows import AdRows, Cell
 from negotiator.pool import Snapshot
 from negotiator.records import Problem
 

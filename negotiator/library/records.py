@@ -10,8 +10,7 @@ import attrs
 from negotiator.app.phrases import rule
 from negotiator.cycle.result import CycleResult, RequestOutcome
 from negotiator.hooks.reports import ReasonCount
-from negotiator.library.column_values import Cell, CellType
-from negotiator.library.table_rows import RecordColumns
+from negotiator.library.table_rows import Cell, CellType, RecordColumns
 from negotiator.records import CORE, Reason
 
 

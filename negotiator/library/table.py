@@ -12,9 +12,8 @@ from negotiator.app.phrases import number
 from negotiator.app.why.text_tables import WhyTable, WhyText
 from negotiator.classad.syntax import fold
 from negotiator.errors import NotFoundError
-from negotiator.library.column_values import Cell, CellType
 from negotiator.library.printed import Printed
-from negotiator.library.table_rows import TableRows
+from negotiator.library.table_rows import Cell, CellType, TableRows
 from negotiator.records.text import suggest
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from negotiator.service.callers import Callers, ForbiddenError, UnauthorizedErro
 from negotiator.service.configuration import Configuration
 from negotiator.service.metrics import CONTENT_TYPE, metrics_text
 from negotiator.service.overviews import Overviews
-from negotiator.service.pages.headers import PageHeaders
+from negotiator.service.pages.answers import PageHeaders
 from negotiator.service.pages.routes import page_routes
 from negotiator.service.paths import EscapedNames
 from negotiator.service.yunikorn.routes import BASE, read_routes

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from negotiator.app.formatting import format_folder
-from negotiator.app.formatting.edits import Edit, edited
 from negotiator.app.formatting.expression_layout import expression_edits
-from negotiator.app.formatting.yaml_layout import laid_out
+from negotiator.app.formatting.yaml_layout import Edit, edited, laid_out
 from negotiator.bundle import examine_bundle
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml

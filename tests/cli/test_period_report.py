@@ -16,7 +16,7 @@ from negotiator.audit.log import AuditLog
 from negotiator.audit.values import instant
 from negotiator.cli import main
 from negotiator.cli.html.bands import bands
-from negotiator.cli.html.scales import number_scale, spread, time_ticks, width_text
+from negotiator.cli.html.charts import number_scale, spread, time_ticks, width_text
 from negotiator.cli.options import MONTH
 from negotiator.runtime.cycle_history import (
     CycleDetails,

@@ -11,7 +11,7 @@ from bundle_with_tests import TESTS
 from negotiator.app.executors import workers
 from negotiator.app.policy_tests import PolicyTestProgress, run_tests
 from negotiator.cli import main
-from negotiator.cli.batch_progress import PolicyTestLine
+from negotiator.cli.batch import PolicyTestLine
 from negotiator.engines.choice import EngineChoice
 from negotiator.hooks.command_targets import CommandTargets
 from processes import LongCommand

@@ -4,7 +4,7 @@ import pytest
 
 from audited_month import BEGUN, DAY, HOUR, cycle, reason
 from negotiator.explain.report import PeriodCollector, PoolPoint
-from negotiator.explain.report.figures import OTHERS, interval_width
+from negotiator.explain.report.collector import OTHERS, interval_width
 
 
 def figures(*cycles):

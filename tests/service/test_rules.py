@@ -4,7 +4,7 @@ import pytest
 
 from negotiator.queues.config import FilterEntry, RuleEntry
 from negotiator.records import ScalarText, Source
-from negotiator.service.yunikorn.rules import placement_rules
+from negotiator.service.yunikorn.queues import placement_rules
 
 NOWHERE = Source("queues.yaml")
 

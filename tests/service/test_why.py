@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from app_client import app_client
-from negotiator.app.why.idle_groups import IdleBy
+from negotiator.app.why.idle import IdleBy
 from negotiator.app.why.subject import WhyKind
 from negotiator.cli import main
 from negotiator.hooks.command_targets import CommandTargets

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from negotiator.app.formatting.edits import Edit, edited
+from negotiator.app.formatting.yaml_layout import Edit, edited
 from negotiator.classad import ParseError, parse
 from negotiator.classad.syntax import BAD, END, LITERAL, NAME, Token, tokenize, tree_key
 

@@ -10,9 +10,8 @@ from typing import Any, Final, TypeAlias
 import attrs
 import yaml
 
-from negotiator.app.formatting.edits import Edit, edited
 from negotiator.app.formatting.expression_layout import expression_edits
-from negotiator.app.formatting.yaml_layout import laid_out
+from negotiator.app.formatting.yaml_layout import Edit, edited, laid_out
 from negotiator.app.policy_tests.file import read_policy_tests
 from negotiator.app.policy_tests.run import PATTERN
 from negotiator.app.targets import examine

@@ -5,4 +5,4 @@ from negotiator.app.new_bundle.create import create_bundle as create_bundle
 from negotiator.app.new_bundle.create import create_example_pool as create_example_pool
 from negotiator.app.new_bundle.offers import OfferedBundle as OfferedBundle
 from negotiator.app.new_bundle.offers import StartingBundles as StartingBundles
-from negotiator.app.new_bundle.own_files import read_own_files as read_own_files
+from negotiator.app.new_bundle.offers import read_own_files as read_own_files

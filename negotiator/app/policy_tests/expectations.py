@@ -1,22 +1,77 @@
-"""Compares the decisions of a policy test's cycle with what is expected."""
+"""Compares the decisions of a policy test's cycle with what is expected, and finds out which expressions can be undefined.
+
+Those are undefined without one attribute of an ad that a test has.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
+import numpy as np
 
 from negotiator.app.access import AccessAnswer
+from negotiator.app.policies import expression_counts
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.file import AccessExpectation, Expectation, Outcome, PolicyTest
 from negotiator.audit.records import intent_records
+from negotiator.bundle import Bundle
+from negotiator.bundle.expressions import BundleExpression, bundle_expressions
+from negotiator.classad import Table, references
 from negotiator.cycle.jobs import job_ids, schedds
 from negotiator.errors import SettingsError
 from negotiator.explain.job import JobOutcome
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.hooks.records import Match
+from negotiator.pool import Snapshot
 from negotiator.records import Problem, Reason, Severity, Source
+
+
+def undefined_expressions(
+    bundle: Bundle, pools: Iterable[tuple[Snapshot, float]]
+) -> Mapping[tuple[str, Source], str]:
+    """Return the expressions that are undefined for the ads of tests without an attribute, by name and place, with this attribute.
+
+    :param pools: the ads of each test, and its time.
+    """
+    expressions, _ = bundle_expressions(bundle, {}, 0.0)
+    found: dict[tuple[str, Source], str] = {}
+    for pool, now in pools:
+        ads = tables_by_kind(pool)
+        for each in expressions:
+            key = each.rule, each.source or Source("pool.yaml")
+            if key not in found and (name := _undefined_without(each, ads, now)):
+                found[key] = name
+    return found
+
+
+def _undefined_without(each: BundleExpression, ads: Mapping[AdKind, Table], now: float) -> str:
+    """Return an attribute without which an expression is undefined for some ads, as ``MY.Name``; empty if there is none."""
+    read = references(each.tree)
+    for scope, kinds, names in (
+        ("MY", each.my, read.my | read.unscoped),
+        ("TARGET", each.target, read.target),
+    ):
+        for name in sorted(names):
+            changed = {**ads, **{kind: _without(ads[kind], name) for kind in kinds}}
+            if any(count.undefined for count in expression_counts(each, changed, now)):
+                return _as_written(each, scope, name)
+    return ""
+
+
+def _without(table: Table, name: str) -> Table:
+    return table.with_attributes({name: (np.zeros(len(table), np.int64), [None])})
+
+
+def _as_written(each: BundleExpression, scope: str, name: str) -> str:
+    """Return an attribute as the expression spells it, with its scope."""
+    hit = re.search(
+        rf"(?<![\w.]){scope}\.({re.escape(name)})(?!\w)", each.text or "", re.IGNORECASE | re.ASCII
+    )
+    return f"{scope}.{hit[1] if hit else name}"
 
 
 @attrs.frozen

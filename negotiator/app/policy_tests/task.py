@@ -9,12 +9,11 @@ from typing import Self
 import attrs
 
 from negotiator.app.bundle_choice import BundleChoice
-from negotiator.app.policy_counts import PolicyCount, policy_counts
+from negotiator.app.policies import PolicyCount, policy_counts
 from negotiator.app.policy_tests.coverage import CoveredRules
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
-from negotiator.app.policy_tests.expectations import Mismatch, mismatches
+from negotiator.app.policy_tests.expectations import Mismatch, mismatches, undefined_expressions
 from negotiator.app.policy_tests.file import PolicyTest
-from negotiator.app.policy_tests.undefined import undefined_expressions
 from negotiator.bundle.rules import BundleRule
 from negotiator.records import Source
 from negotiator.runtime.collector import rare_collections

@@ -1,20 +1,20 @@
-"""Use case: why a job of a pool gets no slot."""
+"""Use case: why a job of a pool gets no slot; with its last decisions, from the audit log beside a state."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import attrs
 
 from negotiator.activity import activity
-from negotiator.app.audit import AuditQuery
+from negotiator.app.audit import AuditQuery, audit_page
 from negotiator.app.cycles import HolderShare as HolderShare
 from negotiator.app.cycles import last_cycles
 from negotiator.app.job_lookup import find_job
 from negotiator.app.pool_view import PoolView, require_pool
-from negotiator.app.why.last_decisions import last_decisions
 from negotiator.app.why.values import condition_values, end_values
+from negotiator.audit.folder import AuditError
 from negotiator.audit.values import reason_fields
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState
@@ -33,6 +33,16 @@ from negotiator.records import Reason
 
 _DECISIONS: Final = frozenset({"match", "denial"})
 _MOST_DECISIONS: Final = 20  # to look at: jobs of several schedds may have one id
+
+
+def last_decisions(view: PoolView, query: AuditQuery, limit: int) -> Sequence[Mapping[str, Any]]:
+    """Return the newest records that a query accepts; none without a state or a log, such as for a pool of files."""
+    if view.targets.state_location is None:
+        return ()
+    try:
+        return audit_page(view.targets.audit_log, query, limit).records
+    except AuditError:
+        return ()
 
 
 class CycleOverPool(Protocol):

@@ -1,4 +1,4 @@
-"""Use case: why a slot of a pool runs no idle job, or what it runs."""
+"""Use case: why a slot of a pool runs no idle job, or what it runs; and why a job does not get a certain slot."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import numpy as np
 
 from negotiator.activity import activity
 from negotiator.app.audit import AuditQuery
-from negotiator.app.job_lookup import find_slot
+from negotiator.app.job_lookup import find_job, find_slot
 from negotiator.app.pool_view import PoolView, require_pool
-from negotiator.app.why.last_decisions import last_decisions
+from negotiator.app.why.job import last_decisions
 from negotiator.app.why.values import condition_values, end_values
 from negotiator.audit.values import reason_fields
 from negotiator.classad import Ad
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.claims import slot_claims, slots_of, undivided
 from negotiator.cycle.divisible_slots import undivided_slots
-from negotiator.cycle.jobs import job_ids
+from negotiator.cycle.jobs import job_ids, schedds
 from negotiator.explain.first_end import FirstEnd, first_end
+from negotiator.explain.job import SlotForJob, explain_slot
 from negotiator.explain.slot import RefusedJobs as RefusedJobs
 from negotiator.explain.slot import SlotAlone as SlotAlone
 from negotiator.explain.slot import SlotOutcome as SlotOutcome
@@ -28,6 +29,49 @@ from negotiator.explain.slot import explain_jobs, slot_outcome
 
 #: What a slot has, and what it has of it before jobs took parts of it (HTCondor manual, Machine ClassAd Attributes).
 _RESOURCES: Final = ("Cpus", "Memory", "GPUs")
+
+
+@attrs.frozen
+class WhyNot:
+    """Why a job does not get a slot: what keeps it from the slot when no other idle job competes with it."""
+
+    job: str
+    schedd: str
+    slot: str
+    found: SlotForJob
+
+
+def why_not(view: PoolView, job: str, slot: str) -> WhyNot:
+    """Return why a job does not get a slot; nothing is changed.
+
+    :param job: ``12.7``, ``12`` (the first idle job of the cluster) or ``schedd#12.7``.
+    :param slot: the name of the slot.
+    :raises InvalidCallError: no pool is named, the id is invalid, or several schedds have the job.
+    :raises NotFoundError: the pool has no such job or no such slot.
+    :raises PoolError, StateError: the pool or the state cannot be read.
+    """
+    require_pool(view.targets)
+    jobs, slots = view.snapshot.jobs, view.snapshot.slots
+    row, place = find_job(jobs, job), find_slot(slots, slot)
+    one = jobs.take([row])
+    return WhyNot(
+        job=job_ids(one)[0],
+        schedd=schedds(one).tolist()[0],
+        slot=str(slots.strings("Name")[place]),
+        found=explain_slot(view.snapshot, view.bundle, view.cycle, view.cycle_state, row, place),
+    )
+
+
+def why_not_values(found: WhyNot) -> dict[str, Any]:
+    """Return the answer as JSON values."""
+    return {
+        "job": found.job,
+        "schedd": found.schedd,
+        "slot": found.slot,
+        "reasons": [reason_fields(each) for each in found.found.reasons],
+        "quotas": [reason_fields(each) for each in found.found.quotas],
+        "chosen": found.found.chosen,
+    }
 
 
 @attrs.frozen

@@ -45,6 +45,6 @@ def diff(**given: Any) -> None:
       negotiator diff recorded policies/new --recorded /var/lib/negotiator/recorded --engine processes:4
       negotiator diff policies/site policies/new --recorded recorded/ --resume compared.jsonl --jobs
     """
-    from negotiator.cli import diff as implementation
+    from negotiator.cli import comparison as implementation
 
     implementation.diff(**given)

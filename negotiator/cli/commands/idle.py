@@ -45,6 +45,6 @@ def idle(**given: Any) -> None:
       negotiator idle --state var/state --bundle policies/site --by user
       negotiator idle --pool pool/ --user sue --json
     """
-    from negotiator.cli import idle as implementation
+    from negotiator.cli import why as implementation
 
     implementation.idle(**given)

@@ -12,10 +12,8 @@ from markupsafe import Markup
 
 from negotiator import __version__
 from negotiator.app.period_report import PeriodFigures, PoolReport
-from negotiator.cli.html.bands import Bands, bands
-from negotiator.cli.html.charts import PoolLines, StackedBars, average, handed_out, in_use, pool_lines
-from negotiator.cli.html.scales import amount
-from negotiator.cli.html.share_bars import BarRow, ShareBars, resource_bars, share_bars, use_bars
+from negotiator.cli.html.bands import Bands, BarRow, ShareBars, bands, resource_bars, share_bars, use_bars
+from negotiator.cli.html.charts import PoolLines, StackedBars, amount, average, handed_out, in_use, pool_lines
 from negotiator.service.pages.rendering import static_files
 from negotiator.service.pages.views.cycles import CyclesView, cycles_view
 from negotiator.service.pages.views.elements import Moment, message, moment

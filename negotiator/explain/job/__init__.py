@@ -7,7 +7,7 @@ from negotiator.explain.job.conditions import Condition as Condition
 from negotiator.explain.job.conditions import Lever as Lever
 from negotiator.explain.job.conditions import Remedy as Remedy
 from negotiator.explain.job.explanation import JobAlone as JobAlone
+from negotiator.explain.job.explanation import JobOutcome as JobOutcome
 from negotiator.explain.job.explanation import SlotForJob as SlotForJob
+from negotiator.explain.job.explanation import outcome_of as outcome_of
 from negotiator.explain.job.near_miss import NearMiss as NearMiss
-from negotiator.explain.job.outcome import JobOutcome as JobOutcome
-from negotiator.explain.job.outcome import outcome_of as outcome_of

@@ -29,9 +29,8 @@ from negotiator.explain.job.conditions import (
     lever_of,
     merged,
 )
-from negotiator.explain.job.explanation import JobAlone, SlotForJob
+from negotiator.explain.job.explanation import JobAlone, RecordedCandidates, SlotForJob
 from negotiator.explain.job.near_miss import MissedAds, near_miss
-from negotiator.explain.job.recorded import RecordedCandidates
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.records import Cycle, Mask
 from negotiator.pool.snapshot import Snapshot

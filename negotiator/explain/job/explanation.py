@@ -1,13 +1,53 @@
-"""What becomes of a job when it is considered alone."""
+"""What a cycle decided about one job, and what becomes of it when it is considered alone.
+
+The candidates of a request have the slots that each reason rejects, beside the counts that a cycle keeps.
+"""
 
 from __future__ import annotations
 
-import attrs
+from collections.abc import Iterator
 
-from negotiator.cycle.result import DiscardedAds, Removal
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from negotiator.classad.columnar import TrueRows
+from negotiator.cycle.candidate_set import CandidateSet
+from negotiator.cycle.conjunct import Conjunct
+from negotiator.cycle.result import CycleResult, DiscardedAds, Removal
 from negotiator.explain.first_end import FirstEnd
 from negotiator.explain.job.conditions import Condition, Remedy
-from negotiator.records import Reason
+from negotiator.hooks.records import Mask
+from negotiator.records import Mode, Reason
+
+
+@attrs.frozen
+class JobOutcome:
+    """The slot that a job got in a cycle, or the decisive reason why it got none; and its queue."""
+
+    slot: str = ""
+    queue: str = ""
+    reason: Reason | None = None
+
+
+def outcome_of(result: CycleResult, job: str, schedd: str) -> JobOutcome | None:
+    """Return what a cycle decided about a job; None if the job took no part in it, and too many others did not to name them.
+
+    :param job: its id, ``12.7``.
+    :param schedd: the name of its schedd, in lower case.
+    """
+    for outcome in result.outcomes:
+        if outcome.request.schedd.lower() != schedd:
+            continue
+        for match in outcome.matches:
+            if match.job == job:
+                return JobOutcome(match.slot, match.queue)
+        if outcome.rejection is not None and outcome.jobs_left.has(job):
+            return JobOutcome("", outcome.request.queue, outcome.rejection.reason)
+    for each in result.discarded:
+        if each.reason.mode is Mode.ENFORCE and (schedd, job) in each.jobs:
+            return JobOutcome("", "", each.reason)
+    return None
 
 
 @attrs.frozen
@@ -48,3 +88,38 @@ class SlotForJob:
     reasons: tuple[Reason, ...]
     quotas: tuple[Reason, ...] = ()
     chosen: str = ""
+
+
+@attrs.define
+class RecordedCandidates(CandidateSet):
+    """``rejected`` has the slots, (N,), that each reason rejects, independently of the others, in the order of the cycle."""
+
+    rejected: list[tuple[Reason, Mask]] = attrs.field(factory=list, init=False)
+
+    def require(self, truth: TrueRows, reason: Reason, rows: NDArray[np.intp] | None = None) -> None:
+        """Note the slots on which a condition is not true."""
+        self._note(reason, ~truth.rows, rows)
+        CandidateSet.require(self, truth, reason, rows)
+
+    def require_of_slots(self, conjunct: Conjunct, truth: TrueRows) -> Iterator[tuple[int, Removal]]:
+        """Note the slots on which each written conjunct is not true."""
+        false = ~truth.rows
+        for code, written in enumerate(conjunct.written):
+            own = false if conjunct.codes is None else false & (conjunct.codes == code)
+            self._note(written.reason(), own, conjunct.rows)
+        return CandidateSet.require_of_slots(self, conjunct, truth)
+
+    def remove_rows(self, gone: TrueRows, reason: Reason) -> None:
+        """Note the slots that are removed."""
+        self._note(reason, gone.rows, None)
+        CandidateSet.remove_rows(self, gone, reason)
+
+    def _note(self, reason: Reason, mask: Mask, rows: NDArray[np.intp] | None) -> None:
+        if not mask.any():
+            return
+        whole = np.zeros(len(self.slots), np.bool_)
+        if rows is None:
+            whole |= mask
+        else:
+            whole[rows] = mask
+        self.rejected.append((reason, whole))

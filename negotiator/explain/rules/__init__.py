@@ -2,5 +2,5 @@
 
 from negotiator.explain.rules.counts import RuleCounts as RuleCounts
 from negotiator.explain.rules.counts import RuleKey as RuleKey
-from negotiator.explain.rules.cycle import CountedRules as CountedRules
-from negotiator.explain.rules.cycle import count_rules as count_rules
+from negotiator.explain.rules.turns import CountedRules as CountedRules
+from negotiator.explain.rules.turns import count_rules as count_rules

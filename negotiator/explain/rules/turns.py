@@ -1,20 +1,29 @@
-"""Counts what rules and quotas reject at the turns of a cycle: of each request at its last one."""
+"""Runs a cycle, and counts what rules and quotas reject at its turns: of each request at its last one.
+
+Of several rules all rows that each of them rejects are counted, and those that no other one that enforces rejects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.conjunct import Conjunct
-from negotiator.cycle.result import Removal
+from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.jobs import not_served
+from negotiator.cycle.loop import allocator, run_cycle
+from negotiator.cycle.reasons import plugin_reason
+from negotiator.cycle.result import CycleResult, Removal, RequestOutcome
 from negotiator.explain.rules.counts import RuleCounts, RuleKey
-from negotiator.explain.rules.overlaps import Overlaps
+from negotiator.hooks import specs
+from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.hooks.order import (
     Feedback,
     OrderContext,
@@ -24,8 +33,48 @@ from negotiator.hooks.order import (
     StopCause,
     WaitReason,
 )
+from negotiator.hooks.records import Cycle, Mask
 from negotiator.hooks.slot_offer import SlotOffer
-from negotiator.records import Mode, Reason, Station
+from negotiator.pool.snapshot import Snapshot
+from negotiator.records import CORE, Mode, Reason, Station
+
+
+@attrs.define(eq=False)
+class Overlaps:
+    """The rows, (N,), that each rule rejects; ``by_core`` are those that the core's own reasons do, such as the Requirements of an ad."""
+
+    by_core: Mask
+    by_rule: dict[RuleKey, Mask] = attrs.field(factory=dict)
+
+    @classmethod
+    def of_rows(cls, rows: int) -> Overlaps:
+        """Return rows that nothing rejects."""
+        return cls(np.zeros(rows, np.bool_))
+
+    def reject(self, key: RuleKey, mask: Mask, rows: NDArray[np.intp] | None = None) -> None:
+        """Add rows that a rule rejects: those of a mask, (N,), or of the mask of some rows."""
+        if key.plugin == CORE:
+            own = self.by_core
+        elif mask.any():
+            own = self.by_rule.setdefault(key, np.zeros_like(self.by_core))
+        else:
+            return
+        if rows is None:
+            own |= mask
+        else:
+            own[rows] |= mask
+
+    def counted(self) -> dict[RuleKey, tuple[int, int]]:
+        """Return how many rows each rule rejects, and how many of them nothing else that enforces does."""
+        total = self.by_core.astype(np.int32)
+        for key, mask in self.by_rule.items():
+            if key.mode == Mode.ENFORCE:
+                total += mask
+        found = {}
+        for key, mask in self.by_rule.items():
+            alone = mask & (total == (key.mode == Mode.ENFORCE))
+            found[key] = int(np.count_nonzero(mask)), int(np.count_nonzero(alone))
+        return found
 
 
 @attrs.define(eq=False)
@@ -140,3 +189,56 @@ class CountingOrder(RequestOrder):
     def ended(self) -> OrderResult:
         """Return what the order leaves."""
         return self.order.ended()
+
+
+@attrs.frozen(eq=False)
+class CountedRules:
+    """A cycle, and what each rule of a plugin did in it."""
+
+    result: CycleResult
+    counts: dict[RuleKey, RuleCounts]
+
+
+def count_rules(snapshot: Snapshot, bundle: Bundle, cycle: Cycle, state: CycleState) -> CountedRules:
+    """Run a cycle, and count what each rule does; nothing is changed."""
+    turns = CountedTurns()
+
+    def order(context: OrderContext) -> RequestOrder:
+        return CountingOrder(allocator(bundle, context), context, turns)
+
+    result = run_cycle(snapshot, bundle, cycle, state, make_order=order, candidate_set=turns.candidate_set)
+    counts: dict[RuleKey, RuleCounts] = {}
+    parts = (*_gates(snapshot, bundle, cycle), *turns.counts(), *_warned(result.outcomes))
+    for key, own in parts:
+        counts.setdefault(key, RuleCounts()).add(own)
+    return CountedRules(result, counts)
+
+
+def _gates(snapshot: Snapshot, bundle: Bundle, cycle: Cycle) -> Iterator[tuple[RuleKey, RuleCounts]]:
+    """Yield what the gates of each kind of ads discard; of jobs, only of those that schedds offer."""
+    served = np.ones(len(snapshot.jobs), np.bool_)
+    for mask, _ in not_served(snapshot.jobs, cycle.now):
+        served &= ~mask
+    tables = {**tables_by_kind(snapshot), AdKind.JOB: snapshot.jobs.take(served)}
+    for kind, ads in tables.items():
+        for key, (rejected, alone) in _discarded(kind, ads, bundle, cycle).counted().items():
+            yield key, RuleCounts(ads=rejected, ads_alone=alone)
+
+
+def _discarded(kind: AdKind, ads: Table, bundle: Bundle, cycle: Cycle) -> Overlaps:
+    answers = bundle.hooks.ask(
+        specs.negotiator_gate_ads, kind=kind, ads=ads, cycle=cycle, settings=bundle.settings
+    )
+    overlaps = Overlaps.of_rows(len(ads))
+    for each in answers.records:
+        overlaps.reject(RuleKey.of(plugin_reason(Station.ADMIT, each)), each.record.discard)
+    return overlaps
+
+
+def _warned(outcomes: Iterable[RequestOutcome]) -> Iterator[tuple[RuleKey, RuleCounts]]:
+    """Yield the matches that rules would have denied if they enforced."""
+    for outcome in outcomes:
+        for match in outcome.matches:
+            keys = {RuleKey.of(reason) for reason in match.warnings}
+            for key in keys:
+                yield key, RuleCounts(matches=1, matches_alone=int(len(keys) == 1))

@@ -12,9 +12,15 @@ from typing import Final
 
 import attrs
 
-from negotiator.explain.shadow.decisions import JobDecision, JobDecisions
 from negotiator.explain.shadow.observation import Observation, family
-from negotiator.explain.shadow.outcomes import Became, ObservedOutcome, ObservedOutcomes, is_changed
+from negotiator.explain.shadow.outcomes import (
+    Became,
+    JobDecision,
+    JobDecisions,
+    ObservedOutcome,
+    ObservedOutcomes,
+    is_changed,
+)
 from negotiator.explain.shadow.report import Cause, Difference, DifferenceKind, JobKey, ShadowReport
 
 #: Jobs that a report names of those that cannot be compared, for each cause.

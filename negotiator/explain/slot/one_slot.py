@@ -27,8 +27,8 @@ from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.result import NO_SLOTS_LEFT, DiscardedAds
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.explain.job.conditions import Condition, lever_of, merged
+from negotiator.explain.job.explanation import RecordedCandidates
 from negotiator.explain.job.near_miss import JOBS, MissedAds, near_miss
-from negotiator.explain.job.recorded import RecordedCandidates
 from negotiator.explain.slot.explanation import JobRemedy, RefusedJobs, SlotAlone
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.order import QueuedRequest

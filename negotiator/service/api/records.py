@@ -12,8 +12,7 @@ from negotiator.app.cycles import CycleEntry, HolderShare, PluginUse, RuleActivi
 from negotiator.app.health import HealthReport
 from negotiator.app.limits import LimitKind
 from negotiator.app.why.answer import WhyTable
-from negotiator.app.why.idle import SplitClasses
-from negotiator.app.why.idle_groups import IdleBy
+from negotiator.app.why.idle import IdleBy, SplitClasses
 from negotiator.app.why.subject import WhyKind
 from negotiator.defaults import MAX_NOTE
 from negotiator.hooks.answers import PluginStatus

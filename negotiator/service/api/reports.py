@@ -1,4 +1,4 @@
-"""The reports of plugins: each is a resource, whose parameters and rows are those that the plugin declares."""
+"""Resources about what was recorded: the reports of plugins, with the parameters and rows that they declare; records and decisions of the audit log."""
 
 from __future__ import annotations
 
@@ -10,19 +10,49 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 from msgspec import Meta
 
+from negotiator.app.audit import AuditQuery, audit_page
+from negotiator.app.decisions import DecisionPage, decision_page
 from negotiator.app.overview import PoolOverview
 from negotiator.app.reports import CollectedReport
 from negotiator.errors import PluginFailureError
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.reports import Report, ReportParameter
 from negotiator.service.answers import NotFoundHereError, encoded
-from negotiator.service.api.records import ReportInfo, Reports
+from negotiator.service.api.records import AuditRecordQuery, AuditRecords, RecordQuery, ReportInfo, Reports
 from negotiator.service.api.resource import BASE, LONGEST_NAME, ApiRequest, Nothing, Page, Resource
 
 #: The path of the list of reports, and of all reports.
 REPORTS: Final = "/reports"
-
 _STATUSES: Final = {HTTPStatus.BAD_GATEWAY: "The plugin failed."}
+
+
+def records(request: ApiRequest[AuditRecordQuery]) -> AuditRecords:
+    """Return the newest records with the given properties."""
+    given = request.given
+    kinds = frozenset({given.kind}) if given.kind else frozenset()
+    query = _query(given, kinds, given.text)
+    found = audit_page(request.overviews.targets.audit_log, query, given.rows)
+    return AuditRecords(found.records, found.before, found.searched)
+
+
+def decisions(request: ApiRequest[RecordQuery]) -> DecisionPage:
+    """Return the newest decisions with the given properties."""
+    given = request.given
+    return decision_page(request.overviews.targets.audit_log, _query(given), given.rows)
+
+
+def _query(given: RecordQuery, kinds: frozenset[str] = frozenset(), text: str = "") -> AuditQuery:
+    return AuditQuery(
+        kinds=kinds,
+        job=given.job,
+        user=given.user,
+        queue=given.queue,
+        slot=given.slot,
+        text=text,
+        since=given.since,
+        until=given.until,
+        before=given.before,
+    )
 
 
 def reports(request: ApiRequest[Nothing]) -> Reports:

@@ -9,7 +9,7 @@ from negotiator.app.administer import AdminAction
 from negotiator.app.decisions import DecisionPage
 from negotiator.app.token_roles import Role
 from negotiator.app.why.subject import WhyKind
-from negotiator.service.api import actions, audit, cycles, pool, reports, why
+from negotiator.service.api import actions, cycles, pool, reports, why
 from negotiator.service.api.records import (
     Action,
     ActionAnswer,
@@ -118,7 +118,7 @@ RESOURCES: Final = (
         summary="The decisions about a job, a user, a queue or a slot, the newest first, with their reasons",
         parameters=RecordQuery,
         answers=DecisionPage,
-        answer=audit.decisions,
+        answer=reports.decisions,
         slow=SlowAnswers.SEARCH,
     ),
     *(
@@ -157,7 +157,7 @@ RESOURCES: Final = (
         summary="Records of the audit log, the newest first",
         parameters=AuditRecordQuery,
         answers=AuditRecords,
-        answer=audit.records,
+        answer=reports.records,
         role=Role.QUEUE_ADMINISTRATOR,
         slow=SlowAnswers.SEARCH,
     ),

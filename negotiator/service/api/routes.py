@@ -18,9 +18,16 @@ from starlette.routing import Route
 from negotiator.app.token_roles import Role
 from negotiator.service.answers import JSON, NotFoundHereError, encoded, json_answer
 from negotiator.service.api.openapi import DOCUMENT, openapi
-from negotiator.service.api.parameters import parse_body, read_parameters
 from negotiator.service.api.reports import REPORTS, report_resources
-from negotiator.service.api.resource import BASE, ApiRequest, Nothing, Resource, SlowAnswers
+from negotiator.service.api.resource import (
+    BASE,
+    ApiRequest,
+    Nothing,
+    Resource,
+    SlowAnswers,
+    parse_body,
+    read_parameters,
+)
 from negotiator.service.api.resources import RESOURCES
 from negotiator.service.bodies import read_json_body
 from negotiator.service.callers import Callers

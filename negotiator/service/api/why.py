@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from negotiator.app.decisions import decision_of
-from negotiator.app.why.idle_groups import group_values, idle_groups, selected
+from negotiator.app.why.idle import group_values, idle_groups, selected
 from negotiator.app.why.subject import WhyKind
 from negotiator.app.why.texts import idle_text
 from negotiator.service.api.records import (

@@ -1,4 +1,4 @@
-"""Answers with pages: what is made of an overview, what forms do, and errors."""
+"""Answers with pages: what is made of an overview, what forms do, errors, and the headers that restrict what a browser does with a page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from urllib.parse import quote
 import attrs
 from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from negotiator.app.overview import PoolOverview
 from negotiator.app.status import status_of
@@ -27,13 +29,15 @@ from negotiator.service.pages.rendering import LOGIN, HtmlPage, Visitor, rendere
 from negotiator.service.pages.views.elements import BASE, message
 from negotiator.service.pages.views.login import login_page
 
-#: Returns the page of an overview; the text is why the pool cannot be read now.
-OfOverview: TypeAlias = Callable[[PoolOverview, Request, str], HtmlPage]
-#: Answers a request.
-Answer: TypeAlias = Callable[[Request], Response]
-#: Answers a form, whose fields are the second argument.
-FormAnswer: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
-
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # without any, browsers send forms with the origin null
+}
 _HTML: Final = "text/html; charset=utf-8"
 _ERRORS: Final[Mapping[type[Exception], HTTPStatus]] = {
     NotFoundHereError: HTTPStatus.NOT_FOUND,
@@ -45,6 +49,33 @@ _ERRORS: Final[Mapping[type[Exception], HTTPStatus]] = {
     TooManyAttemptsError: HTTPStatus.TOO_MANY_REQUESTS,
 }
 _ANSWERED: Final[tuple[type[Exception], ...]] = (NegotiatorError, *_ERRORS)
+
+
+class PageHeaders:
+    """Adds the headers to every answer below the path of the pages."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        path = scope.get("path", "")
+        is_page = path == BASE or path.startswith(f"{BASE}/")
+        await self.app(scope, receive, send_with_headers if is_page else send)
+
+
+#: Returns the page of an overview; the text is why the pool cannot be read now.
+OfOverview: TypeAlias = Callable[[PoolOverview, Request, str], HtmlPage]
+#: Answers a request.
+Answer: TypeAlias = Callable[[Request], Response]
+#: Answers a form, whose fields are the second argument.
+FormAnswer: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
 
 
 @attrs.frozen(eq=False)

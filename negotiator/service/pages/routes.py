@@ -22,8 +22,7 @@ from negotiator.service.pages.rendering import HtmlPage, static_files
 from negotiator.service.pages.views.applications import applications_page
 from negotiator.service.pages.views.configuration import configuration_page, file_page
 from negotiator.service.pages.views.elements import BASE
-from negotiator.service.pages.views.hosts import hosts_page
-from negotiator.service.pages.views.pool_now import pool_now
+from negotiator.service.pages.views.pool_now import hosts_page, pool_now
 from negotiator.service.pages.views.queue_pages import queue_page, queue_tree
 from negotiator.service.pages.views.usage import usage_page
 from negotiator.service.pages.why import WhyPages

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from negotiator.app.why.answer import WhyAnswer
-from negotiator.app.why.idle_groups import IdleBy, selected
+from negotiator.app.why.idle import IdleBy, selected
 from negotiator.app.why.subject import WhyKind
 from negotiator.errors import InvalidCallError, NegotiatorError
 from negotiator.service.pages.answers import Pages

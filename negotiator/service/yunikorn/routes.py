@@ -27,7 +27,7 @@ from negotiator.service.health import health_checks
 from negotiator.service.history import PoolCount
 from negotiator.service.overviews import Overviews
 from negotiator.service.paths import named, readings
-from negotiator.service.yunikorn import applications, clusters, health, nodes, queues, rules
+from negotiator.service.yunikorn import clusters, queues
 from negotiator.service.yunikorn.shapes import nanoseconds
 
 #: Returns the values of an answer; the request has the parameters of the path.
@@ -74,7 +74,7 @@ def read_routes(overviews: Overviews, callers: Callers) -> list[Route]:
         reads(f"{partition}/application/{{application:names}}", _application),
         reads(
             f"{partition}/nodes",
-            lambda found, request: nodes.nodes(found.contents.hosts, _partition(found, request)),
+            lambda found, request: clusters.nodes(found.contents.hosts, _partition(found, request)),
         ),
         reads(f"{partition}/node/{{node:names}}", _node),
         reads(f"{partition}/usage/users", lambda found, request: _usage(found, request, found.users)),
@@ -119,7 +119,7 @@ def _queue(found: PoolOverview, request: Request) -> Any:
 def _queue_applications(found: PoolOverview, request: Request) -> Any:
     partition, path = _partition(found, request), _requested_queue(found, request).path
     own = (each for each in found.contents.applications if each.queue == path)
-    return applications.applications(own, partition)
+    return queues.applications(own, partition)
 
 
 def _application(found: PoolOverview, request: Request) -> Any:
@@ -129,7 +129,7 @@ def _application(found: PoolOverview, request: Request) -> Any:
     application = named(request, "application", known.get)
     if application is None:
         raise NotFoundHereError("Application not found")
-    return applications.application(application, partition)
+    return queues.application(application, partition)
 
 
 def _node(found: PoolOverview, request: Request) -> Any:
@@ -137,11 +137,11 @@ def _node(found: PoolOverview, request: Request) -> Any:
     host = named(request, "node", {each.name: each for each in found.contents.hosts}.get)
     if host is None:
         raise NotFoundHereError("Node not found")
-    return nodes.node(host, partition)
+    return clusters.node(host, partition)
 
 
 def _utilizations(found: PoolOverview, _request: Request) -> Any:
-    return nodes.node_utilizations(found.contents.hosts, found.bundle.partition.name)
+    return clusters.node_utilizations(found.contents.hosts, found.bundle.partition.name)
 
 
 def _usage(found: PoolOverview, request: Request, entries: Any) -> Any:
@@ -178,7 +178,7 @@ def _usage_of(
 
 def _rules(found: PoolOverview, request: Request) -> Any:
     _partition(found, request)
-    return rules.placement_rules(found.bundle.partition.rules)
+    return queues.placement_rules(found.bundle.partition.rules)
 
 
 def _history(overviews: Overviews, key: str, value: Callable[[PoolCount], int]) -> Any:
@@ -187,4 +187,4 @@ def _history(overviews: Overviews, key: str, value: Callable[[PoolCount], int]) 
 
 def _health(overviews: Overviews) -> Any:
     shown = overviews.shown
-    return health.health(health_checks(shown.overview if shown else None, overviews.failure))
+    return clusters.health(health_checks(shown.overview if shown else None, overviews.failure))

@@ -1,23 +1,43 @@
-"""Why a job gets no slot, as text."""
+"""Why a job gets no slot, as text; tables of conditions and the texts of reasons, for other answers too."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from negotiator.app.cycles import HolderShare
 from negotiator.app.phrases import first_end_sentence, number, rule, sentence
 from negotiator.app.record_words import record_words
-from negotiator.app.why.job import Condition, JobAlone, Remedy, WhyJob
-from negotiator.app.why.texts.text import (
-    MATCH_FILL,
-    WhyTable,
-    WhyText,
-    all_texts,
-    conditions_table,
-    reason_text,
-)
+from negotiator.app.why.job import JobAlone, Remedy, WhyJob
+from negotiator.app.why.text_tables import WhyTable as WhyTable
+from negotiator.app.why.text_tables import WhyText as WhyText
+from negotiator.explain.job import Condition, NearMiss
 from negotiator.explain.job.conditions import lever_of
+from negotiator.records import CORE, Reason
+
+#: What a partitionable slot could do instead of giving one match a cycle.
+MATCH_FILL: Final = "with match: fill in pool.yaml it gives as many as it has room for"
+
+
+def conditions_table(title: str, conditions: Iterable[Condition], *more: tuple[str, ...]) -> WhyTable:
+    """Return the table of conditions, in their order, with further rows after them."""
+    rows = [
+        (reason_text(each.reason, each.near), str(each.rejected), str(each.alone), str(each.lever))
+        for each in conditions
+    ]
+    headers = ("CONDITION", "REJECTS", "ONLY THIS", "WHO CAN CHANGE IT")
+    return WhyTable(title, headers, (*rows, *more), (1, 2), "condition")
+
+
+def all_texts(conditions: Iterable[Condition]) -> str:
+    """Return conditions that would all have to change, in one line."""
+    return " and ".join(each.reason.text for each in conditions)
+
+
+def reason_text(reason: Reason, near: NearMiss | None = None) -> str:
+    """Return the text of a reason, the rule of a policy with its place, and the nearest value that would do."""
+    where = "" if reason.provenance.plugin == CORE else f" ({rule(reason)})"
+    return f"{reason.text}{where}{f'; nearest: {near}' if near else ''}"
 
 
 def job_text(found: WhyJob) -> WhyText:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from negotiator.app.phrases import first_end_sentence, number, sentence
 from negotiator.app.record_words import record_words
 from negotiator.app.why.slot import RefusedJobs, SlotOutcome, WhySlot
-from negotiator.app.why.texts.text import (
+from negotiator.app.why.texts.job import (
     MATCH_FILL,
     WhyTable,
     WhyText,

@@ -12,7 +12,7 @@ from negotiator.bundle import default_bundle
 from negotiator.records.text import printable
 from negotiator.service.configuration import QUEUES
 from negotiator.service.pages.views.elements import Link, Rows, link, message, shown
-from negotiator.service.yunikorn.rules import placement_rules
+from negotiator.service.yunikorn.queues import placement_rules
 
 _WORDS: Final = {"true": "yes", "false": "no"}
 

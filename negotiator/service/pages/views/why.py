@@ -8,8 +8,7 @@ from typing import Final
 import attrs
 
 from negotiator.app.why.answer import WhyAnswer, WhyTable, WhyText
-from negotiator.app.why.idle import IdleReport
-from negotiator.app.why.idle_groups import IdleBy, idle_groups
+from negotiator.app.why.idle import IdleBy, IdleReport, idle_groups
 from negotiator.app.why.subject import WhyKind
 from negotiator.app.why.texts import idle_text
 from negotiator.service.pages.views.audit import Field
