@@ -13,7 +13,7 @@ import attrs
 
 from negotiator import __version__
 from negotiator.app.bundle_cache import BUNDLES
-from negotiator.app.change import NO_EDITS, BundleEdits, edited
+from negotiator.app.bundle_edits import NO_EDITS, BundleEdits, edited
 from negotiator.app.recordings import RecordedCycle, load_files, recorded_bundle, write_files
 from negotiator.bundle import Bundle
 from negotiator.bundle.folder import read_folder

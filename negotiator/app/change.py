@@ -1,4 +1,4 @@
-"""Use case: replace a file of the policy bundle; and a bundle with some of its files and settings changed, without a change on disk."""
+"""Use case: replace a file of the policy bundle."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import attrs
 
 from negotiator.app.status import status_of
-from negotiator.app.targets import bundle_folder, examine, loaded, overrides
-from negotiator.bundle import Bundle, BundleCheck, default_bundle, examine_bundle
+from negotiator.app.targets import bundle_folder, overrides
+from negotiator.bundle import BundleCheck, default_bundle, examine_bundle
 from negotiator.defaults import MAX_NOTE
 from negotiator.errors import CommandError, InvalidCallError, StateError
 from negotiator.exit_codes import ExitCode
@@ -22,26 +21,6 @@ from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus,
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.runtime import bundle_editor
 from negotiator.runtime.change_file import ChangedMeanwhileError as ChangedMeanwhileError
-
-
-@attrs.frozen
-class BundleEdits:
-    """What is changed in a bundle: contents of files by name, and texts of keys of ``pool.yaml``."""
-
-    files: tuple[tuple[str, bytes], ...] = ()
-    settings: tuple[tuple[str, str], ...] = ()
-
-
-NO_EDITS: Final = BundleEdits()
-
-
-def edited(targets: CommandTargets, edits: BundleEdits) -> Bundle:
-    """Return the bundle of the targets with changes.
-
-    :raises BundleError: it has errors.
-    """
-    found = examine(targets, replaced=dict(edits.files), settings=dict(edits.settings))
-    return loaded(found, bundle_folder(targets))
 
 
 def may_configure(targets: CommandTargets, caller: Caller) -> Permission:

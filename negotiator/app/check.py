@@ -50,7 +50,7 @@ def check_bundle(
     if examination.bundle is not None:
         found = (*found, *lint_resources(examination.bundle, pool, now))
     if pool is not None and examination.bundle is not None:
-        from negotiator.app.lint_bundle import lint_accounting
+        from negotiator.app.lint_accounting import lint_accounting
 
         found = (*found, *lint_accounting(examination.bundle, pool), *_retirement(examination.bundle, pool))
         lines = {(each.source.file, each.source.line) for each in examination.problems}

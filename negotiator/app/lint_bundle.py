@@ -1,7 +1,4 @@
-"""Lints all expressions of a bundle, and reports the jobs of a pool that use accounting names of other users.
-
-Each problem has the file position of the part of the expression with the mistake.
-"""
+"""Lints all expressions of a bundle; each problem has the file position of the part of the expression with the mistake."""
 
 from __future__ import annotations
 
@@ -9,52 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
-import numpy as np
 
-from negotiator.app.policies import WORDS, expression_counts
+from negotiator.app.policy_counts import WORDS, expression_counts
 from negotiator.bundle import BundleCheck
 from negotiator.bundle.expressions import BundleExpression, bundle_expressions
-from negotiator.bundle.model import Bundle
 from negotiator.bundle.text import SourceText
 from negotiator.classad import Ad, Environment, Table, bind
 from negotiator.classad.lint import Finding, LintCode, lint, moved
 from negotiator.classad.syntax import Literal, Paren
-from negotiator.cycle.accounting_names import not_permitted, owner_names, users_of
-from negotiator.cycle.admit import EXAMPLES
-from negotiator.cycle.jobs import job_id, texts
 from negotiator.hooks.ad_kinds import AdKind, tables_by_kind
 from negotiator.pool import Snapshot
-from negotiator.records import Mode, Problem, Severity, Source
-from negotiator.records.text import printable
+from negotiator.records import Problem, Severity, Source
 
-_SHORT = 100
 _SLACK: Final = 4096
 _NO_MATCH: Final = "no job of this pool can be matched"
 _DECIDED: Final = frozenset(
     {LintCode.ALWAYS_TRUE_IN_POOL, LintCode.ALWAYS_FALSE_IN_POOL, LintCode.NEVER_TRUE_IN_POOL}
 )
 """Findings that are normal for most gates and constraints in most pools."""
-
-
-def lint_accounting(bundle: Bundle, pool: Snapshot) -> Iterator[Problem]:
-    """Yield a problem for each way in which jobs of the pool use other users' names: refused, mapped, trusted."""
-    jobs = pool.jobs
-    groups, owners = texts(jobs, "AccountingGroup"), owner_names(jobs)
-    for mask, reason in not_permitted(jobs, bundle.accounting, users_of(jobs)):
-        rows = np.flatnonzero(mask).tolist()
-        examples = ", ".join(
-            f"job {job_id(jobs.ad(row))} of {_short(owners[row])} as {_short(groups.text(row))}"
-            for row in rows[:EXAMPLES]
-        )
-        refused = reason.mode is Mode.ENFORCE
-        count = f"{len(rows)} {'job' if len(rows) == 1 else 'jobs'}"
-        message = f"accounting: {reason.text}: {count} of this pool, such as {examples} [{reason.code}]"
-        hint = "permit the name under accounting: names: if it is intended" if refused else ""
-        yield Problem(Severity.WARNING if refused else Severity.NOTICE, Source("pool.yaml"), message, hint)
-
-
-def _short(text: str) -> str:
-    return printable(text if len(text) <= _SHORT else f"{text[:_SHORT]}...")
 
 
 def lint_bundle(examination: BundleCheck, pool: Snapshot | None, now: float) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from negotiator.app.ad_values import AdValue, ad_expression, ad_value
-from negotiator.app.change import NO_EDITS, BundleEdits
+from negotiator.app.bundle_edits import NO_EDITS, BundleEdits
 from negotiator.app.job_lookup import find_job, find_slot
 from negotiator.app.yaml_files import read_record
 from negotiator.bundle import Bundle

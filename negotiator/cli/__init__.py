@@ -47,7 +47,7 @@ def main(context: click.Context, *, debug: bool, no_color: bool) -> None:
     if no_color or os.environ.get("NO_COLOR"):
         context.color = False
     if debug:
-        from negotiator.cli.errors import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
+        from negotiator.cli.debug import plugin_tracebacks  # noqa: PLC0415 - help and completion need it not
 
         context.with_resource(plugin_tracebacks())
     if context.default_map is None:

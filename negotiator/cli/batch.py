@@ -1,8 +1,7 @@
-"""``negotiator replay``, and what all commands over recorded cycles share: progress on a terminal, refusals on standard error, until Ctrl-C."""
+"""What commands over recorded cycles share: progress on a terminal, refusals on standard error, until Ctrl-C."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -13,20 +12,14 @@ import attrs
 import click
 
 from negotiator.app.batches import BatchProgress, CycleTask, finished_results, over_recorded
-from negotiator.app.bundle_choice import BundleChoice
 from negotiator.app.executors import workers
 from negotiator.app.policy_tests import PolicyTestProgress
-from negotiator.app.recordings import recorded_files
-from negotiator.app.replay import ReplayReport, ReplayTask
 from negotiator.cli.errors import print_note
 from negotiator.cli.phrases import duration, number
 from negotiator.cli.render import printable
 from negotiator.cli.status_line import StatusLine
 from negotiator.engines.choice import EngineChoice
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.command_targets import CommandTargets
-
-R = TypeVar("R")
 
 
 @attrs.define(eq=False)
@@ -78,6 +71,9 @@ def _pace(seconds: float, done: int, left: int) -> tuple[str, ...]:
         return ()
     each = seconds / done
     return (f"{each:.1f} s each, {duration(each * left)} left",)
+
+
+R = TypeVar("R")
 
 
 @attrs.define(eq=False)
@@ -142,34 +138,3 @@ class Batch:
     def end(self, code: ExitCode) -> None:
         """End the command: interrupted, with the code of the first refusal, or else with this code."""
         sys.exit(ExitCode.INTERRUPTED if self._stopped else self._refused or code)
-
-
-def replay(
-    paths: tuple[Path, ...],
-    targets: CommandTargets,
-    engine: EngineChoice,
-    resume: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Decide recorded cycles again, and print how each compares, as soon as it is known."""
-    different = files = 0
-    batch = Batch(engine, resume, prints=True)
-    for file, report in batch.results(recorded_files(paths), ReplayTask(BundleChoice(targets))):
-        files += 1
-        different += bool(report.difference)
-        click.echo(_json(file, report) if as_json else _line(file, report))
-    if not as_json:
-        click.echo(
-            f"{number(files, 'cycle')}: {files - different} the same, {different} different{batch.remark}"
-        )
-    batch.end(ExitCode.NOT_DONE if different else ExitCode.DONE)
-
-
-def _json(file: Path, report: ReplayReport) -> str:
-    return json.dumps({"file": str(file), **attrs.asdict(report)})
-
-
-def _line(file: Path, report: ReplayReport) -> str:
-    outcome = f"different: {report.difference}" if report.difference else "the same"
-    return printable(f"{file}: cycle {report.number}, {number(report.matches, 'match')}: {outcome}")

@@ -22,7 +22,7 @@ from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records import Severity
 
 if TYPE_CHECKING:
-    from negotiator.app.policies import PolicyCount
+    from negotiator.app.policy_counts import PolicyCount
 
 
 def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) -> None:
@@ -32,7 +32,7 @@ def check(folder: Path, form: str, *, ignored: bool, targets: CommandTargets) ->
     examination = check_bundle(targets, snapshot, list_ignored=ignored)
     counts: tuple[PolicyCount, ...] = ()
     if snapshot is not None and examination.bundle is not None:
-        from negotiator.app.policies import policy_counts
+        from negotiator.app.policy_counts import policy_counts
 
         counts = policy_counts(examination.bundle, snapshot, current_time(targets))
     reuse = claim_reuse(examination.bundle, snapshot) if examination.bundle else ReuseReport()

@@ -11,7 +11,7 @@ import attrs
 import click
 
 from negotiator.app.bundle_choice import BundleChoice
-from negotiator.app.change import BundleEdits
+from negotiator.app.bundle_edits import BundleEdits
 from negotiator.app.diff import ComparisonTask, compare_pool
 from negotiator.app.targets import bundle_folder, check_state
 from negotiator.app.whatif import (

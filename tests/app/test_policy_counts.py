@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from negotiator.app.check import check_bundle
-from negotiator.app.policies import MAX_EVALUATED, policy_counts
+from negotiator.app.policy_counts import MAX_EVALUATED, policy_counts
 from negotiator.classad import UNDEFINED, evaluate, parse
 from negotiator.hooks.command_targets import CommandTargets
 from pools import NOW, ad, job, slot, snapshot, write_bundle

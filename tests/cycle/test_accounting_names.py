@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pools
-from negotiator.app.lint_bundle import lint_accounting
+from negotiator.app.lint_accounting import lint_accounting
 from negotiator.cycle.accounting_names import named_user
 from negotiator.records import Severity
 from pools import ad, job, matched, reasons, slot, snapshot

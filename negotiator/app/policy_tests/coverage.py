@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 
 import attrs
 
-from negotiator.app.policies import PolicyCount
+from negotiator.app.policy_counts import PolicyCount
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.bundle import Bundle
 from negotiator.bundle.rules import BundleRule, BundleRules, bundle_rules

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from negotiator.app.access import AccessAnswer
-from negotiator.app.policies import expression_counts
+from negotiator.app.policy_counts import expression_counts
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.file import AccessExpectation, Expectation, Outcome, PolicyTest
 from negotiator.audit.records import intent_records

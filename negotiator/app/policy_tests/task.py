@@ -9,7 +9,7 @@ from typing import Self
 import attrs
 
 from negotiator.app.bundle_choice import BundleChoice
-from negotiator.app.policies import PolicyCount, policy_counts
+from negotiator.app.policy_counts import PolicyCount, policy_counts
 from negotiator.app.policy_tests.coverage import CoveredRules
 from negotiator.app.policy_tests.cycle import PolicyTestCycle
 from negotiator.app.policy_tests.expectations import Mismatch, mismatches, undefined_expressions

@@ -38,6 +38,6 @@ def replay(**given: Any) -> None:
       negotiator replay recorded/ --engine processes:4 --resume replayed.jsonl
       negotiator replay recorded/20261123T101500Z-00000042.cycle --json
     """
-    from negotiator.cli import batch as implementation
+    from negotiator.cli import replay as implementation
 
     implementation.replay(**given)
