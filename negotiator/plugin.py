@@ -214,7 +214,7 @@ if TYPE_CHECKING:
     from negotiator.records import Severity as Severity
     from negotiator.records import Source as Source
     from negotiator.records import Verdict as Verdict
-    from negotiator.records.source import SERVICE_CONFIGURATION as SERVICE_CONFIGURATION
+    from negotiator.records.problem import SERVICE_CONFIGURATION as SERVICE_CONFIGURATION
     from negotiator.records.text import local_time as local_time
     from negotiator.records.text import printable as printable
     from negotiator.records.text import suggest as suggest
@@ -296,7 +296,7 @@ else:
             "PriorityPolicy QueueSettings SortPolicy effective_settings read_queue_property"
         ),
         "negotiator.records": "Mode Problem Reason ScalarText Severity Source Verdict",
-        "negotiator.records.source": "SERVICE_CONFIGURATION",
+        "negotiator.records.problem": "SERVICE_CONFIGURATION",
         "negotiator.records.text": "local_time printable suggest",
     }
     __getattr__, __dir__ = lazy_names(__name__, _NAMES)

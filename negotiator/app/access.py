@@ -12,7 +12,7 @@ from negotiator.errors import PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.placement import AccessCache
-from negotiator.placement.access import is_granted
+from negotiator.placement.chain import is_granted
 from negotiator.queues import QueueTree
 
 QUEUE_KINDS = (AccessKind.SUBMIT, AccessKind.ADMINISTER)

@@ -13,7 +13,7 @@ from negotiator.audit.queueing import placement_fields
 from negotiator.errors import CommandError
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, Placement
-from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
+from negotiator.placement.chain import NO_RULE_MATCHED, ApplicationPlacement
 
 GROUPS_UNKNOWN = "groups_unknown"
 _TEXTS = {

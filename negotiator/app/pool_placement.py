@@ -18,7 +18,7 @@ from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.records import Cycle
-from negotiator.placement.trace import ApplicationPlacement
+from negotiator.placement.chain import ApplicationPlacement
 from negotiator.pool import Snapshot
 from negotiator.queues.names import upwards
 

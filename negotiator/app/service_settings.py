@@ -27,7 +27,7 @@ from negotiator.defaults import (
 )
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.state_location import DatabaseUrl
-from negotiator.records.source import Source
+from negotiator.records.problem import Source
 
 if TYPE_CHECKING:
     from negotiator.runtime.cycle_recorder import CycleRecorder

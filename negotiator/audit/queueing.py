@@ -9,7 +9,7 @@ from negotiator.audit.values import TEXT, Record, bounded, instant
 
 if TYPE_CHECKING:
     from negotiator.placement import PlacementStep
-    from negotiator.placement.trace import ApplicationPlacement
+    from negotiator.placement.chain import ApplicationPlacement
     from negotiator.queues import QueueChange
 
 _GROUPS = 50

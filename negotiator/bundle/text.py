@@ -15,7 +15,7 @@ import attrs
 import yaml
 
 from negotiator.records import Problem, Severity, Source
-from negotiator.records.source import SERVICE_CONFIGURATION
+from negotiator.records.problem import SERVICE_CONFIGURATION
 
 MAX_EXCERPT = 1_000
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)

@@ -12,7 +12,7 @@ from negotiator.app.pool_placement import PoolPlacement
 from negotiator.cli.screen import ScreenTable, print_tables
 from negotiator.cli.selection import Selection
 from negotiator.placement import Placement
-from negotiator.placement.trace import NO_RULE_MATCHED, ApplicationPlacement
+from negotiator.placement.chain import NO_RULE_MATCHED, ApplicationPlacement
 
 _DETAILS = "Details: --full, or --user NAME, --queue PATH, --job ID"
 

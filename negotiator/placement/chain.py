@@ -1,30 +1,33 @@
-"""The chain of placement rules: the first rule whose queue accepts an application places it.
+"""The chain of placement rules: the first rule whose queue accepts an application places it; its trace, rule by rule.
 
 Source: "App Placement Rules". An application that no rule places is rejected. A rule that fails (an invalid queue name,
-a parent rule that gives a leaf) rejects it at once; after a mismatch the next rule is tried.
+a parent rule that gives a leaf) rejects it at once; after a mismatch the next rule is tried. Access policies are asked once for each question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import attrs
 
 from negotiator import __version__
-from negotiator.hooks.access import Access, AccessKind, AccessQuestion
+from negotiator.hooks.access import Access, AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.manager import HookManager
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
 from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
-from negotiator.placement.access import AccessCache, is_granted
 from negotiator.placement.filters import UserFilter
-from negotiator.placement.trace import MATCHED, NO_RULE_MATCHED, Placement, PlacementStep
 from negotiator.queues import RECOVERY, ROOT, MutableQueueTree, QueueChange, QueueTree
 from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_name, is_queue_path
 from negotiator.queues.tree import QueueError
 from negotiator.records import Source
 
+_BATCH = 5_000
+MATCHED = "matched"
+NO_RULE_MATCHED = "no_rule_matched"
 #: Codes that reject an application at once; after any other the next rule is tried.
 FATAL = frozenset(
     {
@@ -36,6 +39,87 @@ FATAL = frozenset(
     }
 )
 _HOOK = "negotiator_placement_rules"
+
+
+@attrs.define
+class AccessCache:
+    """The cached answers of a bundle's policies for one state of the queues, and the failures of policies."""
+
+    hooks: HookManager
+    settings: Mapping[str, Any]
+    queues: QueueTree
+    failures: dict[HookFailure, None] = attrs.field(factory=dict)
+    _known: dict[AccessQuestion, Attributed[Access]] = attrs.field(factory=dict)
+
+    def ask(self, questions: Iterable[AccessQuestion]) -> None:
+        """Evaluate several questions in one call, for later use."""
+        missing = [question for question in dict.fromkeys(questions) if question not in self._known]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            answers, failures = self.hooks.access(batch, self.queues, self.settings)
+            self._known.update(zip(batch, answers, strict=True))
+            self.failures.update(dict.fromkeys(failures))
+
+    def answer(self, question: AccessQuestion) -> Attributed[Access]:
+        """Return the deciding answer to one question."""
+        known = self._known.get(question)
+        if known is None:
+            self.ask([question])
+            known = self._known[question]
+        return known
+
+    def submit(self, user: str, groups: tuple[str, ...], path: str) -> Attributed[Access]:
+        """Return whether a user may submit to a queue, which may not exist yet."""
+        return self.answer(AccessQuestion(user, groups, AccessKind.SUBMIT, path))
+
+
+def is_granted(answer: Attributed[Access]) -> bool:
+    """True if a deciding answer grants access."""
+    return answer.record.decision is AccessDecision.GRANT
+
+
+@attrs.frozen
+class PlacementStep:
+    """One rule that was tried, the queue it gave (empty for none), and the result.
+
+    ``code`` is ``matched``; or a mismatch, after which the next rule is tried: ``filtered``, ``no_value``,
+    ``queue_missing``, ``queue_is_parent``, ``queue_draining``, ``access_denied``, ``queue_reserved``; or a failure that
+    rejects the application at once: ``invalid_queue_name``, ``parent_is_leaf``, ``create_under_leaf``,
+    ``create_under_draining``, ``plugin_error``.
+    """
+
+    rule: str
+    queue: str
+    code: str
+    text: str
+    plugin: str
+    version: str
+    source: Source
+    access: Access | None = None  # the answer of the access policies for the queue, if they were asked
+
+
+@attrs.frozen
+class Placement:
+    """The queue of an application, empty if it is rejected; ``code`` is that of the last step, or ``no_rule_matched``."""
+
+    queue: str
+    code: str
+    steps: tuple[PlacementStep, ...]
+
+    @property
+    def placed(self) -> bool:
+        """True if the application has a queue."""
+        return bool(self.queue)
+
+
+@attrs.frozen
+class ApplicationPlacement:
+    """The placement of new applications that are alike in all that rules read: one of them, and how many jobs."""
+
+    application: Application
+    jobs: int
+    first_job: str
+    placement: Placement
 
 
 @attrs.frozen

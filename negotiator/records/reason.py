@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from negotiator.records.source import Source
+from negotiator.records.problem import Source
 
 
 class Verdict(enum.StrEnum):

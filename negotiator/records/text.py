@@ -1,4 +1,4 @@
-"""Text for messages: printable, suggestions for misspelled names, and times."""
+"""Text for messages: printable, suggestions for misspelled names, times, and scalars of files with their places."""
 
 from __future__ import annotations
 
@@ -7,6 +7,25 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
+
+import attrs
+
+from negotiator.records.problem import Source
+
+_MOST_LISTED: Final = 15  # words; of more the nearest are named
+_NEAREST: Final = 5
+
+
+@attrs.frozen
+class ScalarText:
+    """One scalar of a file as it is written, not interpreted; ``quoted`` if it is in quotes."""
+
+    text: str
+    source: Source = attrs.field(default=Source(""), eq=False)
+    quoted: bool = attrs.field(default=False, eq=False)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def printable(text: str) -> str:
@@ -18,10 +37,6 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-_MOST_LISTED: Final = 15  # words; of more the nearest are named
-_NEAREST: Final = 5
 
 
 def suggest(word: str, known: Iterable[str], *, listed: bool = True) -> str:

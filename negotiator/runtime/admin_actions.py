@@ -32,7 +32,7 @@ from negotiator.hooks.order import OrderRows
 from negotiator.hooks.order_type import RequestOrderType, RowsChange
 from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.placement import AccessCache
-from negotiator.placement.access import is_granted
+from negotiator.placement.chain import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import ApplicationHold, RegisteredApplication
 from negotiator.records.text import printable

@@ -15,7 +15,7 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.rules import bundle_rules
 from negotiator.cycle.claims import ClaimIndex
-from negotiator.cycle.journal import JournalEntry
+from negotiator.cycle.state_values import JournalEntry
 from negotiator.errors import StateError
 from negotiator.hooks.accounts import PoolNegotiators, SharedRows
 from negotiator.hooks.failures import describe_error

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         SlotInUse,
         Table,
     )
-    from negotiator_fairshare.group_charges import GroupCharges
+    from negotiator_fairshare.group_turns import GroupCharges
 
 _ORDER = "submitters"
 _COMPATIBLE = KnownSetting(name="compatible", default="exact", plugin="fairshare")
@@ -93,7 +93,7 @@ class GroupPolicy:
 
     def begin_cycle(self, slots: Table, cycle: Cycle) -> GroupCharges:
         """Weigh the slots of a cycle."""
-        from negotiator_fairshare.group_charges import GroupCharges
+        from negotiator_fairshare.group_turns import GroupCharges
 
         return GroupCharges.of(slots, self.settings, cycle)
 
@@ -115,7 +115,7 @@ def negotiator_usage(
     report: str, used: CounterUsage, settings: FairShareSettings
 ) -> Iterable[Mapping[str, Any]]:
     """Report ``accounting-groups``: what each accounting group uses, and its quota."""
-    from negotiator_fairshare.group_charges import group_usage
+    from negotiator_fairshare.group_turns import group_usage
 
     return group_usage(settings, used.sums) if report == "accounting-groups" else ()
 
@@ -149,7 +149,7 @@ def _check_row(key: str, row: Mapping[str, Any]) -> None:
 
 
 def _change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChange:
-    from negotiator_fairshare.account_requests import change_rows
+    from negotiator_fairshare.shared_accounts import change_rows
 
     return change_rows(rows, change, settings, now)
 

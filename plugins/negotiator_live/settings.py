@@ -14,14 +14,13 @@ import attrs
 from negotiator.plugin import Problem, ScalarText, Section, Severity, Source, printable
 from negotiator_live.configured import SETTINGS, PoolConfiguration
 from negotiator_live.master.handover import daemon_name
-from negotiator_live.security.policy import AuthMethod, Requirement
+from negotiator_live.security.policy import AuthMethod, Requirement, is_pattern
 from negotiator_live.security.server.authorization import (
     AuthorizationEntry,
     AuthorizationTable,
     LevelLists,
 )
 from negotiator_live.security.server.peer import Level
-from negotiator_live.security.users import is_pattern
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
 PORT: Final = 9618

@@ -1,4 +1,4 @@
-"""The turns after all free slots are granted: a queue below its guaranteed resources may end running jobs for one of its own in each."""
+"""The turns of leaf queues with waiting jobs: first for free slots, then, below guaranteed resources, those that may end running jobs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,46 @@ from collections.abc import Iterable, Mapping
 import attrs
 
 from negotiator.plugin import Resources
-from negotiator_queue_order.leaf_jobs import Numbers
-from negotiator_queue_order.preemption import MAX_ENDED_JOBS, QueuePreemptor
-from negotiator_queue_order.turns import Leaf, Turn
+from negotiator_queue_order.leaf_jobs import Ints, LeafJobs, Numbers
+from negotiator_queue_order.preemption import MAX_ENDED_JOBS, EligibleVictims, QueuePreemptor
+from negotiator_queue_order.queues import QueueNode
+
+
+@attrs.define(eq=False)
+class Leaf:
+    """A leaf queue and its jobs.
+
+    ``quota_refused`` are the requests of which quotas refused some jobs: a turn then offers all. ``ended`` is the number of
+    running jobs that were ended for its jobs.
+    """
+
+    node: QueueNode
+    jobs: LeafJobs
+    share_before: float
+    granted: int = 0
+    ended: int = 0
+    quota_refused: set[int] = attrs.field(factory=set)
+
+    def await_turns(self) -> None:
+        """Count the leaf as waiting in the queues above it."""
+        for node in self.node.upwards():
+            node.waiting += 1
+
+    def end_turns(self) -> None:
+        """Give the leaf no more turns."""
+        for node in self.node.upwards():
+            node.waiting -= 1
+
+
+@attrs.frozen(eq=False)
+class Turn:
+    """Some jobs of a request of a leaf, of which ``most`` may get slots; ``eligible`` None: free slots."""
+
+    leaf: Leaf
+    request: int  # its place among the requests of the leaf
+    jobs: Ints  # their places in the leaf's jobs, (M,)
+    most: int
+    eligible: EligibleVictims | None = None
 
 
 @attrs.frozen(eq=False)

@@ -1,12 +1,18 @@
-"""The hooks of the plugin: charges, filters, usage, reports, commands."""
+"""The hooks of the plugin: charges, filters, usage, reports, commands; and what is computed once, as its policy object.
+
+That is what the rule sets of each mode read of requests, and their rules over the slots of a cycle.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
 
 from negotiator.plugin import Section, hookimpl
-from negotiator_quotasets.settings import FILES, QuotaSettings, check
+from negotiator_quotasets.requests import RequestReader
+from negotiator_quotasets.settings import FILES, QuotaSettings, SetsOfMode, check
 
 if TYPE_CHECKING:
     import click
@@ -23,9 +29,33 @@ if TYPE_CHECKING:
         Report,
         Request,
         StartingBundle,
+        Table,
     )
-    from negotiator_quotasets.policy import QuotaPolicy
     from negotiator_quotasets.pool import RulesByMode
+
+
+@attrs.frozen(eq=False)
+class QuotaPolicy:
+    """The sets of each mode, with what they read of requests."""
+
+    settings: QuotaSettings
+    parts: tuple[tuple[SetsOfMode, RequestReader], ...]
+
+    @classmethod
+    def of(cls, settings: QuotaSettings) -> Self:
+        """Return a reader for each mode whose sets, or declared capacities, limit something."""
+        parts = ((each, RequestReader(settings, each.sets)) for each in settings.by_mode)
+        return cls(settings, tuple((part, reader) for part, reader in parts if reader.active))
+
+    def attributes(self) -> frozenset[str]:
+        """Return the attributes of jobs that are read, in lower case."""
+        return frozenset().union(*(reader.attributes() for _, reader in self.parts))
+
+    def begin_cycle(self, slots: Table, cycle: Cycle) -> RulesByMode:
+        """Return the rules over the slots of a cycle."""
+        from negotiator_quotasets.pool import rules_by_mode
+
+        return rules_by_mode(self.settings, self.parts, slots, cycle.environment)
 
 
 @hookimpl
@@ -44,13 +74,13 @@ def negotiator_section() -> Section:
 def _unknown_names(settings: QuotaSettings, partition: PartitionConfig) -> Iterable[Problem]:
     if not settings.files:
         return ()
-    from negotiator_quotasets.settings.declared_rules import unknown_names
+    from negotiator_quotasets.settings.quota_settings import unknown_names
 
     return unknown_names(settings, partition)
 
 
 def _declared_rules(settings: QuotaSettings, root: QueueConfig) -> Iterable[DeclaredRule]:
-    from negotiator_quotasets.settings.declared_rules import declared_rules
+    from negotiator_quotasets.settings.quota_settings import declared_rules
 
     del root
     return declared_rules(settings)
@@ -61,7 +91,7 @@ def negotiator_job_attributes(settings: QuotaSettings) -> Iterable[str]:
     """Declare the job attributes that are read."""
     if not settings.limits_anything:
         return ()
-    from negotiator_quotasets.policy import QuotaPolicy
+    from negotiator_quotasets.hooks import QuotaPolicy
 
     return QuotaPolicy.of(settings).attributes()
 
@@ -77,7 +107,7 @@ def negotiator_policy(settings: QuotaSettings) -> QuotaPolicy | None:
     """Evaluate the rules over the slots of a cycle once; None if nothing is limited."""
     if not settings.limits_anything:
         return None
-    from negotiator_quotasets.policy import QuotaPolicy
+    from negotiator_quotasets.hooks import QuotaPolicy
 
     return QuotaPolicy.of(settings)
 

@@ -5,7 +5,7 @@ from attrs import evolve
 from negotiator.audit.queueing import change_fields, placement_fields
 from negotiator.hooks.placement import Application
 from negotiator.placement import Placement, PlacementStep
-from negotiator.placement.trace import ApplicationPlacement
+from negotiator.placement.chain import ApplicationPlacement
 from negotiator.queues import QueueChange, QueueChangeKind
 from negotiator.records import Source
 

@@ -5,7 +5,7 @@ import pytest
 from condor_accounts import RecordedCycle, accounts_of, weights_are_known
 from condor_cases import has_odd_weights
 from condor_long import slots_now
-from negotiator_fairshare.accounts.attributes import INTEGERS, REALS
+from negotiator_fairshare.accounts.accounts import INTEGERS, REALS
 
 
 def test_accounts_after_recorded_cycles(condor_cases, condor_file, report):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from negotiator.bundle import load_bundle
 from negotiator.classad import Ad, Environment, Table, parse
-from negotiator.cycle.resources import RequestedAmounts
+from negotiator.cycle.requests import RequestedAmounts
 
 QUEUES = """
 partitions:

@@ -14,8 +14,7 @@ from negotiator.bundle.model import PlacementSettings
 from negotiator.cli import main
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.loop import run_cycle
-from negotiator.placement.chain import FATAL
-from negotiator.placement.trace import NO_RULE_MATCHED, PlacementStep
+from negotiator.placement.chain import FATAL, NO_RULE_MATCHED, PlacementStep
 from negotiator.plugin import AccessDecision, AccessKind, AccessQuestion, Cycle
 from negotiator.queues import Acl, QueueChangeKind, QueueState, QueueTree
 from negotiator.queues import config as written

@@ -6,7 +6,7 @@ import pytest
 
 from negotiator_quotasets.complexes import STANDARD, ComplexType
 from negotiator_quotasets.language import evaluate_formula
-from negotiator_quotasets.language.formulas import FormulaError, read_formula
+from negotiator_quotasets.language.model import FormulaError, read_formula
 
 
 def value(text, type_=ComplexType.INT, **values):

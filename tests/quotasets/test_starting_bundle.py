@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator_quotasets.starting_bundle.quota_names import QuotaNames
+from negotiator_quotasets.starting_bundle.objects import QuotaNames
 from new_bundles import files, made_of, run
 
 QUOTAS = """\

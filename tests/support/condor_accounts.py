@@ -6,7 +6,7 @@ import fair_share
 from condor_cases import slot_ads, value_of
 from negotiator.classad import Environment, Table, is_true
 from negotiator_fairshare.accounts import Accounts, AccountSettings, ResourceRecord, UseCounter
-from negotiator_fairshare.accounts.attributes import INTEGERS, REALS, record_of
+from negotiator_fairshare.accounts.accounts import INTEGERS, REALS, record_of
 from negotiator_fairshare.groups.settings import ConfiguredGroup
 from negotiator_fairshare.groups.tree import GroupTree
 

@@ -17,8 +17,7 @@ from negotiator.hooks import specs
 from negotiator.hooks.access import AccessKind, AccessQuestion
 from negotiator.hooks.placement import Application
 from negotiator.placement import AccessCache, Chain, Placement, make_chain
-from negotiator.placement.access import is_granted
-from negotiator.placement.trace import MATCHED
+from negotiator.placement.chain import MATCHED, is_granted
 from negotiator.queues import MutableQueueTree, PartitionConfig, QueueTree
 from negotiator.records import Problem, Severity
 from queueing import drain

@@ -15,7 +15,7 @@ from negotiator.bundle.rules import BundleRule, BundleRules, bundle_rules
 from negotiator.cycle.result import CycleResult
 from negotiator.hooks.access import Access, AccessDecision
 from negotiator.hooks.answers import HookFailure
-from negotiator.placement.trace import MATCHED
+from negotiator.placement.chain import MATCHED
 from negotiator.records import Mode, Provenance, Source
 
 #: An expression by its name and its place.

@@ -20,8 +20,7 @@ import attrs
 
 from negotiator.plugin import PoolError, Problem, Severity, Source, open_regular, parse, printable
 from negotiator_fairshare.accounts.account import AccountRecord, ResourceRecord
-from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.attributes import canonical, numbers_of, record_of
+from negotiator_fairshare.accounts.accounts import Accounts, canonical, numbers_of, record_of
 from negotiator_fairshare.accounts.state_rows import check_name, check_others, checked_text
 
 MAX_LINE = 100_000  # bytes

@@ -17,8 +17,7 @@ import attrs
 
 from negotiator.plugin import OrderRows, PoolNegotiators
 from negotiator_fairshare.accounts.account import AccountRecord, ResourceRecord
-from negotiator_fairshare.accounts.accounts import Accounts
-from negotiator_fairshare.accounts.attributes import canonical, numbers_of, record_of
+from negotiator_fairshare.accounts.accounts import Accounts, canonical, numbers_of, record_of
 from negotiator_fairshare.accounts.use import NegotiatorUse, PoolUse
 
 MAX_NAME = 1_000  # characters

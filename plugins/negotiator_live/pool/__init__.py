@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from negotiator.plugin import lazy_names
 
 if TYPE_CHECKING:
-    from negotiator_live.pool.observed import ObservedHTCondorPool as ObservedHTCondorPool
     from negotiator_live.pool.source import HTCondorPool as HTCondorPool
+    from negotiator_live.pool.source import ObservedHTCondorPool as ObservedHTCondorPool
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "negotiator_live.pool.observed": "ObservedHTCondorPool",
-            "negotiator_live.pool.source": "HTCondorPool",
+            "negotiator_live.pool.source": "HTCondorPool ObservedHTCondorPool",
         },
     )

@@ -1,4 +1,4 @@
-"""The source ``htcondor``: the ads of a live HTCondor pool, and matches for its schedds."""
+"""The source ``htcondor``: the ads of a live HTCondor pool, and matches for its schedds; or a pool that another negotiator serves, as tools read it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from negotiator.plugin import (
     Eviction,
     EvictionOutcome,
     LivePool,
+    ObservedPool,
     PoolAds,
     PoolControl,
     PoolError,
 )
 from negotiator_live.ads.advertiser import Advertiser, own_address
 from negotiator_live.ads.negotiator_ad import AdvertisedCycle, NegotiatorIdentity
-from negotiator_live.collector import SCHEDDS, SUBMITTERS_WITH_CAPABILITIES
+from negotiator_live.collector import SCHEDDS, SLOTS, SUBMITTERS, SUBMITTERS_WITH_CAPABILITIES
 from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.master import child
 from negotiator_live.pool.answers import is_offline
 from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, StartdNotices, report
+from negotiator_live.pool.job_queries import JobQuery, job_queries
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
-from negotiator_live.pool.running import RunningClaims
-from negotiator_live.pool.slots import fetch_slots
+from negotiator_live.pool.running import RunningClaims, fetch_slots
+from negotiator_live.pool.slow_schedds import concurrently
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError
@@ -175,3 +177,35 @@ class HTCondorPool(LivePool):
             self._advertiser.withdraw()
         self._negotiations.close()
         self._client.sessions.clear()
+
+
+class ObservedHTCondorPool(ObservedPool):
+    """The ads of an HTCondor pool, read with READ authorization."""
+
+    def __init__(self, pool: ConfiguredPool) -> None:
+        """Observe a pool; nothing is connected yet."""
+        self._daemons = PoolDaemons.of(pool)
+        self._timeout = pool.keys.timeout
+
+    def fetch(self, ads: PoolAds) -> None:
+        """Fetch the ads of slots, schedds, submitters and jobs, without claim ids.
+
+        :raises PoolError: the collector does not answer.
+        """
+        collector = self._daemons.collector
+        for kind in (SUBMITTERS, SLOTS):
+            ads.add(COLLECTOR, collector.query(kind))
+        schedds = list(collector.query(SCHEDDS))
+        ads.add(COLLECTOR, schedds)
+        queries, problems = job_queries(ads_of(schedds), self._daemons.client, self._timeout)
+        for problem in problems:
+            report(ads, COLLECTOR, problem)
+        for query, error in concurrently(queries, JobQuery.fetch):
+            if error is not None:
+                report(ads, f"schedd {query.schedd}", error)
+            elif query.texts:
+                ads.add(f"schedd {query.schedd}", query.texts)
+
+    def close(self) -> None:
+        """Forget the security sessions."""
+        self._daemons.client.sessions.clear()

@@ -1,11 +1,19 @@
-"""The requirements of this client on a session; each is that of HTCondor's ``SEC_CLIENT_*`` setting."""
+"""The requirements of this client on a session, each that of HTCondor's ``SEC_CLIENT_*`` setting; and patterns of users, as the settings have them."""
 
 from __future__ import annotations
 
+import re
 from enum import IntFlag, StrEnum
 from typing import Final
 
 import attrs
+
+_PATTERN: Final = re.compile(r"\*|(?:\*|[!-)+-?A-~]{1,200})@(?:\*|[A-Za-z0-9_.-]{1,200})", re.ASCII)
+
+
+def is_pattern(text: str) -> bool:
+    """True for ``*`` (anybody), ``name@domain``, ``*@domain``, ``name@*`` and ``*@*`` (anybody who authenticated)."""
+    return _PATTERN.fullmatch(text) is not None
 
 
 class Requirement(StrEnum):

@@ -1,4 +1,4 @@
-"""A connection to a daemon: messages of integers, strings and ads, in both directions and for both roles."""
+"""A connection to a daemon, over a shared port if its address has one: messages of integers, strings and ads, in both directions and for both roles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Final, Self
 
 from negotiator_live.wire.ads import SECRET_MARKER, WireAd, is_attribute_name
-from negotiator_live.wire.errors import UnsendableError, malformed
+from negotiator_live.wire.commands import DaemonCommand
+from negotiator_live.wire.errors import UnreachableError, UnsendableError, malformed, timed_out
 from negotiator_live.wire.exchange import Deadline, Exchange
 from negotiator_live.wire.incoming import IncomingMessages
 from negotiator_live.wire.packets import MAX_AD, MAX_ATTRIBUTES, MAX_MESSAGE, PacketCipher, PacketSocket
@@ -18,6 +19,8 @@ _INT: Final = struct.Struct(">q")
 _FRACTION: Final = 2_147_483_647  # of a real: its fraction travels as this many parts of 1
 _MOST_BITS: Final = 1100  # of an exponent of a real
 _NULL: Final = b"\xad"
+_CLIENT: Final = "negotiator"
+_BUFFER: Final = 1 << 20
 
 
 class Channel:
@@ -205,3 +208,51 @@ def _shortest(low: float, high: float) -> float:
     middle = low + (high - low) / 2
     candidates = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
     return next((each for each in candidates if low <= each <= high), low)
+
+
+def connect(exchange: Exchange, deadline: Deadline) -> Channel:
+    """Return a connection to the daemon; no command was sent yet.
+
+    :raises DaemonError: it cannot be reached in time.
+    """
+    channel = Channel(_connected(exchange, deadline), exchange, deadline)
+    if shared := exchange.address.shared_port_id:
+        try:
+            _pass_on(channel, shared)
+        except BaseException:
+            channel.close()
+            raise
+    return channel
+
+
+def _connected(exchange: Exchange, deadline: Deadline) -> socket.socket:
+    problems = []
+    for endpoint in exchange.address.endpoints:
+        remaining = deadline.remaining()
+        if remaining <= 0:
+            raise timed_out(exchange, deadline, "connecting")
+        try:
+            connected = socket.create_connection((endpoint.host, endpoint.port), remaining)
+        except TimeoutError:
+            problems.append(f"{endpoint}: timed out")
+        except (OSError, UnicodeError) as error:
+            problems.append(f"{endpoint}: {getattr(error, 'strerror', None) or error}")
+        else:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+            return connected
+    raise UnreachableError(
+        exchange,
+        f"no connection ({', '.join(problems)})",
+        f"see whether the {exchange.daemon} runs and a firewall lets this host connect",
+    )
+
+
+def _pass_on(channel: Channel, name: str) -> None:
+    channel.put_int(DaemonCommand.SHARED_PORT_CONNECT)
+    channel.put_string(name)
+    channel.put_string(_CLIENT)
+    channel.put_int(math.ceil(channel.deadline.remaining()))
+    channel.put_int(0)  # further arguments
+    channel.end_message()
+    channel.packets.restart_digests()

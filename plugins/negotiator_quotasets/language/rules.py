@@ -22,9 +22,17 @@ from negotiator_quotasets.complexes import (
     normalized,
     parse_value,
 )
-from negotiator_quotasets.language.formulas import FormulaError, is_formula, read_formula
 from negotiator_quotasets.language.lexer import ContentProblemError, LogicalLine, SyntaxProblemError, quotable
-from negotiator_quotasets.language.model import SCOPES, NameFilter, QuotaRule, RuleLimit, Term
+from negotiator_quotasets.language.model import (
+    SCOPES,
+    FormulaError,
+    NameFilter,
+    QuotaRule,
+    RuleLimit,
+    Term,
+    is_formula,
+    read_formula,
+)
 
 _RULE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 _SET_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_.-]*", re.ASCII)

@@ -1,4 +1,4 @@
-"""Reading of requests: the claimant and the requested resources of a job ad.
+"""What quotas need to know of a job: who submitted it, and the resources that it requests.
 
 The request for a complex is the attribute ``RequestNAME`` unless ``gridengine.yaml`` names another expression. An invalid value is
 treated as not requested, so that a running job still counts; the problem is reported, so that no idle job is matched.
@@ -7,10 +7,12 @@ treated as not requested, so that a running job still counts; the problem is rep
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import attrs
 
 from negotiator.plugin import (
     UNDEFINED,
@@ -19,22 +21,84 @@ from negotiator.plugin import (
     parse,
     unparse_value,
 )
-from negotiator_quotasets.complexes import LARGEST, SLOTS, Complex, satisfies
+from negotiator_quotasets.complexes import (
+    LARGEST,
+    SLOTS,
+    Complex,
+    InvalidValueError,
+    charged_units,
+    parse_number,
+    parse_value,
+    satisfies,
+)
 from negotiator_quotasets.language import RuleSet
-from negotiator_quotasets.requests.resources import Claimant, RequestedResources, requested_resources
 from negotiator_quotasets.settings import QuotaSettings
 
 if TYPE_CHECKING:
     from negotiator.plugin import Ad, ClassAdValue, Environment, Request
-
 T = TypeVar("T")
-
 #: The values of hosts that have other names in slot ads.
 _HOST_VALUES = {
     "num_proc": parse("MY.num_proc ?: MY.TotalCpus ?: MY.DetectedCpus ?: MY.Cpus"),
     "hostname": parse("MY.Machine"),
 }
 _MAX_NAME = 200  # characters of names in job ads: they become parts of reasons and counters
+
+
+class Claimant(NamedTuple):
+    """The user, project, parallel environment and queue of a job: jobs of one claimant are under the same rules.
+
+    None means no project, or no parallel environment.
+    """
+
+    user: str
+    groups: tuple[str, ...] = ()
+    project: str | None = None
+    pe: str | None = None
+    queue: str = ""
+
+
+@attrs.frozen
+class RequestedResources:
+    """The resources that a job requests, by full names of complexes.
+
+    ``amounts`` are those of consumables, in units of the counter; ``values`` are the texts of all others. A consumable
+    that is not requested and has a default of 0 is in neither; one that is requested with 0 has the amount 0.
+    """
+
+    amounts: Mapping[str, int]
+    values: Mapping[str, str]
+
+
+def requested_resources(
+    complexes: Iterable[Complex], requested: Mapping[str, str | Fraction], slots: int
+) -> RequestedResources:
+    """Convert the requests of a job.
+
+    :param requested: by full name; the number of slots is not in it.
+    :param slots: of the whole job.
+    :raises InvalidValueError: invalid value of a consumable; the message names the complex.
+    """
+    amounts, values = {}, {}
+    for each in complexes:
+        value = requested.get(each.name)
+        if not each.is_consumable:
+            if value is not None:
+                values[each.name] = str(value)
+        elif each.name == SLOTS:
+            amounts[each.name] = slots
+        elif value is not None:
+            amounts[each.name] = charged_units(each, _number(each, value), slots)
+        elif default := parse_number(each.type, each.default):
+            amounts[each.name] = charged_units(each, default, slots)
+    return RequestedResources(amounts, values)
+
+
+def _number(complex_: Complex, value: str | Fraction) -> Fraction:
+    number = parse_value(complex_, value) if isinstance(value, str) else value
+    if number is None or number < 0:
+        raise InvalidValueError(f"invalid amount {complex_.name}={value}")
+    return number
 
 
 class EvaluationContext(NamedTuple):

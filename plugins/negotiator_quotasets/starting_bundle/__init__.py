@@ -14,8 +14,13 @@ from negotiator.plugin import (
     files_by_name,
     render_templates,
 )
-from negotiator_quotasets.starting_bundle.objects import GridEngineObjects, is_objects, jobs_of_rules
-from negotiator_quotasets.starting_bundle.quota_names import QuotaNames, queues_of_names
+from negotiator_quotasets.starting_bundle.objects import (
+    GridEngineObjects,
+    QuotaNames,
+    is_objects,
+    jobs_of_rules,
+    queues_of_names,
+)
 
 _SETS: Final = "quotas.rqs"  # the example
 

@@ -5,8 +5,8 @@ import pytest
 from negotiator.plugin import PEER_GROUP, AccessDecision, AccessKind, AccessQuestion, ScalarText, Source
 from negotiator_live.daemon.daemon import command_access
 from negotiator_live.hooks import negotiator_access
+from negotiator_live.security.policy import is_pattern
 from negotiator_live.security.server.peer import Level, Peer
-from negotiator_live.security.users import is_pattern
 from negotiator_live.settings import SECTION, CondorPool, ConfiguredPool, LivePoolSettings
 from negotiator_live.wire.commands import DaemonCommand
 

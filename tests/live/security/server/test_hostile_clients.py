@@ -9,8 +9,7 @@ from cedar import ad, integer, packet
 from negotiator_live.security.cipher import KeyExchange
 from negotiator_live.security.policy import AuthMethod
 from negotiator_live.security.server.handshake import SecureServer
-from negotiator_live.security.server.methods import FilesystemVerifier, Verifiers
-from negotiator_live.security.server.policy import ServerPolicy
+from negotiator_live.security.server.methods import FilesystemVerifier, ServerPolicy, Verifiers
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.wire.channel import Channel

@@ -18,14 +18,13 @@ from negotiator_live.security.handshake import resume_session
 from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import AuthMethod, ClientPolicy, Requirement
 from negotiator_live.security.server.handshake import SecureServer
-from negotiator_live.security.server.methods import FilesystemVerifier, Verifiers
+from negotiator_live.security.server.methods import FilesystemVerifier, ServerPolicy, Verifiers
 from negotiator_live.security.server.peer import Level
-from negotiator_live.security.server.policy import ServerPolicy
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
 from negotiator_live.security.tokens import Token, TokenFiles
+from negotiator_live.wire.channel import connect
 from negotiator_live.wire.commands import DaemonCommand
-from negotiator_live.wire.connection import connect
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
 from negotiator_live.wire.exchange import Deadline
 from secret_file import write_secret
