@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from negotiator.hooks.placement import PlacementRule as PlacementRule
     from negotiator.hooks.placement import QueueTarget as QueueTarget
     from negotiator.hooks.pluggy_adapter import hookimpl as hookimpl
+    from negotiator.hooks.pluggy_adapter import plugin_manager as plugin_manager
     from negotiator.hooks.pool_source import PEER_GROUP as PEER_GROUP
     from negotiator.hooks.pool_source import Decisions as Decisions
     from negotiator.hooks.pool_source import LivePool as LivePool
@@ -248,7 +249,7 @@ else:
         "negotiator.hooks.declarations": (
             "Constraint ConstraintSide DeclaredRule EvaluatedWith Expression GateTest RankExpression Section"
         ),
-        "negotiator.hooks.pluggy_adapter": "hookimpl",
+        "negotiator.hooks.pluggy_adapter": "hookimpl plugin_manager",
         "negotiator.hooks.order": (
             "CandidateRecheck ClaimedAllowance Feedback OrderContext OrderCounts OrderResult "
             "OrderRows QueuedRequest QuotaQuery QuotaRefusal RequestOrder RequestRun "

@@ -6,10 +6,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from negotiator.hooks import specs
-from negotiator.hooks.loading import PluginSettings, load_plugins
 from negotiator.plugin import Verdict
-from negotiator.testing import call, cycle_record, queues, request, table
+from negotiator.testing import call, cycle, cycle_record, table
 
 PLUGIN = Path(__file__).with_name("maintenance.py")
 SLOTS = 'Name = "slot1@gpu1"\nMachine = "GPU1.example.org"\n\nName = "slot1@cpu1"\nMachine = "cpu1.example.org"\n\nName = "?"'
@@ -113,24 +111,16 @@ def test_a_missing_calendar_is_reported(settings, tmp_path):
     assert problem.source.file == "gone.yaml"
 
 
-def test_the_plugin_works_in_a_plugins_folder(settings, tmp_path):
-    """As administrators install it."""
-    folder = tmp_path / "plugins"
-    folder.mkdir(mode=0o755)
-    (folder / "maintenance.py").write_text(PLUGIN.read_text())
-    (folder / "maintenance.py").chmod(0o644)
-    manager, problems = load_plugins(PluginSettings(folders=(folder,)), entry_points=False)
-    assert problems == ()
-    assert manager.job_attributes({}) == (frozenset(), ())
+def test_the_plugin_works_in_the_plugins_folder_of_a_bundle():
+    """As administrators install it: the denial has its name, its version and the hash of its code."""
+    bundle = {
+        "pool.yaml": "plugins:\n  folders: [plugins]\nmaintenance_calendar: calendar.yaml\n",
+        "calendar.yaml": CALENDAR,
+        "plugins/maintenance.py": PLUGIN.read_text(),
+    }
     now = datetime.fromisoformat("2026-11-23T09:00+00:00").timestamp()
-    given = {"maintenance": settings(CALENDAR)}
-    assert manager.make_policies(queues(), given) == ()
-    answers = manager.ask(
-        specs.negotiator_filter_slots,
-        request=request(),
-        slots=table(SLOTS),
-        cycle=cycle_record(now=now),
-        settings=given,
-    )
-    assert [stamped.plugin for stamped in answers.records] == ["maintenance"]
-    assert manager.plugins[0].version.startswith("1.0+sha256:")
+    result = cycle(SLOTS.partition("\n\n")[0], "RequestCpus = 1", bundle, now=now)
+    (reason,) = (each.reason for denial in result.denials for each in denial.reasons)
+    assert reason.provenance.plugin == "maintenance"
+    assert reason.provenance.version.startswith("1.0+sha256:")
+    assert result.failures == ()

@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 import pluggy
 
-from negotiator.hooks.hook import Hook
+from negotiator.hooks import specs
+from negotiator.hooks.hook import Hook, hooks_of
 
 PROJECT = "negotiator"
 
@@ -66,6 +67,26 @@ def marked_functions(plugin: object) -> tuple[Marked, ...]:
     return tuple(marked)
 
 
+def plugin_manager(hooks: Mapping[str, Hook[..., Any]] | None = None) -> pluggy.PluginManager:
+    """Return a plain manager of pluggy that has the hooks of the contract, and no plugin.
+
+    Programs that use pluggy themselves call plugins of this program with it::
+
+        manager = plugin_manager()
+        manager.register(maintenance)
+        answers = manager.hook.negotiator_cycle_ended(summary=summary, cycle=cycle, settings=None)
+
+    Its calls are pluggy's: the plugin that was registered last comes first, and nothing is checked, timed or caught.
+
+    :param hooks: others than those of the contract, by name.
+    """
+    manager, contract = pluggy.PluginManager(PROJECT), ModuleType("contract")
+    declared = hooks_of(*specs.CONTRACT) if hooks is None else hooks
+    vars(contract).update({name: _hookspec(hook.function) for name, hook in declared.items()})
+    manager.add_hookspecs(contract)
+    return manager
+
+
 class Registry:
     """The accepted plugins and the hooks that they implement.
 
@@ -74,10 +95,7 @@ class Registry:
     """
 
     def __init__(self, hooks: Mapping[str, Hook[..., Any]]) -> None:
-        self._manager = pluggy.PluginManager(PROJECT)
-        contract = ModuleType("contract")
-        vars(contract).update({name: _hookspec(hook.function) for name, hook in hooks.items()})
-        self._manager.add_hookspecs(contract)
+        self._manager = plugin_manager(hooks)
 
     def register(self, plugin: object, name: str) -> None:
         """Add a plugin.
