@@ -68,7 +68,7 @@ def test_files_are_read_and_cycles_are_decided(run, words, printed):
             "cannot lock the audit log: locks of files are missing on this system",
         ),
         (["run", "--no-audit", "--state", "state", POOL], "locks of files are missing on this system"),
-        (["state", "show"], "no state of a negotiator in this folder"),
+        (["status"], "no state of a negotiator in this folder"),
     ],
 )
 def test_what_needs_locks_of_files_says_so(run, words, message):

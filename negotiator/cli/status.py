@@ -13,10 +13,13 @@ import click
 from negotiator.app.exclusive import StateSummary, state_summary
 from negotiator.app.health import HealthReport, NegotiatorStatus, negotiator_health
 from negotiator.app.targets import clock
+from negotiator.cli.messages import print_message
 from negotiator.cli.overruns import overrun_sums
 from negotiator.cli.phrases import number
 from negotiator.cli.render import print_table, printable
 from negotiator.cli.settings import print_settings, take_settings
+from negotiator.errors import StateError
+from negotiator.hooks.command_targets import CommandTargets
 from negotiator.records.text import utc_time
 
 _WIDTH = 12  # of the names of rows
@@ -29,7 +32,7 @@ def status(
     """Print the health of the negotiator of a state and what the state has, and exit with the code of its health.
 
     :param settings: print the settings of the service instead.
-    :raises StateError: the state is missing or cannot be read.
+    :raises StateError: the state is missing.
     :raises SettingsError: the settings are printed, and have errors.
     """
     found = take_settings(context, given)
@@ -43,13 +46,24 @@ def status(
     report = negotiator_health(targets.required_state, at)
     if as_json:
         values = None if report.status is None else attrs.asdict(report.status)
-        state = attrs.asdict(state_summary(targets))
-        shown = {"health": str(report.health), "text": report.text, "status": values, "state": state}
+        state = _read_state(targets)
+        found_state = None if state is None else attrs.asdict(state)
+        shown = {"health": str(report.health), "text": report.text, "status": values, "state": found_state}
         click.echo(json.dumps(shown, sort_keys=True))
     else:
         _print_rows(_rows(report, at))  # before the state, which a database may not give
-        _print_state(state_summary(targets), full=full)
+        if (state := _read_state(targets)) is not None:
+            _print_state(state, full=full)
     sys.exit(report.health.exit_code)
+
+
+def _read_state(targets: CommandTargets) -> StateSummary | None:
+    """Return what the state has; None, with a warning, if it cannot be read here: whether a negotiator works is known without it."""
+    try:
+        return state_summary(targets)
+    except StateError as error:
+        print_message(f"warning: {printable(str(error))}", err=True)
+        return None
 
 
 def _print_rows(rows: Iterator[tuple[str, str]]) -> None:

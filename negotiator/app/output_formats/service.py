@@ -26,12 +26,12 @@ class SettingsOutput(TypedDict):
 
 
 class StatusOutput(TypedDict):
-    """The health of a negotiator; ``status`` is the last one that it wrote, null if none has run yet."""
+    """The health of a negotiator; ``status`` is the last one that it wrote, null if none has run yet; ``state`` is null if it cannot be read."""
 
     health: Health
     text: str
     status: NegotiatorStatus | None
-    state: StateSummary
+    state: StateSummary | None
 
 
 class FetchOutput(TypedDict):

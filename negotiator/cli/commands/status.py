@@ -57,7 +57,7 @@ def status(**given: Any) -> None:
       1  none runs with this state, or a cycle is overdue
       2  invalid command line; with --settings, the settings have errors
       4  the last cycle did not take place, or a daemon of the pool did not answer in it
-      6  no state in the folder, or it could not be read
+      6  no state in the folder
       7  a plugin failed in the last cycle
 
     With --settings 0 means that negotiator serve can use the settings.
