@@ -15,7 +15,7 @@ from negotiator.lazy_names import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from negotiator.audit.folder import AuditError as AuditError
+    from negotiator.audit.errors import AuditError as AuditError
     from negotiator.errors import BundleError as BundleError
     from negotiator.errors import CommandError as CommandError
     from negotiator.errors import InvalidCallError as InvalidCallError
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from negotiator.records import Reason as Reason
 else:
     _MODULES = {
-        "negotiator.audit.folder": "AuditError",
+        "negotiator.audit.errors": "AuditError",
         "negotiator.errors": "BundleError CommandError InvalidCallError NegotiatorError NotFoundError PoolError StateError",
         "negotiator.ledger": "LedgerError",
         "negotiator.library.data_frames": "MissingLibraryError",

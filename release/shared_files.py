@@ -17,7 +17,7 @@ from click_man.man import ManPage
 
 from negotiator import __version__
 from negotiator.cli import main
-from negotiator.cli.bundled import LazyCommand
+from negotiator.cli.lazy import LazyCommand
 
 PROGRAM = "negotiator"
 SHARE = Path(__file__).parent / "share"

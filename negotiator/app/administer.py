@@ -7,7 +7,7 @@ import time
 import attrs
 
 from negotiator.app.targets import bundle_folder, examine, loaded
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle
 from negotiator.errors import NotFoundError
 from negotiator.hooks.administration import Caller

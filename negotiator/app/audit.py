@@ -11,7 +11,8 @@ import attrs
 from negotiator.activity import activity
 from negotiator.audit.bundles import find_digest, read_bundle
 from negotiator.audit.chain import ChainLink
-from negotiator.audit.folder import AuditError, chain_files, log_bytes
+from negotiator.audit.errors import AuditError
+from negotiator.audit.folder import chain_files, log_bytes
 from negotiator.audit.key import read_key
 from negotiator.audit.newest import AuditPage as AuditPage
 from negotiator.audit.newest import newest_records

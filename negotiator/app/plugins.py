@@ -16,8 +16,9 @@ from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.command_targets import CommandTargets
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import Hook
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import PluginInfo
-from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.records import Problem, Severity
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ import attrs
 
 from negotiator.app.bundle_cache import BUNDLES
 from negotiator.app.bundle_edits import NO_EDITS, BundleEdits, edited
-from negotiator.audit.folder import naming
+from negotiator.audit.errors import naming
 from negotiator.audit.recorded_cycle import RecordedCycle as RecordedCycle
 from negotiator.audit.recorded_cycle import RecordingError as RecordingError
 from negotiator.bundle import Bundle

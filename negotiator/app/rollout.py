@@ -14,7 +14,7 @@ import attrs
 from negotiator.app.audit import searching
 from negotiator.app.recordings import load_files
 from negotiator.audit.bundles import NoBundleError, bundle_file, read_bundle
-from negotiator.audit.folder import naming
+from negotiator.audit.errors import naming
 from negotiator.audit.rollout import DeniedMatches, RuleRollout, read_rollout
 from negotiator.bundle.rules import BundleRule, BundleRules, bundle_rules
 from negotiator.errors import BundleError, NotFoundError

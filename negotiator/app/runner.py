@@ -19,7 +19,7 @@ from negotiator.app.service_settings import PoolDriver
 from negotiator.app.shadow import MOST_RECORDED, ShadowComparison, report_values
 from negotiator.app.standby import Standby
 from negotiator.app.targets import bound, bundle_folder, clock, examine, loaded, without_state_bundle
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.recorded_cycle import RecordedCycle
 from negotiator.bundle.pool_configuration import POOL_FILE, AskPool, store_configuration
 from negotiator.bundle.time_limits import CycleIntervals
@@ -34,6 +34,7 @@ from negotiator.hooks.plugin_watch import LongCall, reporting_long_calls
 from negotiator.pool import Snapshot
 from negotiator.records import Severity
 from negotiator.runtime.admin_actions import AdminResult as AdminResult
+from negotiator.runtime.bundle_identity import check_bundle, use_bundle
 from negotiator.runtime.collector import collect_unreachable, exempt_reachable, rare_collections
 from negotiator.runtime.consistency import Recovery, check_consistency
 from negotiator.runtime.cycle_pool import CyclePool, FilePool, save_pool
@@ -45,7 +46,7 @@ from negotiator.runtime.notices import Notices
 from negotiator.runtime.peer_matches import register_negotiator
 from negotiator.runtime.pool_requests import PoolRequests
 from negotiator.runtime.reload import Reload as Reload
-from negotiator.runtime.reload import Reloader, check_bundle, use_bundle
+from negotiator.runtime.reload import Reloader
 from negotiator.runtime.run import CycleReport, OutcomeLostError, ReleaseError, Runtime
 from negotiator.runtime.state import StateStore
 

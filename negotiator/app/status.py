@@ -30,7 +30,7 @@ STATUSES: Mapping[str, ErrorStatus] = {
     "negotiator.runtime.run.ReleaseError": ErrorStatus(ExitCode.OUTCOME, HTTPStatus.INTERNAL_SERVER_ERROR),
     "negotiator.audit.bundles.AlteredBundleError": ErrorStatus(ExitCode.NOT_DONE, HTTPStatus.CONFLICT),
     "negotiator.audit.bundles.NoBundleError": ErrorStatus(ExitCode.AUDIT, HTTPStatus.NOT_FOUND),
-    "negotiator.audit.folder.AuditError": ErrorStatus(ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),
+    "negotiator.audit.errors.AuditError": ErrorStatus(ExitCode.AUDIT, HTTPStatus.SERVICE_UNAVAILABLE),
     "negotiator.errors.PoolError": ErrorStatus(ExitCode.POOL, HTTPStatus.SERVICE_UNAVAILABLE),
     "negotiator.errors.StateError": ErrorStatus(ExitCode.STATE, HTTPStatus.SERVICE_UNAVAILABLE),
     "negotiator.errors.PluginFailureError": ErrorStatus(ExitCode.PLUGIN, HTTPStatus.BAD_GATEWAY),

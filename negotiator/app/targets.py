@@ -52,13 +52,13 @@ def check_state(targets: CommandTargets, bundle: Bundle) -> None:
     """
     with _state(targets) as store:
         if store is not None:
-            from negotiator.runtime.reload import check_bundle  # noqa: PLC0415 - imports NumPy, as the state does
+            from negotiator.runtime.bundle_identity import check_bundle  # noqa: PLC0415 - imports NumPy, as the state does
 
             check_bundle(store, bundle)
 
 
 def _folder_of(store: StateStore) -> Path:
-    from negotiator.runtime.reload import state_folder  # noqa: PLC0415 - as above
+    from negotiator.runtime.bundle_identity import state_folder  # noqa: PLC0415 - as above
 
     return state_folder(store) or default_bundle()
 

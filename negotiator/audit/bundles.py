@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from negotiator.audit.folder import AuditError, naming
+from negotiator.audit.errors import AuditError, naming
 from negotiator.bundle.archive import decode, digest_of, encode
 from negotiator.files import open_regular, replace_file, sync_folder
 

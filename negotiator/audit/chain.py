@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from negotiator import posix
-from negotiator.audit.folder import AuditError, naming
+from negotiator.audit.errors import AuditError, naming
 
 if TYPE_CHECKING:
     from pathlib import Path

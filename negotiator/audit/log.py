@@ -11,7 +11,8 @@ import attrs
 from negotiator import posix
 from negotiator.audit import bundles, chain
 from negotiator.audit.chain import START, ChainLink, Seal
-from negotiator.audit.folder import AuditBusyError, AuditError, chain_files, file_name, naming, number_of
+from negotiator.audit.errors import AuditBusyError, AuditError, naming
+from negotiator.audit.folder import chain_files, file_name, number_of
 from negotiator.audit.newest import last_cycle, last_link, read_tail, unfinished
 from negotiator.files import open_lock, sync_folder
 

@@ -12,7 +12,7 @@ import attrs
 from negotiator.activity import advance
 from negotiator.audit import chain
 from negotiator.audit.chain import record_head
-from negotiator.audit.folder import AuditError, naming
+from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.search import AuditQuery, log_files, parse_record
 from negotiator.audit.values import instant
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator import __version__
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import archive
 from negotiator.cycle.cycle_state import CycleState, CycleStateError

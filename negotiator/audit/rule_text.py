@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from negotiator.audit.bundles import read_bundle
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.bundle.text import MAX_EXCERPT
 
 _PLACE: Final = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::[0-9]+)?")

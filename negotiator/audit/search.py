@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from negotiator.audit.folder import AuditError, chain_files, naming
+from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.folder import chain_files
 from negotiator.audit.values import instant
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
-from negotiator.audit.folder import AuditError, naming
+from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.search import log_files
 from negotiator.audit.sql_tables import (
     check_ends,

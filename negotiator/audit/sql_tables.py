@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 
 from negotiator.audit.chain import MAX_LINE
-from negotiator.audit.folder import AuditError, naming
+from negotiator.audit.errors import AuditError, naming
 from negotiator.audit.search import parsed
 
 #: What is read of each line: the fields with their types; the others are in the table ``log`` only.

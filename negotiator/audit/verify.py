@@ -13,7 +13,8 @@ from negotiator.activity import activity, advance
 from negotiator.audit import chain
 from negotiator.audit.bundles import AlteredBundleError, NoBundleError, read_bundle
 from negotiator.audit.chain import START, ChainLink, LogLine, Seal, bundles_of
-from negotiator.audit.folder import AuditError, chain_files, log_bytes, naming
+from negotiator.audit.errors import AuditError, naming
+from negotiator.audit.folder import chain_files, log_bytes
 from negotiator.audit.newest import mismatch
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias, get_args
 import attrs
 
 from negotiator.bundle import ordering, scalars, sources
-from negotiator.bundle.folder import MAIN, QUEUES, KillSettings, NotifySettings
+from negotiator.bundle.folder import MAIN, QUEUES
 from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
 from negotiator.bundle.model import AccountingSettings, AuditSettings, MatchMode, PlacementSettings
 from negotiator.bundle.schema import (
@@ -31,6 +31,7 @@ from negotiator.bundle.schema import (
     union_members,
 )
 from negotiator.bundle.sections import SectionLayout, lay_out
+from negotiator.bundle.site_commands import KillSettings, NotifySettings
 from negotiator.bundle.time_limits import LEAST_SECONDS, TIME_KNOBS
 from negotiator.hooks import specs
 from negotiator.hooks.declarations import Expression, Section

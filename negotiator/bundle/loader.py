@@ -12,20 +12,18 @@ import attrs
 
 from negotiator.bundle.archive import digest_of, with_plugins
 from negotiator.bundle.condor_macros import Knobs
+from negotiator.bundle.constraints import bind_constraint
 from negotiator.bundle.folder import (
     MAIN,
     QUEUES,
     FileOfBundle,
     FolderContents,
-    KillSettings,
-    NotifySettings,
     PluginsFolder,
-    SiteCommands,
     no_files,
     unread,
 )
 from negotiator.bundle.knob_entries import knob_entries
-from negotiator.bundle.match_expressions import bind_constraint, read_match_expressions
+from negotiator.bundle.match_expressions import read_match_expressions
 from negotiator.bundle.model import (
     AccountingSettings,
     AuditSettings,
@@ -50,6 +48,7 @@ from negotiator.bundle.sections import (
     settings_of,
     unknown_keys,
 )
+from negotiator.bundle.site_commands import KillSettings, NotifySettings, SiteCommands
 from negotiator.bundle.sources import choose_source, pool_settings, read_source
 from negotiator.bundle.text import BadNode, MapEntry, MapNode, SourceText, decoded
 from negotiator.bundle.time_limits import read_cycle_intervals, read_time_limits

@@ -11,8 +11,8 @@ from typing import Any, Final
 import attrs
 
 from negotiator import classad
-from negotiator.bundle.folder import SiteCommands
-from negotiator.bundle.match_expressions import BoundConstraint
+from negotiator.bundle.constraints import BoundConstraint
+from negotiator.bundle.site_commands import SiteCommands
 from negotiator.bundle.time_limits import CycleIntervals, TimeLimits
 from negotiator.classad import Expr, bind, parse
 from negotiator.hooks.answers import Attributed

@@ -15,9 +15,9 @@ from negotiator.bundle.text import ListNode, MapNode
 from negotiator.hooks import specs
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.order_type import RequestOrderType, SlotRanks
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, Severity
 from negotiator.records.text import printable, suggest

@@ -19,7 +19,7 @@ from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.checks.declarations import checked_declared_rule
 from negotiator.hooks.declarations import DeclaredRule, Section
 from negotiator.hooks.failures import describe_error, failed_line
-from negotiator.hooks.plugin_output import raise_if_interrupted
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.records import Mode, Source
 
 _DIGITS = 16

@@ -23,8 +23,8 @@ from negotiator.bundle.time_limits import INTERVAL_KNOBS, TIME_KNOBS
 from negotiator.hooks import specs
 from negotiator.hooks.declarations import Section
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import Attributed, HookManager
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.queues import PartitionConfig
 from negotiator.records import Problem, ScalarText, Severity, Source
 from negotiator.records.text import printable, suggest

@@ -13,10 +13,11 @@ from negotiator.bundle.read_before_match import read_before_match
 from negotiator.bundle.text import MapNode
 from negotiator.errors import PoolError
 from negotiator.hooks import specs
-from negotiator.hooks.answers import Attributed, check_exactly
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.hooks.pool_source import PoolSetting, PoolSource
 from negotiator.records import Problem, Severity, Source
 

@@ -13,9 +13,9 @@ import click
 from negotiator import __version__
 from negotiator.activity import watched
 from negotiator.cli.activity import ActivityWatcher
-from negotiator.cli.bundled import LazyCommand
 from negotiator.cli.commands import COMMANDS
 from negotiator.cli.group import PluginGroup
+from negotiator.cli.lazy import LazyCommand
 from negotiator.cli.service_defaults import ServiceDefaults
 
 if TYPE_CHECKING:

@@ -1,18 +1,15 @@
-"""The commands of the plugins that come with the program, and of the program: they are imported when they are run or completed.
-
-The list of all commands needs their names and help only; those of the plugins are known without loading the plugins.
-"""
+"""The commands of the plugins that come with the program: their names are known without loading the plugins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 import click
 
-from negotiator.cli.help_formatter import wrap_help
+from negotiator.cli.lazy import LazyCommand
 
 #: The plugins that come with the program: names and modules, as in their entry points.
 PLUGINS = {
@@ -57,22 +54,6 @@ PROGRAMS: Mapping[str, str] = {
     "qmon": "negotiator serve --pages serves pages of the pool",
     "qsched": "negotiator whatif prints what a cycle would decide",
 }
-
-
-class LazyCommand(click.Command):
-    """A command with its name and its line in the list of commands; ``load`` returns the command itself."""
-
-    def __init__(self, name: str, short_help: str, load: Callable[[], click.Command]) -> None:
-        super().__init__(name, short_help=short_help)
-        self.load = load
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Return the context of the command itself: click goes on with the command of the context."""
-        command = self.load()
-        wrap_help(command)
-        return command.make_context(info_name, args, parent, **extra)
 
 
 class BundledCommand(LazyCommand):

@@ -14,7 +14,8 @@ from negotiator.cli.bundled import PROGRAMS, bundled_commands
 from negotiator.cli.help_formatter import HelpContext
 from negotiator.cli.help_groups import MOVED, in_groups
 from negotiator.exit_codes import ExitCode
-from negotiator.hooks.plugin_output import plugin_output_to_stderr, recording_interrupts
+from negotiator.hooks.interrupts import recording_interrupts
+from negotiator.hooks.plugin_output import plugin_output_to_stderr
 
 _MARGINS = 6  # columns: the indentation, the gap, and what click keeps free
 

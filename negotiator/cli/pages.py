@@ -19,7 +19,7 @@ from negotiator.app.targets import load
 from negotiator.cli.event_log import open_log
 from negotiator.cli.settings import refuse_options, settings_error, take_settings
 from negotiator.errors import InvalidCallError
-from negotiator.service.connections import AnsweredRequest
+from negotiator.service.access_log import AnsweredRequest
 from negotiator.service.overviews import Overviews
 from negotiator.service.server import WebServer
 

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 import click
 
-from negotiator.app.exclusive import StateSummary, state_summary
 from negotiator.app.health import HealthReport, NegotiatorStatus, negotiator_health
+from negotiator.app.state_copies import StateSummary, state_summary
 from negotiator.app.targets import clock
 from negotiator.cli.messages import print_message
 from negotiator.cli.overruns import overrun_sums

@@ -19,11 +19,11 @@ from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.accounting_names import not_permitted, owner_names, under_other_names, users_of
 from negotiator.cycle.applications import application_users
 from negotiator.cycle.jobs import Strings, is_in, names
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows
 from negotiator.cycle.offered_slots import slots_to_match
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
 from negotiator.cycle.result import DiscardedAds
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bundle.match_expressions import BoundConstraint
+from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Side, Table
 from negotiator.classad.columnar import TrueRows
 from negotiator.cycle.conjunct import Conjunct

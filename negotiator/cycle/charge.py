@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.cycle.charges import Charges, HeldAmounts, exceeded_reason, keys_exceeded_reason, quota_of
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.declared_charges import ChargeAnswers
 from negotiator.cycle.divisible_slots import Consumption
 from negotiator.cycle.dynamic_slots import EnlargedSlots
@@ -28,6 +27,7 @@ from negotiator.cycle.reasons import (
     failure_reason,
     unspecified_reason,
 )
+from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import Removal
 from negotiator.cycle.work_accounts import is_exceeded, work_reason
 from negotiator.hooks.manager import HookFailure

@@ -22,8 +22,8 @@ from negotiator.classad import AttributeValues, IntegerValues, Kind, LiteralValu
 from negotiator.classad.syntax import fold
 from negotiator.cycle import jobs as job_columns
 from negotiator.cycle.jobs import Strings, names
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, first_rows, numbered
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.ledger import Rows
 
 #: States of a slot that has a job (HTCondor manual, Machine ClassAd Attributes, State).

@@ -20,7 +20,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from negotiator.bundle.match_expressions import BoundConstraint
+from negotiator.bundle.constraints import BoundConstraint
 from negotiator.classad import Ad, Environment, Kind, Side, Table
 from negotiator.classad.columnar import Dependencies, MemoryBudget, TrueRows
 from negotiator.classad.syntax import Expr, moved_attributes, scan

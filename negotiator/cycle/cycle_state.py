@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 import attrs
 
 from negotiator.bundle.model import Bundle
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
-    JournalEntry,
     from_entry,
     from_holds,
     from_overruns,

@@ -20,7 +20,6 @@ from negotiator.classad import Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.candidate_set import CandidateSet
 from negotiator.cycle.claim_amounts import ClaimAmounts, slot_amounts
-from negotiator.cycle.claim_requests import recount
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.condition_table import ConditionTable
 from negotiator.cycle.conjunct import ConjunctPool
@@ -36,7 +35,7 @@ from negotiator.cycle.cycle_time import (
     untimed,
     unwatched,
 )
-from negotiator.cycle.declared_charges import DeclaredCharges, RequestGroups
+from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.divisible_slots import DivisibleSlots
 from negotiator.cycle.match import SlotMatcher
 from negotiator.cycle.matched_attributes import MatchedAttributes
@@ -47,6 +46,8 @@ from negotiator.cycle.outcomes import Outcomes, WaitReasons
 from negotiator.cycle.overruns import overruns
 from negotiator.cycle.place import PlacedPool, place
 from negotiator.cycle.quota_refusals import QuotaRefusals
+from negotiator.cycle.recount import recount
+from negotiator.cycle.request_answers import RequestGroups
 from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.result import CycleCounts, CycleResult, InUseCount, no_slots_reason, pending_entries
 from negotiator.cycle.turns import Turns

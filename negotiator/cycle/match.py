@@ -18,13 +18,13 @@ from negotiator.classad import Environment, Kind, Table
 from negotiator.classad.columnar import MemoryBudget, PackedMask, TrueRows
 from negotiator.cycle.candidate_set import CandidateSet, apply_conditions, apply_to_hard_slots
 from negotiator.cycle.condition_table import ConditionTable
-from negotiator.cycle.declared_charges import RequestAnswers, RequestGroups
 from negotiator.cycle.divisible_slots import Consumption, DivisibleSlots, SlotCopies
 from negotiator.cycle.dynamic_slots import DynamicSlots, EnlargedSlots
 from negotiator.cycle.offered_slots import ClaimedPartitionable, ClaimIds, OfferedSlots
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
 from negotiator.cycle.rank import Ranks
 from negotiator.cycle.reasons import core_reason, failure_reason, plugin_reason
+from negotiator.cycle.request_answers import RequestAnswers, RequestGroups
 from negotiator.cycle.requirements import Requirements
 from negotiator.cycle.result import NO_SLOTS, Removal
 from negotiator.cycle.slot_order import RankValues

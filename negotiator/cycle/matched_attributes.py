@@ -12,8 +12,8 @@ import numpy as np
 from negotiator.classad import Ad, Environment, Expr, Kind, Table, evaluate, evaluate_table
 from negotiator.classad.syntax import Literal, NameIndex, ReferenceScan, Side, scan
 from negotiator.cycle.claim_amounts import ClaimAmounts, is_request, number
+from negotiator.cycle.journal import PlainValue, plain_value
 from negotiator.cycle.numbering import AlikeJobs, combined
-from negotiator.cycle.state_values import PlainValue, plain_value
 from negotiator.hooks.order import QueuedRequest
 from negotiator.ledger import Rows
 

@@ -17,16 +17,11 @@ from negotiator.bundle.model import NAMES
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.match import MatchCandidates
 from negotiator.errors import PluginFailureError
-from negotiator.hooks.answers import (
-    Attributed,
-    WrongAnswerError,
-    check_exactly,
-    checked_label,
-    checked_text,
-    kind_of,
-)
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.declared_reads import DeclaredReads
 from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.fields import WrongAnswerError, check_exactly, checked_label, checked_text, kind_of
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import (
     CandidateRecheck,
     ClaimedAllowance,
@@ -45,7 +40,7 @@ from negotiator.hooks.order import (
     Weights,
 )
 from negotiator.hooks.order_type import RequestOrderType
-from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.slot_offer import PreemptionVictims, SharedBudget, SlotOffer
 from negotiator.records import Verdict
 

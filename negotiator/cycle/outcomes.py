@@ -17,6 +17,7 @@ import numpy as np
 from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import GrantedSlots
 from negotiator.cycle.jobs import JobIds, JobRanges, TextColumn, texts
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
 from negotiator.cycle.offered_slots import OfferedSlots
@@ -28,7 +29,6 @@ from negotiator.cycle.result import (
     RequestOutcome,
     merged_removals,
 )
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import (
     QueuedRequest,

@@ -18,18 +18,18 @@ from operator import attrgetter
 import attrs
 import numpy as np
 
+from negotiator.bundle.constraints import BoundConstraint
 from negotiator.bundle.folder import QUEUES
-from negotiator.bundle.match_expressions import BoundConstraint
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Expr, Kind, Payers, Side, evaluate_table
 from negotiator.cycle.accounting_names import not_permitted, users_of
 from negotiator.cycle.admit import Admitted, AppliedGates, OwnersAsSubmitters
 from negotiator.cycle.autoclusters import expression_classes
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.jobs import Strings, names
 from negotiator.cycle.judged_jobs import JudgedJobs
 from negotiator.cycle.place import PlacedPool
 from negotiator.cycle.reasons import plugin_reason
+from negotiator.cycle.recount import Recount
 from negotiator.cycle.work_accounts import WorkAccounts, for_policy
 from negotiator.hooks import specs
 from negotiator.hooks.ad_kinds import AdKind

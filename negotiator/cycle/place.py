@@ -13,9 +13,9 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Table
 from negotiator.cycle.claims import ClaimIndex, JobsInUse, MatchedClaims, claimed_jobs, match_claims, slots_of
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.placement_pass import PlacedJobs as PlacedJobs
 from negotiator.cycle.placement_pass import PlacementPass
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.records import Cycle
 from negotiator.ledger import Rows

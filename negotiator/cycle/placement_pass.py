@@ -27,10 +27,10 @@ from negotiator.cycle.applications import (
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.group_names import is_name
 from negotiator.cycle.jobs import Strings, job_ids, made_of
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import Numbers, combined, first_rows, numbered
 from negotiator.cycle.reasons import core_reason
 from negotiator.cycle.result import DiscardedAds
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.answers import Attributed

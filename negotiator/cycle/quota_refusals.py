@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 
 from negotiator.cycle.charges import Charges, quota_of
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.declared_charges import DeclaredCharges
+from negotiator.cycle.recount import Recount
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.charges import Charge

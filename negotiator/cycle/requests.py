@@ -36,9 +36,9 @@ from negotiator.cycle.autoclusters import SUBMITTER_ATTRIBUTES, Autoclusters, id
 from negotiator.cycle.claim_amounts import LEAST, MOST, exceeds, is_request
 from negotiator.cycle.conjunct import ConjunctPool
 from negotiator.cycle.jobs import Strings
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.numbering import combined, numbered
 from negotiator.cycle.place import PlacedJobs
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks.order import QueuedRequest
 from negotiator.hooks.records import Request
 from negotiator.ledger import Rows

@@ -14,8 +14,8 @@ import attrs
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.cycle_time import ReachedLimit
 from negotiator.cycle.jobs import JobRanges
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.reasons import core_reason
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.manager import HookFailure
 from negotiator.hooks.order import OrderCounts, ShareUse

@@ -16,7 +16,6 @@ import numpy as np
 from negotiator.bundle.model import Bundle
 from negotiator.classad import Ad, Environment, Expr, Side
 from negotiator.cycle.charge import GrantedSlots, charge, refusals, unspecified
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.cycle_time import CycleProgress, CycleTime, ProgressWatcher, StationWatcher
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.fitting_slots import FreeSlotUse, fitting_slots
@@ -25,6 +24,7 @@ from negotiator.cycle.matched_attributes import Attributes, MatchedAttributes
 from negotiator.cycle.order import feedback_of, feedback_without_time
 from negotiator.cycle.outcomes import Outcomes
 from negotiator.cycle.preemption import PreemptingCandidates, SlotPreemption
+from negotiator.cycle.recount import Recount
 from negotiator.cycle.result import ALLOWANCE_USED, Removal
 from negotiator.cycle.work_accounts import WorkAccounts, is_exceeded, work_reason
 from negotiator.hooks import specs

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from negotiator.classad import Table
-from negotiator.hooks.answers import (
+from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
     check_exactly,

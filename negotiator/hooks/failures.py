@@ -13,8 +13,9 @@ from typing import Any
 
 import attrs
 
-from negotiator.hooks.answers import WrongAnswerError, clean
-from negotiator.hooks.plugin_output import raise_if_interrupted
+from negotiator.hooks.answers import clean
+from negotiator.hooks.fields import WrongAnswerError
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.records import Source
 
 MAX_MESSAGE = 300  # characters of an error's text

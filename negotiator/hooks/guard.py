@@ -18,8 +18,9 @@ import attrs
 from negotiator.hooks.answers import HookFailure, SlowCall
 from negotiator.hooks.failures import describe_error, failed_line
 from negotiator.hooks.hook import AnswerCheck
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.pluggy_adapter import Implementation
-from negotiator.hooks.plugin_output import PluginCall, raise_if_interrupted
+from negotiator.hooks.plugin_output import PluginCall
 from negotiator.hooks.process_state import unchanged_process
 from negotiator.hooks.settings import PluginSettings
 from negotiator.records import Source

@@ -15,7 +15,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
-from negotiator.hooks.answers import WrongAnswerError, kind_of
+from negotiator.hooks.fields import WrongAnswerError, kind_of
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -33,9 +33,10 @@ from negotiator.hooks.candidates import (
 from negotiator.hooks.failures import defined_at, plain_function
 from negotiator.hooks.guard import Clock, Tracer
 from negotiator.hooks.hook import Hook
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HOOKS, HookManager, LoadedPlugin
 from negotiator.hooks.pluggy_adapter import Marked, Registry, import_lazy_names, marked_functions
-from negotiator.hooks.plugin_output import protect_descriptor, raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import protect_descriptor, running_plugin
 from negotiator.hooks.process_state import changed_process, unchanged_process
 from negotiator.hooks.settings import PluginSettings as PluginSettings
 from negotiator.records import CORE, Problem, Severity, Source

@@ -1,4 +1,4 @@
-"""What the terminal gives and gets while plugins run: their output goes to standard error, and Ctrl-C is told from what a plugin raises.
+"""Redirects the output of plugins: what they write to standard output is written to standard error.
 
 What the program prints on standard output may be read by another program. The guard marks the time in which a plugin's
 code runs, per thread and task; ``plugin_output_to_stderr`` is installed once, by the command line program. The program
@@ -12,14 +12,12 @@ a copy of standard error: so what a plugin, a library or a process that they sta
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from types import FrameType
 from typing import Any, Final, Protocol, Self, TextIO, cast
 
 _STDOUT, _STDERR = 1, 2
@@ -203,49 +201,3 @@ def _occupy_standard_descriptors() -> None:
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         pass
     os.close(descriptor)
-
-
-class _InterruptHandler:
-    """The handler of SIGINT while the program runs."""
-
-    __slots__ = ("pressed",)
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.pressed = True
-        signal.default_int_handler(number, frame)
-
-
-@contextmanager
-def recording_interrupts() -> Iterator[None]:
-    """Record each SIGINT, as long as the context lasts; it raises KeyboardInterrupt as before."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    handler = _InterruptHandler()
-    signal.signal(signal.SIGINT, handler)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGINT) is handler:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def raise_if_interrupted(error: BaseException) -> None:
-    """Raise an exception again that ended a plugin's code, if it is the user's Ctrl-C.
-
-    A KeyboardInterrupt without a SIGINT is a failure of the plugin. Where nobody records signals it is the user's.
-    """
-    # The class itself: isinstance would believe what the exception says.
-    if issubclass(type(error), KeyboardInterrupt) and _may_be_pressed():
-        raise error
-
-
-def _may_be_pressed() -> bool:
-    handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, _InterruptHandler):
-        return handler.pressed
-    return handler is signal.default_int_handler

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from negotiator.hooks.plugin_output import raise_if_interrupted
+from negotiator.hooks.interrupts import raise_if_interrupted
 
 if TYPE_CHECKING:
     from negotiator.classad import Table

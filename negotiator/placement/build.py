@@ -13,8 +13,8 @@ import attrs
 
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.placement.chain import Chain, ChainRule
 from negotiator.placement.filters import make_filter
 from negotiator.queues import PartitionConfig

@@ -16,9 +16,10 @@ from negotiator import __version__
 from negotiator.hooks.access import Access, AccessDecision, AccessKind, AccessQuestion
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.manager import HookManager
 from negotiator.hooks.placement import Application, ConfiguredRule, PlacementRule, QueueTarget
-from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.placement.filters import UserFilter
 from negotiator.queues import RECOVERY, ROOT, MutableQueueTree, QueueChange, QueueTree
 from negotiator.queues.names import LONGEST_PATH, below, is_qualified, is_queue_name, is_queue_path

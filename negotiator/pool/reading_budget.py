@@ -2,8 +2,8 @@
 
 An attribute name that no ad had before takes memory for the rest of the cycle, as does a value; an expression takes time
 to parse. Each ad has a free allowance, about what a plain ad needs. What exceeds it is charged to the user who submitted
-the ad, or to the host that sent it. An ad that its owner's budget has no room for is set aside before it is parsed: what the lines of an ad in long
-form cost, and whose it is, is known before.
+the ad, or to the host that sent it. An ad that its owner's budget has no room for is set aside before it is parsed: its owner, and
+the cost of its lines in long form, are found without parsing.
 All figures are counts of names and characters, so the same files give the same ads.
 """
 

@@ -9,39 +9,33 @@ Jobs are killed by the command that the bundle names: it runs without a shell, w
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import tempfile
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Final, Self
+from collections.abc import Mapping
+from typing import Any, Final
 
 import attrs
 
-from negotiator.bundle.folder import KillSettings
 from negotiator.bundle.model import Bundle
+from negotiator.bundle.site_commands import KillSettings
 from negotiator.classad.syntax import fold
 from negotiator.errors import CommandError, PluginFailureError
 from negotiator.hooks.access import Access, AccessKind, AccessQuestion
-from negotiator.hooks.answers import Attributed, check_exactly
+from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import OrderRows
 from negotiator.hooks.order_type import RequestOrderType, RowsChange
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.placement import AccessCache
 from negotiator.placement.chain import is_granted
 from negotiator.queues import ROOT
 from negotiator.queues.applications import ApplicationHold, RegisteredApplication
 from negotiator.records.text import printable
 from negotiator.runtime.reload import Reload
+from negotiator.runtime.site_command import SiteCommand
 from negotiator.runtime.state import AdminAction, AdminAnswer, AdminRequest
 from negotiator.runtime.state_manager import StateManager
 
-#: Variables of the environment that a command gets; the others may name files and keys of the negotiator.
-_ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TZ", "USER")
 #: A name that means nothing else in an argument, nor in an expression. It comes from ads.
 _SCHEDD = re.compile(r"[a-z0-9_][a-z0-9_.@:-]*", re.ASCII)
 NOT_CONFIGURED = (
@@ -60,64 +54,6 @@ _OF_CONFIGURATION = {
 }
 MAX_ERRORS = 10  # of a rejected bundle in an answer
 MAX_ERROR = 500  # characters of one of them
-
-
-@attrs.define(eq=False)
-class SiteCommand:
-    """A command that was started; ``seconds`` is its deadline."""
-
-    seconds: float
-    _process: subprocess.Popen[bytes] | None
-    _end: float
-    _failure: str = ""
-
-    @classmethod
-    def start(cls, words: Sequence[str], content: bytes, seconds: float) -> Self:
-        """Start a command, which reads ``content`` as its standard input; its output is discarded."""
-        end = time.monotonic() + seconds
-        try:
-            with tempfile.TemporaryFile() as given:  # a pipe could fill, and block
-                given.write(content)
-                given.seek(0)
-                process = subprocess.Popen(  # noqa: S603 - no shell, and the words are those of the bundle
-                    list(words),
-                    stdin=given,
-                    stdout=subprocess.DEVNULL,
-                    env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-                    cwd="/",
-                    start_new_session=True,
-                )
-        except (OSError, ValueError) as error:
-            return cls(seconds, None, end, f"it could not be started: {error}")
-        return cls(seconds, process, end)
-
-    def ended(self) -> str | None:
-        """Return why the command failed, empty if it did not, or None while it runs; end it after its deadline."""
-        if self._process is None:
-            return self._failure
-        status = self._process.poll()
-        if status is None and time.monotonic() >= self._end:
-            return self._give_up()
-        if status is None:
-            return None
-        return f"it ended with status {status}" if status else ""
-
-    def wait(self) -> str:
-        """Wait for the end of the command, at most until its deadline; return why it failed, empty if it did not."""
-        if self._process is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(max(0.0, self._end - time.monotonic()))
-        found = self.ended()
-        return self._give_up() if found is None else found
-
-    def _give_up(self) -> str:
-        """Kill the command, and all that it started."""
-        if self._process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        self._process, self._failure = None, f"it was ended after {self.seconds:g} s"
-        return self._failure
 
 
 @attrs.frozen

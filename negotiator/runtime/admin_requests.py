@@ -8,15 +8,15 @@ from pathlib import Path
 
 import attrs
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 from negotiator.audit.log import AuditLog
 from negotiator.bundle import Bundle, BundleError
 from negotiator.classad import Table
 from negotiator.pool.snapshot import Snapshot
+from negotiator.runtime.bundle_identity import BundleChangedError, check_bundle
 from negotiator.runtime.consistency import InconsistentStateError, check_consistency
 from negotiator.runtime.cycle_pool import FilePool
-from negotiator.runtime.reload import BundleChangedError, check_bundle
 from negotiator.runtime.run import Runtime
 from negotiator.runtime.state import AdminAnswer, AdminRequest, StateStore
 

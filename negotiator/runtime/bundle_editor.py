@@ -10,7 +10,7 @@ from typing import Protocol
 import attrs
 
 from negotiator import posix
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.bundle import Bundle, BundleCheck
 from negotiator.bundle.folder import QUEUES
 from negotiator.errors import BundleError, CommandError, InvalidCallError, StateError
@@ -19,8 +19,8 @@ from negotiator.hooks.administration import Caller, ChangeOutcome, ChangeStatus,
 from negotiator.hooks.state_location import StateLocation
 from negotiator.queues import QueueTree
 from negotiator.runtime.admin_requests import AdminEnvironment, submit
+from negotiator.runtime.bundle_identity import BundleChangedError
 from negotiator.runtime.change_file import FileChange, change_file
-from negotiator.runtime.reload import BundleChangedError
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 
 LATER = "the change will be recorded as soon as that is possible"

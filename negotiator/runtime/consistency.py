@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import attrs
 
 from negotiator.audit.administration import recovery_record
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.history import LogHistory, complete_files, fault_fields, read_history
 from negotiator.audit.log import AuditLog
 from negotiator.errors import StateError

@@ -27,8 +27,9 @@ from negotiator.files import open_regular, replace_file
 from negotiator.hooks.answers import Attributed, HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.overruns import Eviction, EvictionOutcome
-from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.pool_source import LivePool, ObservedPool, PoolSource
 from negotiator.hooks.records import Match
 from negotiator.hooks.reports import CycleSummary

@@ -1,7 +1,7 @@
 """When cycles begin and end: at an interval, before their time on request, and at signals.
 
-Signals end a cycle between two turns, and the process also while the code of a plugin does not return. Each step of the work is noted, so that a
-process that hangs is told from one that works.
+Signals end a cycle between two turns, and the process also while the code of a plugin does not return. Each step of the work is noted: a
+process that has noted none for long hangs.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from email.message import EmailMessage
 
 import attrs
 
-from negotiator.bundle.folder import ADDRESS, NotifySettings
+from negotiator.bundle.site_commands import ADDRESS, NotifySettings
 from negotiator.hooks.access import QueueNotice
 from negotiator.records.text import printable
-from negotiator.runtime.admin_actions import SiteCommand
+from negotiator.runtime.site_command import SiteCommand
 from negotiator.runtime.state_manager import StateManager
 
 _MOST_AT_END = 60.0  # seconds for all commands when the program ends

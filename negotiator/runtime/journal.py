@@ -16,7 +16,7 @@ from negotiator.classad import Ad, Table
 from negotiator.classad.syntax import ListExpr, Literal
 from negotiator.cycle.claims import CLAIMED, ClaimIndex, match_claims, undivided
 from negotiator.cycle.jobs import is_in
-from negotiator.cycle.state_values import JournalEntry
+from negotiator.cycle.journal import JournalEntry
 from negotiator.pool.vault import ClaimVault
 
 DYNAMIC_SLOT_SECONDS: Final = 5.0

@@ -21,11 +21,13 @@ from negotiator.cycle.autoclusters import significant_attributes
 from negotiator.cycle.claim_reuse import ReuseReport, reuse_of_matches
 from negotiator.cycle.result import CycleResult
 from negotiator.errors import PoolError
-from negotiator.hooks.answers import HookFailure, check_exactly
+from negotiator.hooks.answers import HookFailure
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.hooks.failures import describe_error, failed_line
+from negotiator.hooks.fields import check_exactly
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.overruns import Eviction, EvictionOutcome
-from negotiator.hooks.plugin_output import raise_if_interrupted, running_plugin
+from negotiator.hooks.plugin_output import running_plugin
 from negotiator.hooks.pool_source import Decisions, LivePool, ObservedPool, PoolControl, PoolSource
 from negotiator.hooks.reports import CycleSummary
 from negotiator.pool import ClaimVault, PoolAds, PoolReading, Snapshot

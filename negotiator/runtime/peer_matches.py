@@ -15,12 +15,12 @@ import attrs
 from negotiator.bundle.model import Bundle
 from negotiator.bundle.rules import bundle_rules
 from negotiator.cycle.claims import ClaimIndex
-from negotiator.cycle.state_values import JournalEntry
+from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
 from negotiator.hooks.accounts import PoolNegotiators, SharedRows
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order import OrderRows
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.records.text import printable
 from negotiator.runtime.journal import Journal
 from negotiator.runtime.state import StateStore

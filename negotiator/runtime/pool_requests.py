@@ -14,8 +14,8 @@ from negotiator.errors import CommandError
 from negotiator.hooks.accounts import AccountAd, AccountRequest, OrderAccounts, SlotInUse
 from negotiator.hooks.answers import Attributed
 from negotiator.hooks.failures import describe_error
+from negotiator.hooks.interrupts import raise_if_interrupted
 from negotiator.hooks.order_type import RequestOrderType
-from negotiator.hooks.plugin_output import raise_if_interrupted
 from negotiator.hooks.pool_source import PEER_GROUP, PoolControl, RequestAnswer
 from negotiator.hooks.state_location import StateLocation
 from negotiator.records.text import printable

@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 import attrs
 
 from negotiator.audit.administration import admin_record, drain_record, reload_record
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.records import intent_records, outcome_records
 from negotiator.bundle.model import Bundle
@@ -32,13 +32,14 @@ from negotiator.hooks.reports import CycleSummary
 from negotiator.pool import ClaimVault
 from negotiator.pool.snapshot import Snapshot
 from negotiator.runtime.admin_actions import AdminResult, perform, reload_announcement, reload_answer
+from negotiator.runtime.bundle_identity import identity
 from negotiator.runtime.cycle_history import CycleBeginning, CycleSeconds
 from negotiator.runtime.cycle_pool import CyclePool, Shown
 from negotiator.runtime.cycle_timer import StopRequest
 from negotiator.runtime.drain_notices import DrainNotified, DrainNotifier
 from negotiator.runtime.journal_clock import Uptime, system_uptime
 from negotiator.runtime.live_pool import uncharged
-from negotiator.runtime.reload import Reload, Reloader, identity
+from negotiator.runtime.reload import Reload, Reloader
 from negotiator.runtime.state import AdminAction, AdminRequest, StateStore
 from negotiator.runtime.state_manager import StateManager
 

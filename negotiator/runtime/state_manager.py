@@ -15,8 +15,8 @@ from negotiator.cycle.applications import application_keys, application_users, u
 from negotiator.cycle.claims import ClaimIndex, JobsInUse, claimed_jobs, slots_of
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.jobs import Strings
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.result import CycleResult
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.hooks import specs
 from negotiator.hooks.access import QueueNotice
 from negotiator.hooks.manager import HookFailure

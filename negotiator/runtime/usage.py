@@ -8,9 +8,10 @@ import attrs
 
 from negotiator.bundle.model import Bundle
 from negotiator.cycle.admit import AdmissionFilter, apply_gates
-from negotiator.cycle.claim_requests import claim_requests, queue_usage, recount
+from negotiator.cycle.claim_requests import claim_requests, queue_usage
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
+from negotiator.cycle.recount import recount
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.hooks.ad_kinds import AdKind
 from negotiator.hooks.charges import CounterKey, CounterUsage

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from negotiator.app.token_roles import Role
 from negotiator.app.tokens import AccessTokens, TokenEntry, read_tokens
-from negotiator.service.connections import note_user
+from negotiator.service.access_log import note_user
 from negotiator.service.sessions import FailedLogins, Sessions
 
 _SCHEME: Final = "bearer"

@@ -18,8 +18,9 @@ from starlette.staticfiles import StaticFiles
 from negotiator.app.service_checks import is_loopback
 from negotiator.app.tokens import read_tokens
 from negotiator.errors import CommandError, InvalidCallError
+from negotiator.service.access_log import AccessLog, RequestLog
 from negotiator.service.callers import Callers
-from negotiator.service.connections import AccessLog, RequestLog, TimedConnection
+from negotiator.service.connections import TimedConnection
 from negotiator.service.overviews import Overviews
 from negotiator.service.pages.routes import to_pages
 from negotiator.service.web_app import make_app

@@ -13,7 +13,7 @@ from negotiator_fairshare.accounts.use import Use, UseCounter, checked_use
 from negotiator_fairshare.group_turns import GroupsRecord
 from negotiator_fairshare.groups.records import GroupFigures, configured_figures
 from negotiator_fairshare.groups.tree import GroupTree
-from negotiator_fairshare.pie.limit_marks import PieRecord
+from negotiator_fairshare.pie.trace import PieRecord
 
 KEY: Final = "figures"
 """The key of its row in the state."""

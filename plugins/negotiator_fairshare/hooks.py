@@ -149,7 +149,7 @@ def _check_row(key: str, row: Mapping[str, Any]) -> None:
 
 
 def _change(rows: OrderRows, change: str, settings: Any, now: float) -> RowsChange:
-    from negotiator_fairshare.shared_accounts import change_rows
+    from negotiator_fairshare.account_requests import change_rows
 
     return change_rows(rows, change, settings, now)
 

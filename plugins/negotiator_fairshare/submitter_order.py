@@ -47,7 +47,6 @@ from negotiator_fairshare.cycle_figures import CycleFigures
 from negotiator_fairshare.group_turns import GroupsRecord, GroupTurns
 from negotiator_fairshare.offer import PendingMatches, SlotUserAccounts, names_as_written, slot_offer
 from negotiator_fairshare.pie.cycle import PieCycle, no_attributes, queues_of
-from negotiator_fairshare.pie.limit_marks import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.pie.order import FairShareOrder, single_call
 from negotiator_fairshare.pie.settings import USE_OF_SLOTS, PieQuirks
 from negotiator_fairshare.pie.shares import LARGEST, ShareAccount
@@ -60,6 +59,7 @@ from negotiator_fairshare.pie.submitters import (
     submitter_ads,
     submitters_of_jobs,
 )
+from negotiator_fairshare.pie.trace import PieRecord, RejectionRecord, counts_of, shares_of
 from negotiator_fairshare.settings import FairShareSettings
 from negotiator_fairshare.submitter_reasons import SubmitterReasons
 

@@ -12,8 +12,8 @@ from negotiator.plugin import QueuedRequest, WaitReason
 from negotiator_fairshare.group_turns import GroupTurns
 from negotiator_fairshare.groups.limits import QuotaConstraint, usage_of_subtree
 from negotiator_fairshare.groups.records import SkipReason
-from negotiator_fairshare.pie.limit_marks import PieHalt, PieRecord, TurnEnd, TurnRecord, TurnSkip, TurnStop
 from negotiator_fairshare.pie.order import FairShareOrder
+from negotiator_fairshare.pie.trace import PieHalt, PieRecord, TurnEnd, TurnRecord, TurnSkip, TurnStop
 
 _ABSENT = WaitReason(
     "submitter ads",

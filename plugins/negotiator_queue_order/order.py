@@ -25,11 +25,11 @@ from negotiator.plugin import (
 )
 from negotiator_queue_order.leaf_jobs import JobColumns, LeafJobs, RunningJobs
 from negotiator_queue_order.machines import Machines
-from negotiator_queue_order.preempting_turns import Leaf, PreemptingTurns, Turn
 from negotiator_queue_order.preemption import EligibleVictims, QueuePreemptor, rules_of
 from negotiator_queue_order.queues import QueueNode, Queues, SortKey, add_amounts
 from negotiator_queue_order.settings import QueueOrderSettings, QueueTurns
 from negotiator_queue_order.state_rows import WaitingTimes, is_due, rows_after
+from negotiator_queue_order.turns import Leaf, PreemptingTurns, Turn
 
 Ints = NDArray[np.int64]
 #: One turn may take 1/8 of the slots that its queue got, and of those left for it (QueueTurns.BATCHED).

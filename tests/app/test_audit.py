@@ -4,7 +4,7 @@ import pytest
 
 from negotiator.app.audit import parse_head, stored_bundle, verify_log
 from negotiator.audit.bundles import NoBundleError, store_bundle
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.bundle.archive import digest_of
 

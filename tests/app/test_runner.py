@@ -6,7 +6,7 @@ import pytest
 import pools
 import queueing
 from negotiator.app.runner import open_runner, run_cycles
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.hooks.command_targets import CommandTargets
 
 POOL = """

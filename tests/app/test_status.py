@@ -8,7 +8,7 @@ import pytest
 
 import negotiator
 from negotiator.app.status import STATUSES, status_of
-from negotiator.audit.folder import AuditBusyError, AuditError
+from negotiator.audit.errors import AuditBusyError, AuditError
 from negotiator.errors import BundleError, InvalidCallError, NegotiatorError, NotFoundError, PoolError
 from negotiator.exit_codes import ExitCode
 from negotiator.runtime.run import OutcomeLostError

@@ -14,7 +14,7 @@ from negotiator.audit.bundles import (
     read_bundle,
     store_bundle,
 )
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.values import instant
 from negotiator.audit.verify import FaultKind, verify

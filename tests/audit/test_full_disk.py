@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 
 folder, limit = Path(sys.argv[1]), int(sys.argv[2])

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.key import read_key
 
 

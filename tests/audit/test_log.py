@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.verify import verify
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from negotiator.app.audit import AuditQuery, audit_page
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.newest import newest_records, records_backwards
 from negotiator.audit.values import instant

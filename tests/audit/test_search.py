@@ -2,7 +2,7 @@
 
 import pytest
 
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.search import AuditQuery, records_in_order
 

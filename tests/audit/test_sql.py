@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from negotiator.audit import sql
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.audit.sql import LogTables, QueryError, RowForm
 from negotiator.audit.sql_tables import REASONS, RECORDS

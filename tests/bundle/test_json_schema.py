@@ -14,7 +14,6 @@ from negotiator.app.policy_tests.file import PolicyTestContents
 from negotiator.app.schemas import schemas_of_files
 from negotiator.app.whatif import ScenarioContents
 from negotiator.bundle import default_bundle, examine_bundle
-from negotiator.bundle.folder import NotifySettings
 from negotiator.bundle.json_schema import SchemaWriter, file_schemas
 from negotiator.bundle.model import AuditSettings, PlacementSettings
 from negotiator.bundle.object_builder import INVALID, ObjectBuilder
@@ -28,6 +27,7 @@ from negotiator.bundle.schema import (
     union_members,
 )
 from negotiator.bundle.sections import lay_out
+from negotiator.bundle.site_commands import NotifySettings
 from negotiator.bundle.text import SourceText
 from negotiator.bundle.yaml_reader import read_yaml
 from negotiator.hooks.command_targets import CommandTargets

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from negotiator.cycle.charges import ClaimReceipts
-from negotiator.cycle.claim_requests import recount
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.place import place
+from negotiator.cycle.recount import recount
 from negotiator.cycle.work_accounts import WorkAccounts
 from negotiator.ledger import LedgerError
 from negotiator.plugin import Cycle

@@ -9,8 +9,8 @@ import queueing
 from negotiator.audit.records import records_by_kind
 from negotiator.bundle import load_bundle
 from negotiator.cycle.cycle_state import FORMAT, CycleState, CycleStateError
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.errors import NegotiatorError
 from negotiator.plugin import Cycle
 from negotiator.queues import Acl, Queue, QueueConfig, QueueLimit, QueueState, QueueTree

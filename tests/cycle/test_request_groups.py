@@ -4,8 +4,8 @@ import attrs
 import pytest
 
 from negotiator.cycle.cycle_state import CycleState
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.loop import run_cycle
-from negotiator.cycle.state_values import JournalEntry
 from negotiator.plugin import Cycle
 from pools import NOW, job, slot, snapshot, write_bundle
 

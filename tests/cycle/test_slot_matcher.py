@@ -12,10 +12,10 @@ from negotiator.bundle import load_bundle
 from negotiator.classad import Table, evaluate, evaluate_table, is_true, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.charges import ClaimReceipts
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher, match
 from negotiator.cycle.offered_slots import OfferedSlots
+from negotiator.cycle.recount import Recount
 from negotiator.ledger import Ledger
 from negotiator.plugin import Cycle, Request
 from negotiator.queues import QueueTree

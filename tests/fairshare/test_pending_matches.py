@@ -5,10 +5,10 @@ import pytest
 
 from fair_share import FAIR, grouped_pool, jobs_of, run, shares, submitter
 from negotiator.plugin import Ad, Table
+from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts
 from negotiator_fairshare.accounts.account import ResourceRecord
 from negotiator_fairshare.accounts.state_rows import check_row, resources_of, rows_of
-from negotiator_fairshare.shared_accounts import AccountsImport, change_rows
 from negotiator_fairshare.userprio.resources import recorded_resources
 from negotiator_fairshare.userprio.selection import account_ads
 from pools import NOW, slot, snapshot, write_bundle

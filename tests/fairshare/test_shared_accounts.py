@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from fair_share import FAIR, jobs_of, run, shares, submitter
 from negotiator.plugin import AccountChangeKind, PoolNegotiators
+from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import AccountRecord, Accounts, AccountSettings, UseCounter
 from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.state_rows import accounts_of, check_row, is_shared, rows_of
 from negotiator_fairshare.accounts.use import LASTS, NegotiatorUse, PoolUse
 from negotiator_fairshare.hooks import negotiator_orders
-from negotiator_fairshare.shared_accounts import AccountsImport, change_rows, rebased_rows
+from negotiator_fairshare.shared_accounts import rebased_rows
 from pools import NOW, slot, snapshot, write_bundle
 
 (ORDER,) = negotiator_orders()

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from account_strategies import NAMES, RECORDS
+from negotiator_fairshare.account_requests import AccountsImport, change_rows
 from negotiator_fairshare.accounts import Accounts
 from negotiator_fairshare.accounts.log_records import log_text, parse_log, read_log
 from negotiator_fairshare.accounts.state_rows import accounts_of, rows_of
-from negotiator_fairshare.shared_accounts import AccountsImport, change_rows
 from queueing import ME, NOW, records
 from userprio_site import LOG, admin_records, long_form, userprio, world_in
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from failing_plugins import FILTER, failure_of, filter_slots
-from negotiator.hooks.plugin_output import recording_interrupts
+from negotiator.hooks.interrupts import recording_interrupts
 from negotiator.records import Source
 
 

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 
 import queueing
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.verify import verify
 from negotiator.bundle import examine_bundle
 from negotiator.runtime.reload import Reloader

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import pools
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.log import AuditLog
 from negotiator.hooks.delivery import Delivery, DeliveryStatus
 from negotiator.runtime.run import OutcomeLostError, ReleaseError, Runtime

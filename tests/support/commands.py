@@ -2,8 +2,8 @@
 
 from click.testing import CliRunner
 
-from negotiator.cli.bundled import LazyCommand
 from negotiator.cli.group import PluginGroup
+from negotiator.cli.lazy import LazyCommand
 
 
 def invoke(command, words, program=None, **more):

@@ -7,7 +7,7 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import ClientPolicy, Requirement
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange

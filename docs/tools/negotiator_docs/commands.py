@@ -9,7 +9,7 @@ import attrs
 import click
 
 from negotiator.cli import main
-from negotiator.cli.bundled import LazyCommand
+from negotiator.cli.lazy import LazyCommand
 from negotiator_docs.markdown import GENERATED, code, table, text
 
 _HEAD = """# Commands

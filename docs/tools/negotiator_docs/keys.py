@@ -11,11 +11,11 @@ import attrs
 import click
 
 from negotiator.app.service_settings import KEYS, ServiceSettings
-from negotiator.bundle.folder import KillSettings, NotifySettings
 from negotiator.bundle.match_expressions import MATCH_EXPRESSIONS
 from negotiator.bundle.model import AccountingSettings, AuditSettings, MatchMode, PlacementSettings
 from negotiator.bundle.schema import is_dict, is_enum, is_expression, is_list, keys_of, union_members
 from negotiator.bundle.sections import lay_out
+from negotiator.bundle.site_commands import KillSettings, NotifySettings
 from negotiator.bundle.time_limits import INTERVAL_KNOBS, TIME_KNOBS, CycleIntervals, TimeLimits
 from negotiator.cli.commands.serve import serve
 from negotiator.hooks.declarations import Section

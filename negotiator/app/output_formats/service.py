@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias, TypedDict
 
-from negotiator.app.exclusive import StateSummary
 from negotiator.app.health import Health, NegotiatorStatus
 from negotiator.app.service_settings import Origin
+from negotiator.app.state_copies import StateSummary
 from negotiator.audit.verify import Fault
 
 

@@ -14,7 +14,7 @@ from negotiator.app.cycles import last_cycles
 from negotiator.app.job_lookup import find_job
 from negotiator.app.pool_view import PoolView, require_pool
 from negotiator.app.why.values import condition_values, end_values
-from negotiator.audit.folder import AuditError
+from negotiator.audit.errors import AuditError
 from negotiator.audit.values import reason_fields
 from negotiator.bundle import Bundle
 from negotiator.cycle.cycle_state import CycleState

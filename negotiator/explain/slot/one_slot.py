@@ -14,7 +14,6 @@ from negotiator.bundle.model import Bundle
 from negotiator.classad import Environment, Table
 from negotiator.cycle.admit import Admitted, admit
 from negotiator.cycle.charge import charge
-from negotiator.cycle.claim_requests import Recount, recount
 from negotiator.cycle.claim_reuse import filled_slots
 from negotiator.cycle.cycle_state import CycleState
 from negotiator.cycle.declared_charges import DeclaredCharges
@@ -23,6 +22,7 @@ from negotiator.cycle.jobs import NOT_IDLE, job_ids, schedds
 from negotiator.cycle.match import SlotMatcher, match
 from negotiator.cycle.offered_slots import OfferedSlots
 from negotiator.cycle.place import PlacedPool, place
+from negotiator.cycle.recount import Recount, recount
 from negotiator.cycle.requests import queued_requests
 from negotiator.cycle.result import NO_SLOTS_LEFT, DiscardedAds
 from negotiator.cycle.work_accounts import WorkAccounts

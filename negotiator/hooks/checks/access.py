@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from negotiator.hooks.access import Access, AccessDecision, UserGroups
-from negotiator.hooks.answers import (
+from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,

@@ -13,7 +13,15 @@ import click
 from negotiator.classad import Expr
 from negotiator.hooks.accounts import OrderAccounts, SharedRows
 from negotiator.hooks.ad_kinds import AdKind
-from negotiator.hooks.answers import (
+from negotiator.hooks.declarations import (
+    Constraint,
+    ConstraintSide,
+    DeclaredRule,
+    EvaluatedWith,
+    GateTest,
+    Section,
+)
+from negotiator.hooks.fields import (
     MAX_NAME,
     WrongAnswerError,
     check_exactly,
@@ -23,14 +31,6 @@ from negotiator.hooks.answers import (
     checked_rule,
     checked_text,
     kind_of,
-)
-from negotiator.hooks.declarations import (
-    Constraint,
-    ConstraintSide,
-    DeclaredRule,
-    EvaluatedWith,
-    GateTest,
-    Section,
 )
 from negotiator.hooks.order_type import RequestOrderType
 from negotiator.hooks.overruns import Reuse

@@ -10,7 +10,8 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from negotiator.hooks.answers import (
+from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota, RequestedCharge
+from negotiator.hooks.fields import (
     WrongAnswerError,
     check_exactly,
     check_instance,
@@ -21,7 +22,6 @@ from negotiator.hooks.answers import (
     checked_text,
     kind_of,
 )
-from negotiator.hooks.charges import Charge, Family, Grouping, KeyCharge, Quota, RequestedCharge
 from negotiator.hooks.records import Filter, Gate, Mask, Request, Score
 from negotiator.hooks.reports import Report, ReportParameter
 from negotiator.hooks.watched_request import ApplicationKeys

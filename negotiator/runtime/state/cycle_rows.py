@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
+from negotiator.cycle.journal import JournalEntry
 from negotiator.cycle.state_values import (
-    JournalEntry,
     from_entry,
     from_overruns,
     from_queue,

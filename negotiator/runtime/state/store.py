@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import attrs
 
-from negotiator.cycle.state_values import JournalEntry
+from negotiator.cycle.journal import JournalEntry
 from negotiator.errors import StateError
 from negotiator.hooks.overruns import Overrun
 from negotiator.hooks.state_location import StateLocation

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from negotiator.plugin import Feedback, QueuedRequest, QuotaQuery, Table, TurnTime, UnlimitedTime
 from negotiator_fairshare.accounts.use import GrowingUse, UseCounter
-from negotiator_fairshare.pie.limit_marks import RejectionRecord
 from negotiator_fairshare.pie.settings import PieSettings
 from negotiator_fairshare.pie.shares import GroupLimit
 from negotiator_fairshare.pie.submitters import DepthFirst, JobPriorities
+from negotiator_fairshare.pie.trace import RejectionRecord
 
 
 def no_attributes(user: str) -> Mapping[str, str | float]:

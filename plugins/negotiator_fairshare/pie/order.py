@@ -13,11 +13,11 @@ import attrs
 from negotiator.plugin import Feedback, QueuedRequest, RequestRun, ServedRun
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.cycle import PieCycle
-from negotiator_fairshare.pie.limit_marks import PieHalt, PieRecord, SpinRecord, TurnEnd, TurnRecord, TurnSkip
 from negotiator_fairshare.pie.settings import PieQuirks
 from negotiator_fairshare.pie.shares import LARGEST, Accounts, GroupLimit, ShareAccount, Shares, divide
 from negotiator_fairshare.pie.submitter_turn import OfferedRun, Outcome, SubmitterTurn, Turns
 from negotiator_fairshare.pie.submitters import SubmitterAd, joined
+from negotiator_fairshare.pie.trace import PieHalt, PieRecord, SpinRecord, TurnEnd, TurnRecord, TurnSkip
 
 #: condor_negotiator's period of LastHeardFrom, by which submitters with equal priorities take turns to be first.
 _HEARD_PERIOD = 1009

@@ -26,17 +26,11 @@ from negotiator.plugin import (
 )
 from negotiator_fairshare.compatibility import Compatible
 from negotiator_fairshare.pie.cycle import PieCycle
-from negotiator_fairshare.pie.limit_marks import (
-    CODE,
-    LimitMarks,
-    RejectionRecord,
-    RejectionText,
-    TurnEnd,
-    TurnStop,
-)
+from negotiator_fairshare.pie.limit_marks import CODE, LimitMarks
 from negotiator_fairshare.pie.settings import USE_OF_REQUESTS
 from negotiator_fairshare.pie.shares import UNLIMITED, ShareAccount
 from negotiator_fairshare.pie.submitters import JobCounts, SubmitterAd
+from negotiator_fairshare.pie.trace import RejectionRecord, RejectionText, TurnEnd, TurnStop
 
 #: Requests of a run: some of them are looked at again if an earlier one does not get a slot for each job.
 _MOST_OF_RUN = 64

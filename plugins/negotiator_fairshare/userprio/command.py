@@ -21,10 +21,10 @@ from negotiator.plugin import (
     printable,
     replace_file,
 )
+from negotiator_fairshare.account_requests import AccountsImport
 from negotiator_fairshare.accounts.changes import AccountChange
 from negotiator_fairshare.accounts.log_records import ImportedAccounts, log_text, parse_log, read_log
 from negotiator_fairshare.accounts.state_rows import ORDER
-from negotiator_fairshare.shared_accounts import AccountsImport
 from negotiator_fairshare.userprio.arguments import UserprioArguments, read_arguments
 from negotiator_fairshare.userprio.resources import (
     UsedResource,

@@ -9,8 +9,8 @@ from typing import Final, Self
 import attrs
 
 from negotiator.plugin import PoolControl, PoolError
+from negotiator_live.daemon.access import FAMILY, CommandAccess
 from negotiator_live.daemon.commands import LEVELS, RESUMABLE
-from negotiator_live.daemon.configuration import FAMILY, CommandAccess
 from negotiator_live.daemon.listener import (
     CommandServer,
     Listener,
@@ -23,10 +23,11 @@ from negotiator_live.master.inheritance import CommandSocket
 from negotiator_live.security.policy import AuthMethod, Requirement
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.methods import FilesystemVerifier, ServerPolicy, Verifiers
-from negotiator_live.security.server.peer import Level, Peer, ServedSessions
+from negotiator_live.security.server.peer import Level, Peer
+from negotiator_live.security.server.sessions import ServedSessions
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.settings import DEFAULT_SIGNING_KEYS, ConfiguredPool
 from negotiator_live.wire.addresses import DaemonAddress, Endpoint
 

@@ -21,8 +21,8 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import NegotiatorError, PoolControl, PoolError, printable
+from negotiator_live.daemon.access import CommandAccess
 from negotiator_live.daemon.commands import HANDLERS
-from negotiator_live.daemon.configuration import CommandAccess
 from negotiator_live.daemon.request import AdsReader, CommandRequest
 from negotiator_live.security.errors import UnknownSessionError
 from negotiator_live.security.server.handshake import AcceptedCommand, SecureServer

@@ -14,7 +14,7 @@ import attrs
 
 from negotiator.plugin import PoolError
 from negotiator_live.master.handover import Handover
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 
 _INHERIT: Final = "CONDOR_INHERIT"

@@ -12,11 +12,12 @@ import attrs
 from negotiator.plugin import Decisions, Delivery, DeliveryStatus, PoolAds, PoolControl
 from negotiator_live.ads.negotiator_ad import NegotiatedSubmitters
 from negotiator_live.pool.answers import NegotiationAnswers
+from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import StartdNotices, report
 from negotiator_live.pool.negotiation import Negotiation, NegotiationTerms
 from negotiator_live.pool.requests import job_text
-from negotiator_live.pool.slow_schedds import SlowSchedds, concurrently
+from negotiator_live.pool.slow_schedds import SlowSchedds
 from negotiator_live.pool.submitters import Submitter
 from negotiator_live.security.client import SecureClient
 from negotiator_live.wire.errors import DaemonError, TimedOutError

@@ -1,8 +1,8 @@
-"""What runs in a pool: its slots with their claim ids, the ads of running jobs, and the end of those that break a rule.
+"""What runs in a pool: the ads of running jobs, as their schedds have them, and the end of those that break a rule.
 
-Slots are fetched all, or only what changed since the last cycle. A claimed slot's ad has no attributes that users wrote, so schedds are asked for
-those that the policies read. A job is ended by its startd, in the session that the startd gives to the administrators of its pool through the
-collector. Source: ``command_query_job_ads`` (``schedd.cpp``); ``DCStartd::vacateClaim`` (``dc_startd.cpp``); ``ATTR_REMOTE_ADMIN_CAPABILITY``
+A claimed slot's ad has no attributes that users wrote, so schedds are asked for those that the policies read. A job is
+ended by its startd, in the session that the startd gives to the administrators of its pool through the collector.
+Source: ``command_query_job_ads`` (``schedd.cpp``); ``DCStartd::vacateClaim`` (``dc_startd.cpp``); ``ATTR_REMOTE_ADMIN_CAPABILITY``
 (``daemon_core.cpp``).
 """
 
@@ -16,27 +16,19 @@ from typing import Final
 import attrs
 
 from negotiator.plugin import ClaimedJob, Eviction, EvictionOutcome, PoolAds
-from negotiator_live.collector import SLOT_CLAIMS, SLOTS, AdQuery, Collector
+from negotiator_live.collector import AdQuery, Collector
+from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.daemons import report
 from negotiator_live.pool.job_queries import JobQuery, job_queries
-from negotiator_live.pool.slow_schedds import concurrently
 from negotiator_live.pool.submitters import ads_of
 from negotiator_live.security.client import SecureClient
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.commands import DaemonCommand
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError
 from negotiator_live.wire.exchange import DaemonKind, Deadline, Exchange
 
-_COLLECTOR: Final = "collector"
-_KEYS: Final = ("Name", "MyAddress", "LastHeardFrom", "UpdateSequenceNumber")
-#: What changes if dynamic slots come or go.
-_OF_FREE: Final = ("State", "Cpus", "Memory", "NumDynamicSlots")
-_PRESENT: Final = attrs.evolve(SLOTS, projection=(*_KEYS, *_OF_FREE))
-_ALL: Final = "true"
-_MAX_NAMES: Final = 200
-"""Slots that a query names; if more are needed, those of all slots are fetched."""
 _CAPABILITY: Final = "_condor_PrivRemoteAdminCapability"
 _MAX_CLUSTERS: Final = 200
 """Clusters that a query names; if more are needed, all running jobs are queried."""
@@ -49,32 +41,6 @@ _FIRST_PAUSE: Final = 60.0  # seconds
 _LONGEST_PAUSE: Final = 900.0
 _IS_GONE: Final = "the job does not run on the slot any more"
 _HAS_SLOT: Final = "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)"
-
-
-def fetch_slots(collector: Collector, ads: PoolAds, *, decides: bool) -> None:
-    """Add the slots of the pool and their claim ids, before any other ad.
-
-    :param decides: False if no job is idle: ads of free slots are then not fetched again.
-    :raises DaemonError: the collector does not answer.
-    """
-    changed, claims = _ALL, _ALL
-    if ads.can_update:
-        found = ads.update(collector.query(_PRESENT), decides=decides)
-        if not found.are_any:
-            return
-        changed = _received(found.since, found.names)
-        claims = _received(found.claims_since, found.claim_names)
-    # The claim ids first: a slot that is claimed meanwhile must not be offered with the claim id that would preempt its job.
-    ads.add_claims(_COLLECTOR, collector.query(attrs.evolve(SLOT_CLAIMS, requirements=claims)))
-    ads.add(_COLLECTOR, collector.query(attrs.evolve(SLOTS, requirements=changed)), kind="Machine")
-
-
-def _received(since: int, names: tuple[str, ...]) -> str:
-    """Return the requirements of ads that the collector received since a time (its own), or that have one of these names."""
-    if len(names) > _MAX_NAMES:
-        return _ALL
-    received = f"LastHeardFrom >= {since}"
-    return f"{received} || member(Name, {{{', '.join(map(quoted, names))}}})" if names else received
 
 
 @attrs.define(eq=False)

@@ -1,4 +1,4 @@
-"""Daemons are asked at the same time, so that one that hangs delays no other; no cycle waits for a slow schedd a second time.
+"""Schedds that take long to answer: no cycle waits for them a second time, they are asked in the background.
 
 A schedd that took longer than a quarter of the time limit, whether it failed or not, is slow. From then on its submitters are
 asked in a thread of their own, and their requests take part in the next cycle after they arrived; a cycle is started for that.
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import attrs
 
@@ -20,9 +19,6 @@ from negotiator.plugin import PoolControl
 from negotiator_live.pool.negotiation import Negotiation
 from negotiator_live.wire.errors import DaemonError
 
-T = TypeVar("T")
-
-_MAX_THREADS: Final = 32
 AT_ONCE: Final = 32
 """Schedds that are asked in the background at the same time."""
 _FIRST_PAUSE: Final = 5.0  # seconds after a failure; each further one doubles it
@@ -33,21 +29,6 @@ _WAITS: Final = (
     "no cycle waits for it any more: it is asked in the background, and its jobs wait for its answer"
 )
 _FORGIVEN: Final = 3600.0  # seconds since it was slow last
-
-
-def concurrently(parts: Sequence[T], function: Callable[[T], None]) -> Iterator[tuple[T, DaemonError | None]]:
-    """Call a function with all parts at the same time; yield each with the error that it raised, in their order."""
-
-    def called(part: T) -> DaemonError | None:
-        try:
-            function(part)
-        except DaemonError as error:
-            return error
-        return None
-
-    if parts:
-        with ThreadPoolExecutor(min(len(parts), _MAX_THREADS)) as threads:
-            yield from zip(parts, threads.map(called, parts), strict=True)
 
 
 @attrs.define(eq=False)

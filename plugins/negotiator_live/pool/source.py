@@ -29,13 +29,14 @@ from negotiator_live.collector import SCHEDDS, SLOTS, SUBMITTERS, SUBMITTERS_WIT
 from negotiator_live.daemon.daemon import DaemonListener
 from negotiator_live.master import child
 from negotiator_live.pool.answers import is_offline
+from negotiator_live.pool.concurrently import concurrently
 from negotiator_live.pool.cycle_log import CycleLog
 from negotiator_live.pool.daemons import COLLECTOR, PoolDaemons, StartdNotices, report
 from negotiator_live.pool.job_queries import JobQuery, job_queries
 from negotiator_live.pool.negotiation import NegotiationTerms
 from negotiator_live.pool.negotiations import Negotiations
-from negotiator_live.pool.running import RunningClaims, fetch_slots
-from negotiator_live.pool.slow_schedds import concurrently
+from negotiator_live.pool.running import RunningClaims
+from negotiator_live.pool.slots import fetch_slots
 from negotiator_live.pool.submitters import SubmitterAds, ads_of
 from negotiator_live.settings import ConfiguredPool
 from negotiator_live.wire.errors import DaemonError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.wire.addresses import AddressError, DaemonAddress
 from negotiator_live.wire.ads import WireAd
 

@@ -8,7 +8,7 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.errors import AuthorizationError, UnknownSessionError
 from negotiator_live.security.handshake import begin_session, resume_session
 from negotiator_live.security.policy import ClientPolicy
-from negotiator_live.security.tokens import SecuritySession, SessionCache
+from negotiator_live.security.sessions import SecuritySession, SessionCache
 from negotiator_live.wire.channel import Channel, connect
 from negotiator_live.wire.errors import ConnectionClosedError
 from negotiator_live.wire.exchange import Deadline, Exchange

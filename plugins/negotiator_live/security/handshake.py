@@ -22,7 +22,7 @@ from negotiator_live.security.errors import (
     UnknownSessionError,
 )
 from negotiator_live.security.policy import ClientPolicy, Requirement, wire_name
-from negotiator_live.security.tokens import SecuritySession
+from negotiator_live.security.sessions import SecuritySession
 from negotiator_live.versions import VERSION
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel

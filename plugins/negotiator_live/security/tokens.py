@@ -1,10 +1,7 @@
-"""Secrets of this client: tokens (IDTOKENS), the files that have them, and sessions.
+"""Tokens (IDTOKENS): JSON web tokens that ``condor_token_create`` makes, read from files.
 
-A token is a JSON web token that ``condor_token_create`` makes. Only its header and its payload are ever sent; its signature is the secret that both
-sides know. HTCondor derives the key K of a token from a constant: ``setup_seed`` in ``condor_auth_passwd.cpp``. A session has keys that were agreed
-on, which spare the next connection to the same daemon the authentication.
-
-As HTCondor's daemons do, files with secrets are not used if others could read or write them. Source: ``read_secure_file`` (``secure_file.cpp``).
+Only the header and the payload of a token are ever sent; its signature is the secret that both sides know. HTCondor derives the key K of a
+token from a constant: ``setup_seed`` in ``condor_auth_passwd.cpp``.
 """
 
 from __future__ import annotations
@@ -12,27 +9,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
-import re
-import stat
-import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import attrs
 
-from negotiator.plugin import open_regular, printable
-from negotiator_live.security.cipher import SessionKey, derived_key
-from negotiator_live.wire.exchange import Deadline
+from negotiator.plugin import printable
+from negotiator_live.security.cipher import SessionKey
+from negotiator_live.security.secret_files import UnsafeFileError, read_secret
 
-if TYPE_CHECKING:
-    from negotiator_live.wire.addresses import DaemonAddress
-
-
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_CAPABILITY: Final = re.compile(r"([^\s]{1,1000})#(\[[^\]]{0,4000}\])([0-9a-zA-Z]{1,1000})")
-_MOST: Final = 10_000  # sessions that are stored
 SEED_K: Final = bytes.fromhex(
     "3e4a502047d5f4e5dc7c69bb5210cbb6167add8084f7dd9ef3ad2cca71d283dd114a4fbb7b1ee90adfa862c44304de54"
     "73a3172f735c2cbb6e775b5d40d39face873182523f9252b623be0d4b167a3a8040cacfee9ee3da02c0abbf4d9d8b11f"
@@ -44,118 +30,6 @@ SEED_K: Final = bytes.fromhex(
 _LONGEST: Final = 1 << 16
 _IGNORED: Final = ("#", ".")  # comments; hidden files
 _BACKUP: Final = ("~", ".rpmsave", ".rpmnew", ".dpkg-old", ".dpkg-dist", ".dpkg-new")
-
-
-class UnsafeFileError(OSError):
-    """The file belongs to another user than this process or root, or other users may read or write it."""
-
-
-def read_secret(file: Path, longest: int) -> bytes:
-    """Return the content of a file.
-
-    :param longest: bytes that it may have.
-    :raises UnsafeFileError: it is not safe from other users.
-    :raises OSError: it cannot be read, is no regular file, or is too long.
-    """
-    with os.fdopen(open_regular(file), "rb") as opened:
-        status = os.fstat(opened.fileno())
-        if problem := _problem(file, status):
-            raise UnsafeFileError(problem)
-        content = opened.read(longest + 1)
-    if len(content) > longest:
-        raise OSError(f"{file}: more than {longest} bytes")
-    return content
-
-
-def _problem(file: Path, status: os.stat_result) -> str:
-    """Return why a file is not safe from other users, and what to do; "" if it is."""
-    if status.st_mode & _OTHERS:
-        mode = stat.S_IMODE(status.st_mode)
-        return f"{file}: ignored, since other users may use it (mode {mode:04o}): chmod 600 {file}"
-    if status.st_uid not in {0, os.geteuid()}:
-        own = os.geteuid()
-        return (
-            f"{file}: ignored, since it belongs to the user id {status.st_uid}, not to root or to {own}, as which this"
-            f" program runs: chown {own} {file}"
-        )
-    return ""
-
-
-@attrs.frozen
-class SecuritySession:
-    """A session that can be resumed: the daemon knows it by its ``id``. Its ``repr`` shows nothing of the key or the id."""
-
-    id: str = attrs.field(repr=False)
-    key: SessionKey
-    user: str = ""
-    """Who this client is to the daemon."""
-    commands: frozenset[int] = frozenset()
-    """The commands that the daemon accepts in this session; empty if unknown."""
-    lifetime: Deadline | None = None
-    """When it ends; None if the daemon ends it."""
-
-    @classmethod
-    def of_capability(cls, text: str) -> Self | None:
-        """Return the session that a claim id or a schedd's ``Capability`` stands for; None if it has no key.
-
-        Its form is ``id#[policy]key``.
-        """
-        found = _CAPABILITY.fullmatch(text)
-        return cls(found[1], derived_key(found[3].encode("ascii"))) if found else None
-
-    @property
-    def is_over(self) -> bool:
-        """True if it must not be used any more."""
-        return self.lifetime is not None and self.lifetime.remaining() <= 0
-
-
-class SessionCache:
-    """The sessions with all daemons, for use by several threads."""
-
-    __slots__ = ("__sessions", "_lock")
-
-    def __init__(self) -> None:
-        self.__sessions: dict[tuple[str, int], SecuritySession] = {}
-        self._lock = threading.Lock()
-
-    def find(self, address: DaemonAddress, command: int) -> SecuritySession | None:
-        """Return the session for a command; None if there is none that is still valid."""
-        key = (str(address), command)
-        with self._lock:
-            session = self.__sessions.get(key)
-            if session is not None and session.is_over:
-                del self.__sessions[key]
-                return None
-            return session
-
-    def store(self, address: DaemonAddress, command: int, session: SecuritySession) -> None:
-        """Store a session for a command and the others that it is valid for."""
-        with self._lock:
-            for each in session.commands | {command}:
-                self.__sessions[str(address), each] = session
-            while len(self.__sessions) > _MOST:
-                del self.__sessions[next(iter(self.__sessions))]
-
-    def drop(self, address: DaemonAddress, session: SecuritySession) -> None:
-        """Remove a session that its daemon does not know any more."""
-        text = str(address)
-        with self._lock:
-            gone = [
-                key for key, value in self.__sessions.items() if key[0] == text and value.id == session.id
-            ]
-            for key in gone:
-                del self.__sessions[key]
-
-    def clear(self) -> None:
-        """Remove all sessions and their keys."""
-        with self._lock:
-            self.__sessions.clear()
-
-    def __len__(self) -> int:
-        return len(self.__sessions)
-
-    def __repr__(self) -> str:
-        return f"<SessionCache of {len(self)} entries>"
 
 
 @attrs.frozen

@@ -17,11 +17,11 @@ from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import Ad, Table
 from negotiator.cycle.charge import charge
 from negotiator.cycle.charges import ClaimReceipts
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.match import match as station_match
 from negotiator.cycle.offered_slots import OfferedSlots
+from negotiator.cycle.recount import Recount
 from negotiator.hooks.records import Cycle, Mask, Request
 from negotiator.ledger import Ledger
 from negotiator.pool.dictionary import pool_dictionary

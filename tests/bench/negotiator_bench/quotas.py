@@ -21,10 +21,10 @@ from negotiator.bundle import Bundle, load_bundle
 from negotiator.classad import Ad, Table, parse
 from negotiator.cycle.charge import charge
 from negotiator.cycle.charges import ClaimReceipts
-from negotiator.cycle.claim_requests import Recount
 from negotiator.cycle.declared_charges import DeclaredCharges
 from negotiator.cycle.match import MatchCandidates, SlotMatcher
 from negotiator.cycle.offered_slots import OfferedSlots
+from negotiator.cycle.recount import Recount
 from negotiator.hooks import specs
 from negotiator.hooks.records import Cycle, Request
 from negotiator.ledger import Ledger

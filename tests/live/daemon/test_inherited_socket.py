@@ -17,7 +17,8 @@ from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.errors import UnknownSessionError
 from negotiator_live.security.policy import AuthMethod, ClientPolicy
-from negotiator_live.security.tokens import SecuritySession, TokenFiles
+from negotiator_live.security.sessions import SecuritySession
+from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.settings import CondorPool, ConfiguredPool, Method
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.commands import DaemonCommand

@@ -20,7 +20,8 @@ from negotiator_live.security.errors import (
 from negotiator_live.security.handshake import begin_session, resume_session
 from negotiator_live.security.methods import FilesystemMethod
 from negotiator_live.security.policy import AuthMethod, ClientPolicy, Requirement
-from negotiator_live.security.tokens import SecuritySession, TokenFiles
+from negotiator_live.security.sessions import SecuritySession
+from negotiator_live.security.tokens import TokenFiles
 from negotiator_live.wire.channel import Channel
 from negotiator_live.wire.errors import ConnectionClosedError, DaemonError, MalformedMessageError
 from negotiator_live.wire.exchange import Deadline

@@ -7,11 +7,12 @@ import pytest
 from negotiator_live.security.authentication import Credentials
 from negotiator_live.security.client import SecureClient
 from negotiator_live.security.errors import AuthenticationError
+from negotiator_live.security.secret_files import UnsafeFileError, read_secret
 from negotiator_live.security.server.handshake import SecureServer
 from negotiator_live.security.server.methods import Verifiers
 from negotiator_live.security.server.signing_keys import SigningKeys
 from negotiator_live.security.server.tokens import TokenVerifier
-from negotiator_live.security.tokens import TokenFiles, UnsafeFileError, read_secret
+from negotiator_live.security.tokens import TokenFiles
 from secret_file import write_secret
 from secure_server import ADMINISTER, Rules, said, serving, signed_token, signing_key
 

@@ -4,7 +4,7 @@ import pytest
 
 from negotiator_live.security.cipher import SessionKey
 from negotiator_live.security.policy import ClientPolicy, Requirement
-from negotiator_live.security.tokens import SecuritySession, SessionCache
+from negotiator_live.security.sessions import SecuritySession, SessionCache
 from negotiator_live.wire.addresses import DaemonAddress
 from negotiator_live.wire.exchange import Deadline
 

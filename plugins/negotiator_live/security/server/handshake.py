@@ -18,7 +18,8 @@ from negotiator_live.security.errors import AuthenticationError, SecurityPolicyE
 from negotiator_live.security.policy import AuthMethod, wire_name
 from negotiator_live.security.server.authorization import Authorizer, check_allowed
 from negotiator_live.security.server.methods import AgreedSession, ServerPolicy, Verifiers
-from negotiator_live.security.server.peer import Peer, ServedSessions
+from negotiator_live.security.server.peer import Peer
+from negotiator_live.security.server.sessions import ServedSessions
 from negotiator_live.versions import VERSION
 from negotiator_live.wire.ads import WireAd, quoted
 from negotiator_live.wire.channel import Channel

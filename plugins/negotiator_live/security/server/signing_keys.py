@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from negotiator_live.security.cipher import SessionKey, derived_key
-from negotiator_live.security.tokens import read_secret
+from negotiator_live.security.secret_files import read_secret
 
 POOL: Final = "POOL"
 """The name of the key that a pool signs with unless another one is named."""

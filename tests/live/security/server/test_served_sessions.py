@@ -5,7 +5,8 @@ import os
 import pytest
 
 from negotiator_live.security.cipher import SessionKey
-from negotiator_live.security.server.peer import MOST, MOST_ANONYMOUS, Level, Peer, ServedSessions, is_user
+from negotiator_live.security.server.peer import Level, Peer, is_user
+from negotiator_live.security.server.sessions import MOST, MOST_ANONYMOUS, ServedSessions
 from negotiator_live.security.server.signing_keys import SigningKeys
 from secure_server import signing_key
 
